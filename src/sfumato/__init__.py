@@ -1,0 +1,1 @@
+"""Sfumato: publish personal data safely."""

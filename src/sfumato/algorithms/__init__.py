@@ -1,0 +1,1 @@
+"""Algorithms: who goes with whom. One file each."""

@@ -1,0 +1,1 @@
+"""Plain data: schemas, coded tables, groupings, releases, seeds."""

@@ -1,0 +1,80 @@
+"""One secret seed per run, and every random draw derived from it.
+
+Draws come from SHAKE-256, keyed by the seed and by a path of names, so that a draw
+does not depend on which draws were made before it, on threads or on engines.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import UsageError
+
+SEED_BYTES = 16
+
+
+@dataclass(frozen=True)
+class Seed:
+    """A secret and the path of names that leads from it to one stream of draws."""
+
+    secret: bytes
+    path: tuple[str, ...] = ()
+    insecure: bool = False
+
+    @classmethod
+    def fresh(cls) -> Seed:
+        """A seed from the operating system's source of randomness."""
+        return cls(secrets.token_bytes(SEED_BYTES))
+
+    @classmethod
+    def replay(cls, text: str) -> Seed:
+        """The seed of an earlier run, from the hexadecimal text of its audit record."""
+        try:
+            secret = bytes.fromhex(text)
+        except ValueError:
+            secret = b""
+        if len(secret) != SEED_BYTES:
+            raise UsageError(
+                "A seed is 32 hexadecimal digits.",
+                hint="Copy it from private/audit.json of the run to repeat.",
+            )
+        return cls(secret)
+
+    @classmethod
+    def guessable(cls, number: int) -> Seed:
+        """A seed for tests and papers; what it makes must not be published."""
+        return cls(b"sfumato-insecure" + str(number).encode(), insecure=True)
+
+    def child(self, *names: str | int) -> Seed:
+        """The seed of a part of the work."""
+        return Seed(self.secret, (*self.path, *map(str, names)), self.insecure)
+
+    def hex(self) -> str:
+        """The secret as hexadecimal text, for the private audit record alone."""
+        return self.secret.hex()
+
+    def words(self, count: int) -> npt.NDArray[np.uint64]:
+        """`count` independent uniform 64-bit numbers."""
+        stream = hashlib.shake_256(self._key())
+        return np.frombuffer(stream.digest(8 * count), dtype="<u8").astype(np.uint64)
+
+    def number(self) -> int:
+        """One uniform number below 2**63, to seed a kernel's own generator."""
+        return int(self.words(1)[0] >> np.uint64(1))
+
+    def uniform(self, count: int) -> npt.NDArray[np.float64]:
+        """`count` independent uniform numbers in [0, 1)."""
+        return (self.words(count) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+    def permutation(self, count: int) -> npt.NDArray[np.int64]:
+        """A uniformly random order of 0 … count − 1."""
+        return np.argsort(self.words(count), kind="stable").astype(np.int64)
+
+    def _key(self) -> bytes:
+        parts = [self.secret, *(name.encode() for name in self.path)]
+        return b"".join(len(part).to_bytes(8, "big") + part for part in parts)

@@ -1,0 +1,58 @@
+"""A table as Sfumato works on it: immutable, columnar, coded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.data.schema import Kind, Schema
+
+Codes = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Column:
+    """A coded column: each cell is an index into its distinct values.
+
+    Values are sorted by what they mean: numbers by size, dates by time, ordered
+    categories as declared, the rest by text; the missing value is last.
+    """
+
+    name: str
+    kind: Kind
+    codes: Codes
+    """One code per row, contiguous int32."""
+    labels: tuple[str, ...]
+    """The distinct values as text, exactly as a CSV file would show them."""
+    numbers: npt.NDArray[np.float64] | None = None
+    """For numeric kinds: the value of each label (dates as days since 1970-01-01,
+    datetimes as seconds), NaN for the missing one."""
+    missing: int = -1
+    """The code of the missing value, or -1. Several marks share one code."""
+
+    @property
+    def size(self) -> int:
+        return len(self.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The source as it came, and the columns that matter to privacy in coded form."""
+
+    schema: Schema
+    source: pa.Table
+    """Every column as it was read, unchanged (text columns may be dictionaries)."""
+    columns: Mapping[str, Column]
+    """Coded quasi-identifiers, sensitive, subject and weight columns."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
+
+    @property
+    def rows(self) -> int:
+        return int(self.source.num_rows)

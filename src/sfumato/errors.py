@@ -1,0 +1,98 @@
+"""Every error that Sfumato raises on purpose.
+
+    SfumatoError                 exit code
+    ├── UsageError               2   a call or command that cannot be understood
+    ├── PolicyError              2   a policy that contradicts itself or the data
+    ├── DataError                2   a file or table that cannot be read
+    ├── HierarchyError           2   a hierarchy that does not fit its column
+    ├── RefusedError             2   a combination that would not keep its promise
+    ├── OutputError              2   a place that cannot be written to
+    ├── InfeasibleError          3   requirements that no release of this table meets
+    ├── BudgetError              4   a privacy budget that is spent
+    ├── SearchError              5   a search that ended without an answer
+    └── GuaranteeError          70   a draft that failed verification: our own fault
+
+Messages name columns, counts and settings, never cells. The cells at fault travel in
+`values`, which only a steward who asks (`--show-values`) gets to see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class SfumatoError(Exception):
+    """The root of the tree: a message, a hint and an exit code."""
+
+    exit_code = 70
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, values: Iterable[str] = ()
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.values = tuple(values)
+
+    def __str__(self) -> str:
+        return f"{self.message}\nHint: {self.hint}" if self.hint else self.message
+
+
+class UsageError(SfumatoError):
+    """A call or a command that cannot be understood."""
+
+    exit_code = 2
+
+
+class PolicyError(SfumatoError):
+    """A policy that contradicts itself or the data."""
+
+    exit_code = 2
+
+
+class DataError(SfumatoError):
+    """A file or a table that cannot be read."""
+
+    exit_code = 2
+
+
+class HierarchyError(SfumatoError):
+    """A hierarchy that does not fit its column."""
+
+    exit_code = 2
+
+
+class RefusedError(SfumatoError):
+    """A combination of model, algorithm and operator that would break a promise."""
+
+    exit_code = 2
+
+
+class OutputError(SfumatoError):
+    """A place that exists already or cannot be written to."""
+
+    exit_code = 2
+
+
+class InfeasibleError(SfumatoError):
+    """Requirements that no release of this table can meet."""
+
+    exit_code = 3
+
+
+class BudgetError(SfumatoError):
+    """A privacy budget that is spent."""
+
+    exit_code = 4
+
+
+class SearchError(SfumatoError):
+    """A search that used up its budget without an answer."""
+
+    exit_code = 5
+
+
+class GuaranteeError(SfumatoError):
+    """A draft that failed verification; nothing is written."""
+
+    exit_code = 70

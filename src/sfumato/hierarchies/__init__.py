@@ -1,0 +1,1 @@
+"""Hierarchies: every quasi-identifier as an ordered axis of integer codes."""

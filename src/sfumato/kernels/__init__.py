@@ -1,0 +1,1 @@
+"""Compiled code: the only place where rows are visited one by one."""

@@ -1,0 +1,1 @@
+"""Privacy models: one file each, defined once over all groups of a table."""
