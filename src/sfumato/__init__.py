@@ -1,1 +1,36 @@
-"""Sfumato: publish personal data safely."""
+"""Sfumato: publish personal data safely.
+
+    >>> import sfumato as sf
+    >>> release = sf.anonymize("patients.csv", sf.Policy.load("policy.toml"))  # doctest: +SKIP
+
+Everything heavy is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sfumato.api import CheckResult, Release, anonymize, check
+    from sfumato.policy import Policy
+
+_HOMES = {
+    "CheckResult": "sfumato.api",
+    "Policy": "sfumato.policy",
+    "Release": "sfumato.api",
+    "anonymize": "sfumato.api",
+    "check": "sfumato.api",
+}
+
+__all__ = ["CheckResult", "Policy", "Release", "anonymize", "check"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'sfumato' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

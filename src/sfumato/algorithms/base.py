@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.data.grouping import Grouping
+from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.data.seeds import Seed
+from sfumato.errors import GuaranteeError, InfeasibleError
 from sfumato.hierarchies.axis import CodedAxis
-from sfumato.models.base import OutputModel
+from sfumato.models.base import Groups, OutputModel, Scope
+from sfumato.models.groups import build_groups
 
 Progress = Callable[[str, float], None]
 """Called with what is being done and the share done, 0 … 1; may raise to cancel."""
@@ -36,6 +38,8 @@ class Request:
     """Codes of the population table's rows, one array per quasi-identifier."""
     removable: int = 0
     """How many rows may be left out."""
+    missing_any: bool = False
+    """Whether a missing sensitive value may stand for any value."""
     seed: Seed = field(default_factory=Seed.fresh)
     threads: int = 2
     progress: Progress = silent
@@ -45,6 +49,32 @@ class Request:
     @property
     def rows(self) -> int:
         return len(self.quasi[0].codes) if self.quasi else 0
+
+    def only(self, rows: npt.NDArray[np.int64]) -> Request:
+        """The same request on some of the rows."""
+        return replace(
+            self,
+            quasi=tuple(CodedAxis(q.axis, q.codes[rows]) for q in self.quasi),
+            sensitive={
+                name: CodedAxis(s.axis, s.codes[rows])
+                for name, s in self.sensitive.items()
+            },
+            subject=None if self.subject is None else self.subject[rows],
+            removable=self.removable - (self.rows - len(rows)),
+        )
+
+    def groups(self, grouping: Grouping) -> Groups:
+        """The groups of a grouping, as the models see them."""
+        names = tuple(self.sensitive)
+        views = {view for model in self.models for view in model.views(names)}
+        return build_groups(
+            grouping.group_of,
+            grouping.count,
+            sensitive=self.sensitive,
+            views=sorted(views),
+            subject=self.subject,
+            missing_any=self.missing_any,
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -67,6 +97,73 @@ class Algorithm(ABC):
     def check(self, request: Request) -> None:
         """Refuse, with a reason, a request this algorithm cannot serve."""
 
+    def solve(self, request: Request) -> Solution:
+        """Group the rows so that every requirement is met, or say why it cannot be."""
+        self.check(request)
+        keep = rows_to_keep(request)
+        solution = self.search(request.only(keep))
+        whole = Grouping(
+            _spread(solution.grouping.group_of, keep, request.rows),
+            solution.grouping.count,
+            solution.grouping.levels,
+        )
+        _self_check(self, request, whole)
+        return replace(solution, grouping=whole)
+
     @abstractmethod
     def search(self, request: Request) -> Solution:
-        """Find a grouping that meets every requirement."""
+        """Find a grouping that meets every requirement; the request is feasible."""
+
+
+def rows_to_keep(request: Request) -> npt.NDArray[np.int64]:
+    """All rows, less those that must go for the requirements to be feasible at all."""
+    everything = np.zeros(request.rows, dtype=np.int32)
+    whole = request.groups(Grouping(everything, 1))
+    keep = np.ones(request.rows, dtype=np.bool_)
+    for model in request.models:
+        answer = model.feasibility(whole, removable=request.removable)
+        if not answer.feasible:
+            raise InfeasibleError(answer.message, hint=answer.hint)
+        for (column, code), count in answer.remove.items():
+            keep[_chosen(request, keep, column, code, count)] = False
+    if request.rows - int(keep.sum()) > request.removable:
+        raise InfeasibleError(
+            f"The requirements together need {request.rows - int(keep.sum())} rows left "
+            f"out; {request.removable} may be.",
+            hint="Raise publish.max_suppressed, or relax one of the requirements.",
+        )
+    return np.flatnonzero(keep)
+
+
+def _chosen(
+    request: Request, keep: npt.NDArray[np.bool_], column: str, code: int, count: int
+) -> npt.NDArray[np.int64]:
+    """Which rows with an over-represented value go: drawn at random."""
+    having = np.flatnonzero(keep & (request.sensitive[column].codes == code))
+    order = request.seed.child("remove", column, code).permutation(len(having))
+    return having[order[:count]]
+
+
+def _spread(
+    group_of: npt.NDArray[np.int32], keep: npt.NDArray[np.int64], rows: int
+) -> npt.NDArray[np.int32]:
+    whole = np.full(rows, SUPPRESSED, dtype=np.int32)
+    whole[keep] = group_of
+    return whole
+
+
+def _self_check(algorithm: Algorithm, request: Request, grouping: Grouping) -> None:
+    """Fail early, by name, if a search broke its promise; `verify` asks again."""
+    removed = request.rows - int(grouping.kept.sum())
+    if removed > request.removable:
+        raise GuaranteeError(
+            f"'{algorithm.name}' left out {removed} rows; {request.removable} may be."
+        )
+    groups = request.groups(grouping)
+    for model in request.models:
+        verdict = model.verify(groups)
+        if not verdict.holds and model.scope is not Scope.POPULATION:
+            raise GuaranteeError(
+                f"'{algorithm.name}' returned {verdict.offending} groups "
+                f"that do not meet {model}."
+            )

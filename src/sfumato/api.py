@@ -1,0 +1,239 @@
+"""The Python door: anonymize and check, and the objects they give back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sfumato.algorithms.base import Progress, silent
+from sfumato.data.seeds import Seed
+from sfumato.errors import DataError, UsageError
+from sfumato.io.frames import like, to_arrow
+from sfumato.io.read import delimiter_of, read_source
+from sfumato.io.write import format_of, hash_file
+from sfumato.models.base import OutputModel
+from sfumato.pipeline.manifest import requirements as requirement_records
+from sfumato.pipeline.manifest import risk as risk_of
+from sfumato.pipeline.question import Private, Question
+from sfumato.pipeline.run import Outcome, Run
+from sfumato.pipeline.run import anonymize as run_line
+from sfumato.pipeline.write import refuse_existing, write_release
+from sfumato.policy import Policy
+from sfumato.report.html import render
+
+Source = Any
+"""A path, or a pandas, polars or Arrow frame."""
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A proven release: its data, what was measured on it, and the way to a file."""
+
+    outcome: Outcome
+    origin: Source
+    """What was handed in: decides the kind of `data` and the format of `save`."""
+    private: Mapping[str, Any]
+    """For the steward alone: hash of the source, where it is a file."""
+
+    @property
+    def table(self) -> pa.Table:
+        """The published table as Arrow."""
+        return self.outcome.proven.table
+
+    @property
+    def data(self) -> Any:
+        """The published table, as the kind of frame that came in."""
+        return like(self.origin, self.table)
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        return self.outcome.proven.manifest
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        return self.outcome.proven.facts
+
+    @property
+    def verdicts(self) -> list[dict[str, Any]]:
+        """Every requirement, measured on the published cells."""
+        return list(self.manifest["requirements"])
+
+    @property
+    def utility(self) -> dict[str, float]:
+        return dict(self.manifest["utility"])
+
+    @property
+    def risk(self) -> dict[str, float]:
+        return dict(self.manifest["risk"])
+
+    @property
+    def alternatives(self) -> tuple[Mapping[str, Any], ...]:
+        """Other solutions that met the policy, with their figures."""
+        return self.outcome.proven.alternatives
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write the report as one self-contained page."""
+        Path(path).write_text(render(self.manifest, self.facts), encoding="utf-8")
+
+    def save(self, directory: str | os.PathLike[str]) -> Mapping[str, Any]:
+        """Write the release directory, proven from its own bytes; returns the manifest."""
+        return write_release(
+            self.outcome,
+            Path(directory),
+            extension=self._extension(),
+            delimiter=self._delimiter(),
+            page=render,
+            private=self.private,
+        )
+
+    def _repr_html_(self) -> str:
+        return render(self.manifest, self.facts)
+
+    def _extension(self) -> str:
+        asked = self.outcome.question.policy.publish.format
+        if asked is not None:
+            return asked
+        return format_of(self.origin) if _is_path(self.origin) else "csv"
+
+    def _delimiter(self) -> str:
+        if _is_path(self.origin) and format_of(self.origin) == "csv":
+            return delimiter_of(self.outcome.proven.table)
+        return ","
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """What a check of a published table found."""
+
+    verdicts: list[dict[str, Any]]
+    rows: int
+    groups: int
+    risk: dict[str, float]
+
+    @property
+    def holds(self) -> bool:
+        return all(verdict["holds"] for verdict in self.verdicts)
+
+
+def anonymize(
+    data: Source,
+    policy: Policy | None = None,
+    *,
+    seed: Seed | None = None,
+    threads: int | None = None,
+    progress: Progress = silent,
+    base: str | os.PathLike[str] | None = None,
+    **settings: Any,
+) -> Release:
+    """Make a proven release of a file or a frame.
+
+    Give a policy, or settings that make one: `quasi`, `sensitive`, `k`, `l`, and the
+    others of `Policy.build`.
+    """
+    source = _read(data, policy, settings)
+    asked = policy_for(policy, settings, source)
+    outcome = run_line(
+        Run(
+            policy=asked,
+            source=source,
+            base=_base(base, asked),
+            seed=seed or Seed.fresh(),
+            threads=threads or os.cpu_count() or 1,
+            progress=progress,
+        )
+    )
+    private = {"source_sha256": hash_file(Path(data))} if _is_path(data) else {}
+    return Release(outcome, data, private)
+
+
+def check(
+    data: Source,
+    policy: Policy | None = None,
+    *,
+    requirements: Sequence[OutputModel] = (),
+    groups: str | os.PathLike[str] | None = None,
+    base: str | os.PathLike[str] | None = None,
+    **settings: Any,
+) -> CheckResult:
+    """Judge a published table, ours or not, by its cells.
+
+    `groups` is the private record of a release whose cells do not show its groups.
+    """
+    source = _read(data, policy, settings)
+    asked = policy_for(policy, settings, source, requirements=requirements)
+    models = asked.models() + tuple(requirements)
+    if not models:
+        raise UsageError(
+            "There is nothing to check: no requirement is given.",
+            hint="Give a policy, or requirements such as k=5.",
+        )
+    question = Question(asked, models, _base(base, asked), _private(groups, source))
+    proof = question.ask(source)
+    return CheckResult(
+        verdicts=requirement_records(models, proof),
+        rows=source.num_rows,
+        groups=proof.groups.count,
+        risk=risk_of(proof),
+    )
+
+
+def policy_for(
+    policy: Policy | None,
+    settings: Mapping[str, Any],
+    source: pa.Table,
+    *,
+    requirements: Sequence[OutputModel] = (),
+) -> Policy:
+    """The policy given, or the one that keyword settings stand for."""
+    if policy is None:
+        return Policy.build(columns=source.column_names, **settings)
+    if settings:
+        raise UsageError(
+            f"A policy and settings ({', '.join(settings)}) cannot both be given.",
+            hint="Put the settings into the policy, or leave the policy out.",
+        )
+    return policy
+
+
+def _read(data: Source, policy: Policy | None, settings: Mapping[str, Any]) -> pa.Table:
+    if not _is_path(data):
+        return to_arrow(data)
+    declared = policy.data if policy is not None else None
+    return read_source(
+        Path(data),
+        delimiter=declared.delimiter if declared else settings.get("delimiter"),
+        encoding=declared.encoding if declared else settings.get("encoding"),
+    )
+
+
+def _is_path(data: Source) -> bool:
+    return isinstance(data, str | os.PathLike)
+
+
+def _base(base: str | os.PathLike[str] | None, policy: Policy) -> Path | None:
+    return Path(base) if base is not None else policy.base
+
+
+def _private(groups: str | os.PathLike[str] | None, source: pa.Table) -> Private:
+    if groups is None:
+        return Private()
+    record = pq.read_table(groups)
+    kept = record.filter(record["published_row"].is_valid()).sort_by("published_row")
+    if kept.num_rows != source.num_rows:
+        raise DataError(
+            f"The private record has {kept.num_rows} published rows; "
+            f"the table has {source.num_rows}.",
+            hint="Give the rows.parquet that was written with this table.",
+        )
+    subject = kept["subject"].to_numpy() if "subject" in kept.column_names else None
+    return Private(
+        subject=None if subject is None else subject.astype(np.int32),
+        groups=None,
+    )

@@ -1,0 +1,31 @@
+"""What a proven release consists of, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Proven:
+    """A published table that passed verification, and everything known about it."""
+
+    table: pa.Table
+    manifest: Mapping[str, Any]
+    """Publishable: policy without paths, verdicts, facts, versions."""
+    facts: Mapping[str, Any]
+    """Publishable: what the report shows beyond the manifest."""
+    audit: Mapping[str, Any]
+    """Private: seed, input hash, full facts."""
+    source_rows: npt.NDArray[np.int64]
+    """Private: the source row of each published row."""
+    group_of: npt.NDArray[np.int32]
+    """Private: the group of each source row, −1 for suppressed ones."""
+    subject_of: npt.NDArray[np.int32] | None = None
+    """Private: the person behind each source row, as a number."""
+    alternatives: tuple[Mapping[str, Any], ...] = field(default=())

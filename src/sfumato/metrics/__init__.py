@@ -1,0 +1,1 @@
+"""Utility metrics: what a release still tells. One file each."""

@@ -1,0 +1,17 @@
+"""Rows left out, as a share of the source."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from sfumato.metrics.base import Metric, Outcome
+
+
+class SuppressedShare(Metric):
+    """Rows left out, as a share of the source."""
+
+    name: ClassVar[str] = "suppressed_share"
+    sentence: ClassVar[str] = "Share of the rows that are not published."
+
+    def measure(self, outcome: Outcome) -> float:
+        return outcome.suppressed / outcome.rows_in if outcome.rows_in else 0.0

@@ -1,0 +1,157 @@
+"""What is said about a release: to everybody, and to the steward alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from sfumato import registry
+from sfumato.algorithms.base import Algorithm, Request, Solution
+from sfumato.data.seeds import Seed
+from sfumato.metrics.base import Outcome
+from sfumato.models.base import OutputModel, Verdict
+from sfumato.policy import Policy
+from sfumato.publish.base import Draft, Operator
+from sfumato.verify import Proof
+
+LIMITS = (
+    "A second release about the same people can be compared with this one; "
+    "the guarantees hold for each release alone.",
+    "Groupings chosen to keep loss low may tell something to an attacker who knows the "
+    "algorithm and its input well (minimality attack).",
+)
+INSECURE = "Made with a guessable seed: not for publication."
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Findings:
+    """Everything that a run found out."""
+
+    policy: Policy
+    algorithm: Algorithm
+    operator: Operator
+    request: Request
+    solution: Solution
+    draft: Draft
+    proof: Proof
+    rows_in: int
+    seed: Seed
+    seconds: Mapping[str, float]
+
+    @property
+    def rows_out(self) -> int:
+        return int(self.draft.table.num_rows)
+
+    def outcome(self) -> Outcome:
+        """The release in numbers, for the metrics."""
+        return Outcome(
+            rows_in=self.rows_in,
+            rows_out=self.rows_out,
+            group_rows=self.solution.grouping.sizes(),
+            ncp=self.draft.ncp,
+            loss=self.draft.loss,
+            published_sizes=self.proof.groups.rows,
+            k=_asked_k(self.request.models),
+        )
+
+
+def manifest(found: Findings) -> dict[str, Any]:
+    """The publishable record; the hash of the data file joins it when written."""
+    record = {
+        "sfumato": version("sfumato"),
+        "policy_sha256": found.policy.sha256(),
+        "rows_in": found.rows_in,
+        "rows_out": found.rows_out,
+        "rows_suppressed": found.rows_in - found.rows_out,
+        "groups": found.proof.groups.count,
+        "requirements": requirements(found.request.models, found.proof),
+        "utility": utility(found),
+        "risk": risk(found.proof),
+        "algorithm": {"name": found.algorithm.name, **_options(found.algorithm)},
+        "operator": {"name": found.operator.name, **_options(found.operator)},
+        "policy": found.policy.public_dict(),
+        "known_limits": list(LIMITS),
+        "seconds": dict(found.seconds),
+    }
+    if found.seed.insecure:
+        record["not_for_publication"] = INSECURE
+    return record
+
+
+def requirements(models: tuple[OutputModel, ...], proof: Proof) -> list[dict[str, Any]]:
+    """Every requirement with its verdict on the published cells."""
+    return [
+        requirement(model, verdict)
+        for model, verdict in zip(models, proof.verdicts, strict=True)
+    ]
+
+
+def requirement(model: OutputModel, verdict: Verdict) -> dict[str, Any]:
+    """One requirement with its verdict."""
+    record = {
+        "model": model.name,
+        "parameters": model.parameters(),
+        "holds": verdict.holds,
+        "measured": verdict.measured,
+        "offending_groups": verdict.offending,
+        "sentence": model.sentence,
+        "blind_spot": model.blind_spot,
+    }
+    return record | ({"details": dict(verdict.details)} if verdict.details else {})
+
+
+def utility(found: Findings) -> dict[str, float]:
+    """Every metric of the catalogue, and NCP as seed papers print it (sum / rows)."""
+    outcome = found.outcome()
+    measures = {
+        name: float(registry.load("metrics", name)().measure(outcome))
+        for name in registry.names("metrics")
+    }
+    return measures | {"ncp_per_row": measures["ncp"] * len(found.request.quasi)}
+
+
+def risk(proof: Proof) -> dict[str, float]:
+    """Prosecutor risk: the chance to pick the right row, or person, of a group."""
+    sizes = proof.groups.sizes
+    return {
+        "prosecutor_max": float(1 / sizes.min()),
+        "prosecutor_mean": float(len(sizes) / sizes.sum()),
+    }
+
+
+def facts(found: Findings) -> dict[str, Any]:
+    """What the report shows beyond the manifest; publishable."""
+    outcome = found.outcome()
+    sizes, counts = np.unique(found.proof.groups.rows, return_counts=True)
+    names = [coded.name for coded in found.request.quasi]
+    return {
+        "columns": {
+            name: {
+                "ncp": outcome.mean_cell(found.draft.ncp[:, [i]]),
+                "generalized_loss": outcome.mean_cell(found.draft.loss[:, [i]]),
+            }
+            for i, name in enumerate(names)
+        },
+        "group_sizes": [
+            {"size": int(s), "groups": int(c)}
+            for s, c in zip(sizes, counts, strict=True)
+        ],
+        "algorithm": dict(found.solution.facts),
+    }
+
+
+def audit(found: Findings) -> dict[str, Any]:
+    """The steward's own record: with it the run can be repeated."""
+    return {"seed": found.seed.hex(), "insecure_seed": found.seed.insecure}
+
+
+def _asked_k(models: tuple[OutputModel, ...]) -> int:
+    return max((int(getattr(model, "k", 1)) for model in models), default=1)
+
+
+def _options(thing: Algorithm | Operator) -> dict[str, Any]:
+    return {field.name: getattr(thing, field.name) for field in fields(thing)}

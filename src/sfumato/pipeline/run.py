@@ -1,0 +1,198 @@
+"""The straight line in one readable function.
+
+    source ─ read → solve → publish → verify ─ measure → Proven
+                                        └─ fails → GuaranteeError, nothing is written
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato import registry
+from sfumato.algorithms.base import Algorithm, Progress, Request, Solution, silent
+from sfumato.data.release import Proven
+from sfumato.data.schema import Role
+from sfumato.data.seeds import Seed
+from sfumato.data.table import Table
+from sfumato.errors import DataError, GuaranteeError
+from sfumato.models.base import OutputModel
+from sfumato.pipeline import manifest
+from sfumato.pipeline.prepare import (
+    coded_table,
+    quasi_axes,
+    rows_without_missing,
+    sensitive_axes,
+    take,
+)
+from sfumato.pipeline.question import Private, Question
+from sfumato.policy import Policy
+from sfumato.publish.base import Draft, Material, Operator
+from sfumato.verify import Proof
+
+
+@dataclass(eq=False, kw_only=True)
+class Run:
+    """One anonymization: what is asked, and the clock of its steps."""
+
+    policy: Policy
+    source: pa.Table
+    base: Path | None = None
+    """Where the policy's relative paths start."""
+    seed: Seed = field(default_factory=Seed.fresh)
+    threads: int = field(default_factory=lambda: os.cpu_count() or 1)
+    progress: Progress = silent
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def step(self, name: str, share: float) -> Iterator[None]:
+        """Announce a step and take its time."""
+        self.progress(name, share)
+        started = perf_counter()
+        yield
+        self.seconds[name] = round(perf_counter() - started, 4)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Outcome:
+    """A proven release and the question that its written file must answer again."""
+
+    proven: Proven
+    question: Question
+
+
+def anonymize(run: Run) -> Outcome:
+    """Make a release that meets the policy, or raise and leave nothing behind."""
+    with run.step("code", 0.0):
+        table, kept = _loaded(run)
+        request = _request(run, table)
+    algorithm, operator = _algorithm(run.policy), _operator(run.policy)
+    with run.step("solve", 0.1):
+        solution = algorithm.solve(request)
+    with run.step("publish", 0.7):
+        material = _material(run, table, request, solution)
+        draft = operator.publish(material)
+    with run.step("verify", 0.8):
+        question = _question(run, request, material)
+        proof = question.ask(draft.table)
+        _insist(proof, request.models)
+    found = manifest.Findings(
+        policy=run.policy,
+        algorithm=algorithm,
+        operator=operator,
+        request=request,
+        solution=solution,
+        draft=draft,
+        proof=proof,
+        rows_in=run.source.num_rows,
+        seed=run.seed,
+        seconds=run.seconds,
+    )
+    return Outcome(proven=_proven(found, kept, material, request), question=question)
+
+
+def _loaded(run: Run) -> tuple[Table, npt.NDArray[np.int64]]:
+    """The coded table, and the source row of each of its rows."""
+    if run.source.num_rows == 0:
+        raise DataError("The table has no rows.", hint="There is nothing to publish.")
+    table = coded_table(run.policy, run.source)
+    if run.policy.data.missing_as != "drop":
+        return table, np.arange(table.rows)
+    rows = rows_without_missing(table)
+    if len(rows) == 0:
+        raise DataError(
+            f"Every one of the {table.rows} rows has a missing value.",
+            hint='Set data.missing_as to "value", or drop the column that is missing.',
+        )
+    return take(table, rows), rows
+
+
+def _request(run: Run, table: Table) -> Request:
+    columns = [table.columns[name] for name in table.schema.sensitive]
+    subject = table.schema.subject
+    share = run.policy.publish.max_suppressed
+    return Request(
+        quasi=quasi_axes(run.policy, table, run.base),
+        models=run.policy.models(),
+        sensitive=sensitive_axes(run.policy, columns, run.base),
+        subject=None if subject is None else table.columns[subject].codes,
+        removable=int(np.floor(share * table.rows + 1e-9)),
+        missing_any=run.policy.data.missing_as == "any",
+        seed=run.seed.child("solve"),
+        threads=run.threads,
+        progress=lambda step, share: run.progress(step, 0.1 + 0.6 * share),
+        resolve=lambda name: registry.load("algorithms", name),
+    )
+
+
+def _algorithm(policy: Policy) -> Algorithm:
+    made: Algorithm = policy.algorithm_instance()
+    return made
+
+
+def _operator(policy: Policy) -> Operator:
+    made: Operator = policy.operator_instance()
+    return made
+
+
+def _material(
+    run: Run, table: Table, request: Request, solution: Solution
+) -> Material:
+    rows = np.flatnonzero(solution.grouping.kept)
+    if run.policy.publish.order == "random":
+        rows = rows[run.seed.child("order").permutation(len(rows))]
+    return Material(
+        table=table,
+        quasi=request.quasi,
+        grouping=solution.grouping,
+        rows=rows,
+        seed=run.seed.child("publish"),
+        pseudonymized=run.policy.pseudonymized(),
+    )
+
+
+def _question(run: Run, request: Request, material: Material) -> Question:
+    subject = None if request.subject is None else request.subject[material.rows]
+    return Question(run.policy, request.models, run.base, Private(subject=subject))
+
+
+def _insist(proof: Proof, models: tuple[OutputModel, ...]) -> None:
+    """Only a proven draft goes on."""
+    for verdict, model in zip(proof.verdicts, models, strict=True):
+        if not verdict.holds:
+            raise GuaranteeError(
+                f"The draft does not meet {model}: {verdict.offending} groups break it.",
+                hint="Nothing was written. Please report this with the policy.",
+            )
+
+
+def _proven(
+    found: manifest.Findings,
+    kept: npt.NDArray[np.int64],
+    material: Material,
+    request: Request,
+) -> Proven:
+    group_of = np.full(found.rows_in, -1, dtype=np.int32)
+    group_of[kept] = found.solution.grouping.group_of
+    subject = None
+    if request.subject is not None:
+        subject = np.full(found.rows_in, -1, dtype=np.int32)
+        subject[kept] = request.subject
+    return Proven(
+        table=found.draft.table,
+        manifest=manifest.manifest(found),
+        facts=manifest.facts(found),
+        audit=manifest.audit(found),
+        source_rows=kept[material.rows],
+        group_of=group_of,
+        subject_of=subject,
+        alternatives=found.solution.alternatives,
+    )

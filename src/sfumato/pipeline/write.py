@@ -1,0 +1,133 @@
+"""Write a release: aside, read back, proven from its own bytes, then in place."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sfumato.errors import GuaranteeError, OutputError
+from sfumato.io.read import read_source
+from sfumato.io.write import hash_file, write_table
+from sfumato.pipeline.run import Outcome
+
+Page = Callable[[Mapping[str, Any], Mapping[str, Any]], str]
+"""Makes the report from the manifest and the facts."""
+
+
+def refuse_existing(directory: Path) -> None:
+    """Say so before any work if the release could not be put in its place."""
+    if directory.exists():
+        raise OutputError(
+            f"'{directory}' exists already.",
+            hint="Name another directory with --out, or move the old release away.",
+        )
+    parent = directory.resolve().parent
+    if not parent.is_dir():
+        raise OutputError(
+            f"'{parent}' is not a directory.", hint="Create it, or name another place."
+        )
+    if not os.access(parent, os.W_OK):
+        raise OutputError(
+            f"'{parent}' cannot be written to.", hint="Name another directory."
+        )
+
+
+def write_release(
+    outcome: Outcome,
+    directory: Path,
+    *,
+    extension: str,
+    delimiter: str = ",",
+    page: Page,
+    private: Mapping[str, Any],
+) -> Mapping[str, Any]:
+    """Write a release directory whole, or nothing; returns the final manifest."""
+    refuse_existing(directory)
+    aside = directory.resolve().parent / f".{directory.name}.{secrets.token_hex(6)}"
+    try:
+        aside.mkdir()
+        manifest = _fill(outcome, aside, extension, delimiter, page, private)
+        os.rename(aside, directory)
+    except OSError as fault:
+        raise OutputError(
+            f"'{directory}' cannot be written: {fault.strerror or type(fault).__name__}.",
+            hint="Free space or name another directory; nothing was left behind.",
+        ) from fault
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+    return manifest
+
+
+def _fill(
+    outcome: Outcome,
+    aside: Path,
+    extension: str,
+    delimiter: str,
+    page: Page,
+    private: Mapping[str, Any],
+) -> Mapping[str, Any]:
+    proven = outcome.proven
+    data = aside / f"data.{extension}"
+    write_table(proven.table, data, delimiter=delimiter)
+    prove_file(outcome, data, delimiter)
+    manifest = {**proven.manifest, "data_sha256": hash_file(data)}
+    _write_json(aside / "manifest.json", manifest)
+    (aside / "report.html").write_text(page(manifest, proven.facts), encoding="utf-8")
+    _write_private(outcome, aside / "private", {**proven.audit, **private})
+    return manifest
+
+
+def prove_file(outcome: Outcome, data: Path, delimiter: str) -> None:
+    """Read the file back and ask every requirement again, of its own bytes."""
+    back = read_source(data, delimiter=delimiter)
+    proof = outcome.question.ask(back)
+    if not proof.holds or back.num_rows != outcome.proven.table.num_rows:
+        raise GuaranteeError(
+            "The written file does not say what the draft said.",
+            hint="Nothing was left behind. Please report this with the policy.",
+        )
+
+
+def _write_private(outcome: Outcome, place: Path, audit: Mapping[str, Any]) -> None:
+    place.mkdir(mode=0o700)
+    _write_json(
+        place / "audit.json",
+        {**audit, "manifest": outcome.proven.manifest, "facts": outcome.proven.facts},
+    )
+    pq.write_table(row_record(outcome), place / "rows.parquet")
+
+
+def row_record(outcome: Outcome) -> pa.Table:
+    """Published row, source row and group of every source row; private."""
+    proven = outcome.proven
+    rows = len(proven.group_of)
+    published = np.full(rows, -1, dtype=np.int64)
+    published[proven.source_rows] = np.arange(len(proven.source_rows))
+    gone = published < 0
+    columns = {
+        "published_row": pa.array(published, mask=gone),
+        "source_row": pa.array(np.arange(rows)),
+        "group": pa.array(proven.group_of, mask=gone),
+    }
+    if proven.subject_of is not None:
+        columns["subject"] = pa.array(proven.subject_of)
+    return pa.table(columns)
+
+
+def _write_json(path: Path, record: Mapping[str, Any]) -> None:
+    text = json.dumps(record, indent=2, ensure_ascii=False, default=_plain)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def _plain(value: Any) -> Any:
+    """NumPy numbers as Python's own."""
+    return value.item() if isinstance(value, np.generic) else str(value)

@@ -1,0 +1,1 @@
+"""Publication operators: how a grouping is shown. One file each."""

@@ -1,0 +1,150 @@
+"""What a publication operator is, and the parts that operators share."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.data.grouping import Grouping
+from sfumato.data.schema import Attribute, Role
+from sfumato.data.seeds import Seed
+from sfumato.data.table import Table
+from sfumato.hierarchies.axis import CodedAxis
+
+Matrix = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Material:
+    """What an operator works on."""
+
+    table: Table
+    quasi: tuple[CodedAxis, ...]
+    grouping: Grouping
+    rows: npt.NDArray[np.int64]
+    """The source row of each published row: kept rows only, in publishing order."""
+    seed: Seed
+    pseudonymized: frozenset[str] = frozenset()
+    """Identifier and subject columns to be published under a keyed hash."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Draft:
+    """A table that is not yet proven, and what it cost."""
+
+    table: pa.Table
+    rows: npt.NDArray[np.int64]
+    quasi: tuple[str, ...]
+    """The published columns that stand for quasi-identifiers."""
+    ncp: Matrix
+    """(groups, quasi-identifiers): NCP of each group's cells."""
+    loss: Matrix
+    """(groups, quasi-identifiers): generalized loss of each group's cells."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """One quasi-identifier as published: a cell per group, and its losses."""
+
+    columns: Mapping[str, pa.Array]
+    """Published columns by name, with one cell per *group*."""
+    ncp: npt.NDArray[np.float64]
+    loss: npt.NDArray[np.float64]
+    exact: bool = False
+    """Whether every cell shows its source value, so that types can be kept."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operator(ABC):
+    """A named way of showing a grouping; its fields are its options."""
+
+    name: ClassVar[str]
+    sentence: ClassVar[str]
+
+    @abstractmethod
+    def show(self, material: Material, index: int) -> Shown:
+        """The cells of quasi-identifier `index`, one per group."""
+
+    def publish(self, material: Material) -> Draft:
+        """Make the published table."""
+        shown = [self.show(material, i) for i in range(len(material.quasi))]
+        by_name = {q.name: s for q, s in zip(material.quasi, shown, strict=True)}
+        columns: dict[str, pa.Array | pa.ChunkedArray] = {}
+        for attribute in material.table.schema:
+            columns |= _published(material, attribute, by_name.get(attribute.name))
+        return Draft(
+            table=pa.table(columns),
+            rows=material.rows,
+            quasi=tuple(name for s in shown for name in s.columns),
+            ncp=_side_by_side([s.ncp for s in shown], material.grouping.count),
+            loss=_side_by_side([s.loss for s in shown], material.grouping.count),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Texts for groups: `texts[index[g]]` is the cell of group g, None is missing."""
+
+    texts: list[str | None] = field(default_factory=list)
+    index: npt.NDArray[np.int32] = field(
+        default_factory=lambda: np.zeros(0, dtype=np.int32)
+    )
+
+    def array(self) -> pa.Array:
+        """As an Arrow dictionary, one cell per group."""
+        return pa.DictionaryArray.from_arrays(
+            pa.array(self.index, pa.int32()), pa.array(self.texts, pa.string())
+        )
+
+
+def _side_by_side(parts: list[npt.NDArray[np.float64]], groups: int) -> Matrix:
+    return np.column_stack(parts) if parts else np.zeros((groups, 0))
+
+
+def _published(
+    material: Material, attribute: Attribute, shown: Shown | None
+) -> Mapping[str, pa.Array | pa.ChunkedArray]:
+    name, source = attribute.name, material.table.source
+    if shown is not None:
+        if shown.exact and _typed(source.column(name)):
+            return {name: source.column(name).take(material.rows)}
+        groups = pa.array(material.grouping.group_of[material.rows])
+        return {key: cells.take(groups) for key, cells in shown.columns.items()}
+    if attribute.role in (Role.IDENTIFIER, Role.SUBJECT):
+        if name not in material.pseudonymized:
+            return {}
+        hashed = pseudonyms(source.column(name), material.seed.child("hash", name))
+        return {name: hashed.take(material.rows)}
+    return {name: source.column(name).take(material.rows)}
+
+
+def _typed(column: pa.ChunkedArray) -> bool:
+    kind = column.type
+    text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    return not (text or pa.types.is_dictionary(kind))
+
+
+def pseudonyms(column: pa.ChunkedArray, seed: Seed) -> pa.ChunkedArray:
+    """Each value under HMAC-SHA-256 with a key that only the audit record can derive."""
+    key = seed.words(4).tobytes()
+    encoded = column.combine_chunks()
+    if not pa.types.is_dictionary(encoded.type):
+        encoded = encoded.dictionary_encode()
+    hashed = [
+        None if value is None else _keyed(key, str(value))
+        for value in encoded.dictionary.to_pylist()
+    ]
+    texts = pa.array(hashed, pa.string())
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(encoded.indices, texts)])
+
+
+def _keyed(key: bytes, text: str) -> str:
+    return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()[:32]

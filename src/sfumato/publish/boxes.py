@@ -1,0 +1,110 @@
+"""What each group covers on one axis, and what a cell that shows it costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.data.grouping import Grouping
+from sfumato.hierarchies.axis import CodedAxis, Shape
+from sfumato.kernels.bounds import group_bounds, group_masks
+
+Ints = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+WORD = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Extent:
+    """The codes that each group covers on one axis."""
+
+    coded: CodedAxis
+    grouping: Grouping
+    level: npt.NDArray[np.int16] | None = None
+    """The level at which each group is shown, where the algorithm says so."""
+
+    @cached_property
+    def bounds(self) -> tuple[Ints, Ints]:
+        """Lowest and highest code of each group."""
+        low, high = group_bounds(
+            self.grouping.group_of, self.coded.codes, self.grouping.count
+        )
+        return low, high
+
+    @property
+    def single(self) -> npt.NDArray[np.bool_]:
+        """Whether the group has one value only, and shows it."""
+        low, high = self.bounds
+        return (low == high) if self.level is None else (self.level == 0)
+
+    @cached_property
+    def nodes(self) -> Ints:
+        """The node each group shows on a tree axis, or at its level on any axis."""
+        low, high = self.bounds
+        if self.level is None:
+            return self.coded.axis.covering(low, high)
+        return self.coded.axis.levels[self.level, low]
+
+    @cached_property
+    def sets(self) -> tuple[Ints, list[tuple[int, ...]]]:
+        """A set number per group, and the codes of each distinct set, ascending."""
+        axis = self.coded.axis
+        if axis.size <= WORD:
+            masks = group_masks(
+                self.grouping.group_of, self.coded.codes, self.grouping.count
+            )
+            distinct, index = np.unique(masks, return_inverse=True)
+            return index.astype(np.int32), [_bits(int(mask)) for mask in distinct]
+        return _sparse_sets(self.coded.codes, self.grouping)
+
+    @cached_property
+    def set_sizes(self) -> npt.NDArray[np.int64]:
+        """How many values each group shows on a flat axis."""
+        index, sets = self.sets
+        return np.array([len(codes) for codes in sets], dtype=np.int64)[index]
+
+    @property
+    def by_node(self) -> bool:
+        """Whether the groups show nodes: a tree axis, or levels given."""
+        return self.coded.axis.shape is Shape.TREE or self.level is not None
+
+    def ncp(self) -> Floats:
+        """NCP of each group's cell."""
+        axis = self.coded.axis
+        if self.by_node:
+            return axis.node_ncp[self.nodes]
+        if axis.shape is Shape.FREE:
+            return axis.interval_ncp(*self.bounds)
+        return axis.set_ncp(self.set_sizes)
+
+    def loss(self) -> Floats:
+        """Generalized loss of each group's cell."""
+        axis = self.coded.axis
+        if self.by_node:
+            return axis.node_loss[self.nodes]
+        if axis.shape is Shape.FREE:
+            return axis.interval_ncp(*self.bounds)
+        return axis.set_loss(self.set_sizes)
+
+
+def _bits(mask: int) -> tuple[int, ...]:
+    return tuple(bit for bit in range(mask.bit_length()) if mask >> bit & 1)
+
+
+def _sparse_sets(
+    codes: Ints, grouping: Grouping
+) -> tuple[Ints, list[tuple[int, ...]]]:
+    kept = grouping.kept
+    width = int(codes.max(initial=0)) + 1
+    keys = np.unique(grouping.group_of[kept].astype(np.int64) * width + codes[kept])
+    owners, values = keys // width, keys % width
+    starts = np.searchsorted(owners, np.arange(grouping.count + 1))
+    known: dict[tuple[int, ...], int] = {}
+    index = np.empty(grouping.count, dtype=np.int32)
+    for group in range(grouping.count):
+        members = tuple(values[starts[group] : starts[group + 1]].tolist())
+        index[group] = known.setdefault(members, len(known))
+    return index, list(known)

@@ -1,0 +1,201 @@
+"""Generalize: show each group's smallest node, interval or set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.data.schema import Kind
+from sfumato.errors import PolicyError
+from sfumato.hierarchies.axis import STAR, Axis, Shape
+from sfumato.hierarchies.labels import set_label
+from sfumato.publish.base import Labels, Material, Operator, Shown
+from sfumato.publish.boxes import Extent
+
+NUMBERS = ("interval", "bounds", "mean")
+FLAT = ("set", "star")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generalize(Operator):
+    """Every row of a group shows the same, truthful, coarser cell.
+
+    Guarantee: a published cell contains the source value it stands for (a mean is
+    that of the group).
+    Method: on a tree axis the smallest node over the group, on a free axis the
+    closed interval from its lowest to its highest value, on a flat axis the set of
+    its values; or the node at the level the algorithm chose.
+    Limits: says nothing about which rows were grouped; that is the algorithm's part.
+    """
+
+    name: ClassVar[str] = "generalize"
+    sentence: ClassVar[str] = (
+        "Each group shows the smallest hierarchy node, interval or set that covers it."
+    )
+
+    numbers: str = "interval"
+    """How numbers and dates are shown: as an interval or node, as two bound columns
+    (`age_from`, `age_to`), or as the group's mean."""
+    flat: str = "set"
+    """How categories without a hierarchy are shown: as a set, or as `*`."""
+
+    def __post_init__(self) -> None:
+        _one_of("numbers", self.numbers, NUMBERS)
+        _one_of("flat", self.flat, FLAT)
+
+    def show(self, material: Material, index: int) -> Shown:
+        extent = extent_of(material, index)
+        axis = extent.coded.axis
+        ncp, loss = extent.ncp(), extent.loss()
+        if axis.shape is Shape.FLAT and self.flat == "star":
+            ncp = loss = (~extent.single).astype(np.float64)
+        columns = self._columns(extent, axis)
+        exact = bool(extent.single.all()) and self.numbers == "interval"
+        return Shown(columns, ncp, loss, exact)
+
+    def _columns(self, extent: Extent, axis: Axis) -> dict[str, pa.Array]:
+        if axis.kind.numeric and self.numbers == "bounds":
+            return _bound_columns(extent)
+        if axis.kind.numeric and self.numbers == "mean":
+            return {axis.name: _means(extent)}
+        return {axis.name: self._labels(extent).array()}
+
+    def _labels(self, extent: Extent) -> Labels:
+        axis = extent.coded.axis
+        if extent.by_node:
+            return Labels(_texts(axis, axis.node_labels), extent.nodes)
+        if axis.shape is Shape.FREE:
+            return _intervals(extent)
+        if self.flat == "star":
+            return starred(extent)
+        return _sets(extent)
+
+
+def extent_of(material: Material, index: int) -> Extent:
+    """What each group covers on quasi-identifier `index`."""
+    levels = material.grouping.levels
+    level = None if levels is None else levels[:, index]
+    return Extent(material.quasi[index], material.grouping, level)
+
+
+def starred(extent: Extent) -> Labels:
+    """The value where a group agrees, `*` where it does not."""
+    axis = extent.coded.axis
+    low, _ = extent.bounds
+    index = np.where(extent.single, low, axis.size).astype(np.int32)
+    return Labels([*_texts(axis, axis.labels), STAR], index)
+
+
+def _texts(axis: Axis, labels: tuple[str, ...]) -> list[str | None]:
+    """The texts of leaves or nodes; an empty missing mark is a missing cell."""
+    texts: list[str | None] = list(labels)
+    if axis.missing >= 0 and labels[axis.missing] == "":
+        texts[axis.missing] = None
+    return texts
+
+
+def _intervals(extent: Extent) -> Labels:
+    axis = extent.coded.axis
+    low, high = extent.bounds
+    pairs, index = np.unique(
+        low.astype(np.int64) * axis.size + high, return_inverse=True
+    )
+    texts = [_interval(axis, int(p // axis.size), int(p % axis.size)) for p in pairs]
+    return Labels(texts, index.astype(np.int32))
+
+
+def _interval(axis: Axis, low: int, high: int) -> str | None:
+    if low == high:
+        return _texts(axis, axis.labels)[low] if low == axis.missing else axis.labels[low]
+    if high == axis.missing:
+        return STAR
+    return f"[{axis.labels[low]}, {axis.labels[high]}]"
+
+
+def _sets(extent: Extent) -> Labels:
+    axis = extent.coded.axis
+    index, sets = extent.sets
+    single = _texts(axis, axis.labels)
+    texts = [
+        single[codes[0]]
+        if len(codes) == 1
+        else set_label([axis.labels[code] for code in codes])
+        for codes in sets
+    ]
+    return Labels(texts, index)
+
+
+def _bound_columns(extent: Extent) -> dict[str, pa.Array]:
+    axis = extent.coded.axis
+    low, high = _bound_texts(extent)
+    return {
+        f"{axis.name}_from": pa.array(low, pa.string()).dictionary_encode(),
+        f"{axis.name}_to": pa.array(high, pa.string()).dictionary_encode(),
+    }
+
+
+def _bound_texts(extent: Extent) -> tuple[list[str | None], list[str | None]]:
+    axis = extent.coded.axis
+    low, high = extent.bounds
+    if extent.by_node:
+        return _node_bound_texts(extent)
+    unknown = high == axis.missing
+    leaf = np.array(axis.labels, dtype=object)
+    return (
+        [None if u else str(t) for u, t in zip(unknown, leaf[low], strict=True)],
+        [None if u else str(t) for u, t in zip(unknown, leaf[high], strict=True)],
+    )
+
+
+def _node_bound_texts(extent: Extent) -> tuple[list[str | None], list[str | None]]:
+    axis = extent.coded.axis
+    bounds = axis.node_bounds
+    if bounds is None:
+        raise PolicyError(
+            f"Column '{axis.name}' has a hierarchy whose nodes have no bounds.",
+            hint="Publish its numbers as \"interval\", or use an interval hierarchy.",
+        )
+    low = [_number_text(axis.kind, b) for b in bounds[:, 0]]
+    high = [_number_text(axis.kind, b) for b in bounds[:, 1]]
+    for code, label in enumerate(axis.labels):
+        known = None if code == axis.missing else label
+        low[code] = high[code] = known
+    return [low[n] for n in extent.nodes], [high[n] for n in extent.nodes]
+
+
+def _means(extent: Extent) -> pa.Array:
+    axis, grouping = extent.coded.axis, extent.grouping
+    numbers = np.asarray(axis.positions)[extent.coded.codes]
+    known = grouping.kept & ~np.isnan(numbers)
+    owners = grouping.group_of[known]
+    sums = np.bincount(owners, weights=numbers[known], minlength=grouping.count)
+    counts = np.bincount(owners, minlength=grouping.count)
+    with np.errstate(invalid="ignore"):
+        means = sums / counts
+    return pa.array([_number_text(axis.kind, m) for m in means], pa.string())
+
+
+def _number_text(kind: Kind, number: float) -> str | None:
+    if not np.isfinite(number):
+        return None
+    if kind is Kind.DATE:
+        return (date(1970, 1, 1) + timedelta(days=round(number))).isoformat()
+    if kind is Kind.DATETIME:
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=round(number))
+        return moment.replace(tzinfo=None).isoformat(sep=" ")
+    return format(number, ".10g")
+
+
+def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        listed = ", ".join(f'"{each}"' for each in allowed)
+        raise PolicyError(
+            f"publish.{option} is \"{value}\".", hint=f"Choose one of {listed}."
+        )
+
+

@@ -1,0 +1,31 @@
+"""Suppress: show a value where a group agrees, `*` where it does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.publish.base import Material, Operator, Shown
+from sfumato.publish.generalize import extent_of, starred
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suppress(Operator):
+    """A cell is published as it is, or not at all.
+
+    Guarantee: every cell that is not `*` is the source value.
+    Limits: loses more than `generalize` on the same grouping.
+    Reference: the Suppress step of DIVA (Milani et al. 2021).
+    """
+
+    name: ClassVar[str] = "suppress"
+    sentence: ClassVar[str] = "A cell shows its value where the whole group shares it."
+
+    def show(self, material: Material, index: int) -> Shown:
+        extent = extent_of(material, index)
+        loss = (~extent.single).astype(np.float64)
+        labels = starred(extent)
+        exact = bool(extent.single.all())
+        return Shown({extent.coded.name: labels.array()}, loss, loss, exact)

@@ -1,0 +1,86 @@
+"""The catalogue: one line per nameable thing, loaded on demand.
+
+Plug-ins register under the entry point groups `sfumato.models`,
+`sfumato.algorithms`, `sfumato.operators` and `sfumato.metrics`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+from sfumato.errors import PolicyError
+
+CATALOGUE = {
+    "models": {
+        "k-anonymity": "sfumato.models.k_anonymity:KAnonymity",
+        "l-diversity": "sfumato.models.l_diversity:LDiversity",
+    },
+    "algorithms": {
+        "mondrian": "sfumato.algorithms.mondrian:Mondrian",
+    },
+    "operators": {
+        "generalize": "sfumato.publish.generalize:Generalize",
+        "suppress": "sfumato.publish.suppress:Suppress",
+    },
+    "metrics": {
+        "ncp": "sfumato.metrics.ncp:Ncp",
+        "generalized_loss": "sfumato.metrics.generalized_loss:GeneralizedLoss",
+        "discernibility": "sfumato.metrics.discernibility:Discernibility",
+        "average_class_size": "sfumato.metrics.average_class_size:AverageClassSize",
+        "suppressed_share": "sfumato.metrics.suppressed_share:SuppressedShare",
+    },
+    "attacks": {},
+}
+DEFAULT_ALGORITHM = "mondrian"
+KINDS = tuple(CATALOGUE)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the catalogue, with what `sfumato list` prints."""
+
+    kind: str
+    name: str
+    sentence: str
+    blind_spot: str | None = None
+
+
+def names(kind: str) -> tuple[str, ...]:
+    """The names of all things of a kind, ours first, then plug-ins."""
+    ours = CATALOGUE[kind]
+    return (*ours, *(name for name in _plugins(kind) if name not in ours))
+
+
+def load(kind: str, name: str) -> Any:
+    """The class behind a name."""
+    target = CATALOGUE[kind].get(name) or _plugins(kind).get(name)
+    if target is None:
+        raise PolicyError(
+            f"There is no {kind.removesuffix('s')} '{name}'.", hint=_advice(kind, name)
+        )
+    module, _, attribute = target.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def catalogue(kind: str | None = None) -> Iterator[Entry]:
+    """Every line of the catalogue, or of one kind."""
+    for each in KINDS if kind is None else (kind,):
+        for name in names(each):
+            thing = load(each, name)
+            yield Entry(each, name, thing.sentence, getattr(thing, "blind_spot", None))
+
+
+def _plugins(kind: str) -> dict[str, str]:
+    return {point.name: point.value for point in entry_points(group=f"sfumato.{kind}")}
+
+
+def _advice(kind: str, name: str) -> str:
+    close = get_close_matches(name, names(kind), n=1)
+    if close:
+        return f"Did you mean '{close[0]}'?"
+    return f"'sfumato list {kind}' names them all."

@@ -1,0 +1,212 @@
+"""Re-prove a published table from its cells alone.
+
+Pure NumPy, and independent of the algorithms: what a recipient sees is what is
+judged. Groups are the distinct published tuples of the quasi-identifiers, compared as
+text. With `missing_any` a missing cell may stand for any value: a group is then
+judged by the rows that match it whatever the missing cells stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.errors import DataError
+from sfumato.hierarchies.axis import CodedAxis
+from sfumato.models.base import Groups, OutputModel, Verdict
+from sfumato.models.groups import build_groups
+
+Codes = npt.NDArray[np.int32]
+Rows = npt.NDArray[np.int64]
+KEY_LIMIT = 2**63
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evidence:
+    """A published table in codes: what the models are asked about."""
+
+    cells: tuple[Codes, ...]
+    """One array per published quasi-identifier column."""
+    missing: tuple[int, ...]
+    """The code of the missing cell in each of them, or −1."""
+    sensitive: Mapping[str, CodedAxis] = field(default_factory=dict)
+    subject: Codes | None = None
+    weights: npt.NDArray[np.float64] | None = None
+    groups: Codes | None = None
+    """The private group of each row, where cells do not show it (swapped tables)."""
+    missing_any: bool = False
+    rows: int = 0
+
+    @cached_property
+    def tuples(self) -> tuple[Rows, Codes]:
+        """The group of each row, and the cells of each group."""
+        if self.groups is not None:
+            return self.groups.astype(np.int64), np.zeros((0, 0), dtype=np.int32)
+        return distinct_tuples(self.cells, self.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """The verdict of every requirement, and the groups they were reached on."""
+
+    verdicts: tuple[Verdict, ...]
+    groups: Groups
+
+    @property
+    def holds(self) -> bool:
+        return all(verdict.holds for verdict in self.verdicts)
+
+
+def prove(evidence: Evidence, models: Sequence[OutputModel]) -> Proof:
+    """Ask every model about a published table."""
+    groups = groups_of(evidence, models)
+    return Proof(tuple(model.verify(groups) for model in models), groups)
+
+
+def groups_of(evidence: Evidence, models: Sequence[OutputModel]) -> Groups:
+    """The groups that a recipient sees, with the histograms the models need."""
+    names = tuple(evidence.sensitive)
+    views = sorted({view for model in models for view in model.views(names)})
+    group_of, cells = evidence.tuples
+    count = int(group_of.max(initial=-1)) + 1
+    rows = np.arange(evidence.rows)
+    if evidence.missing_any and evidence.groups is None:
+        rows, group_of = _with_wildcards(group_of, cells, evidence.missing)
+    return build_groups(
+        group_of,
+        count,
+        sensitive={n: _taken(s, rows) for n, s in evidence.sensitive.items()},
+        views=views,
+        subject=None if evidence.subject is None else evidence.subject[rows],
+        cells=cells if len(cells) else None,
+        weights=None if evidence.weights is None else evidence.weights[rows],
+        missing_any=evidence.missing_any,
+    )
+
+
+def coded_cells(
+    table: pa.Table, names: Sequence[str], missing: Sequence[str]
+) -> tuple[tuple[Codes, ...], tuple[int, ...]]:
+    """Published cells as codes of their texts, and the code of the missing cell."""
+    pairs = [_coded(table, name, missing) for name in names]
+    return tuple(codes for codes, _ in pairs), tuple(mark for _, mark in pairs)
+
+
+def distinct_tuples(cells: Sequence[Codes], rows: int) -> tuple[Rows, Codes]:
+    """Number the distinct tuples: the number of each row, and each one's cells."""
+    key = packed_key(cells, rows)
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    columns = [codes[first] for codes in cells]
+    shape = (len(first), 0)
+    return (
+        inverse.astype(np.int64),
+        np.column_stack(columns).astype(np.int32) if columns else np.zeros(shape, "i4"),
+    )
+
+
+def packed_key(cells: Sequence[Codes], rows: int) -> Rows:
+    """One 64-bit number per row, equal exactly where all cells are equal.
+
+    Mixed-radix while the product of cardinalities fits; where it would not, what has
+    been packed so far is replaced by its rank, which is below the number of rows.
+    """
+    key = np.zeros(rows, dtype=np.int64)
+    span = 1
+    for codes in cells:
+        size = int(codes.max(initial=0)) + 1
+        if span * size >= KEY_LIMIT:
+            distinct, key = np.unique(key, return_inverse=True)
+            span = len(distinct)
+        key = key * size + codes
+        span *= size
+    return key
+
+
+def _coded(
+    table: pa.Table, name: str, missing: Sequence[str]
+) -> tuple[Codes, int]:
+    column = table.column(name).combine_chunks()
+    if not pa.types.is_dictionary(column.type):
+        column = pc.cast(column, pa.string()).dictionary_encode()
+    texts = column.dictionary.to_pylist()
+    codes = pc.fill_null(column.indices, len(texts)).to_numpy(zero_copy_only=False)
+    return _merged(codes.astype(np.int32), [*texts, None], set(missing))
+
+
+def _merged(
+    codes: Codes, texts: Sequence[str | None], missing: set[str]
+) -> tuple[Codes, int]:
+    """Equal texts share a code, and so do all marks of a missing value."""
+    known: dict[object, int] = {}
+    mark = object()
+    target = np.empty(len(texts), dtype=np.int32)
+    for code, text in enumerate(texts):
+        gone = text is None or text in missing
+        target[code] = known.setdefault(mark if gone else text, len(known))
+    used = target[codes]
+    code = known.get(mark, -1)
+    return used, code if code >= 0 and bool((used == code).any()) else -1
+
+
+def _taken(coded: CodedAxis, rows: Rows) -> CodedAxis:
+    if len(rows) == len(coded.codes):
+        return coded
+    return CodedAxis(coded.axis, coded.codes[rows])
+
+
+def _with_wildcards(
+    group_of: Rows, cells: Codes, missing: Sequence[int]
+) -> tuple[Rows, Rows]:
+    """Rows and groups, each row also counted for the groups it matches as a wildcard.
+
+    A row matches a group for certain if it agrees with it in every cell that the row
+    does not miss; a cell that the group misses, the row must miss too.
+    """
+    blank = cells == np.array(missing, dtype=np.int32)[None, :]
+    members = _members(group_of, len(cells))
+    rows, groups = [np.arange(len(group_of))], [group_of]
+    for pattern in np.unique(blank, axis=0):
+        for giver, taker in _matches(cells, blank, pattern):
+            rows.append(members[giver])
+            groups.append(np.full(len(members[giver]), taker, dtype=np.int64))
+    return np.concatenate(rows), np.concatenate(groups)
+
+
+def _matches(
+    cells: Codes, blank: npt.NDArray[np.bool_], pattern: npt.NDArray[np.bool_]
+) -> list[tuple[int, int]]:
+    """Pairs (giver, taker) where the giver misses exactly the cells of `pattern`."""
+    if not pattern.any():
+        return []
+    givers = np.flatnonzero((blank == pattern).all(axis=1))
+    inside = (blank <= pattern).all(axis=1) & (blank != pattern).any(axis=1)
+    by_rest: dict[bytes, list[int]] = {}
+    for taker in np.flatnonzero(inside):
+        by_rest.setdefault(cells[taker, ~pattern].tobytes(), []).append(int(taker))
+    return [
+        (int(giver), taker)
+        for giver in givers
+        for taker in by_rest.get(cells[giver, ~pattern].tobytes(), [])
+    ]
+
+
+def _members(group_of: Rows, count: int) -> list[Rows]:
+    order = np.argsort(group_of, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(group_of, minlength=count))[:-1])
+
+
+def require_columns(table: pa.Table, names: Sequence[str], *, what: str) -> None:
+    """Refuse a table that lacks columns it is to be judged by."""
+    absent = [name for name in names if name not in table.column_names]
+    if absent:
+        listed = ", ".join(f"'{name}'" for name in absent)
+        raise DataError(
+            f"{what} has no column {listed}.",
+            hint="Name the columns as they are in the file's header.",
+        )
