@@ -19,8 +19,9 @@ import pyarrow.compute as pc
 
 from sfumato.errors import DataError
 from sfumato.hierarchies.axis import CodedAxis
-from sfumato.models.base import Groups, OutputModel, Verdict
-from sfumato.models.groups import build_groups
+from sfumato.data.rules import View
+from sfumato.models.base import Groups, Histogram, OutputModel, Scope, Verdict
+from sfumato.models.groups import build_groups, rolled_up
 
 Codes = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.int64]
@@ -73,6 +74,8 @@ def groups_of(evidence: Evidence, models: Sequence[OutputModel]) -> Groups:
     """The groups that a recipient sees, with the histograms the models need."""
     names = tuple(evidence.sensitive)
     views = sorted({view for model in models for view in model.views(names)})
+    if _plain(evidence, models, views):
+        return _sorted_groups(evidence, views)
     group_of, cells = evidence.tuples
     count = int(group_of.max(initial=-1)) + 1
     rows = np.arange(evidence.rows)
@@ -88,6 +91,58 @@ def groups_of(evidence: Evidence, models: Sequence[OutputModel]) -> Groups:
         weights=None if evidence.weights is None else evidence.weights[rows],
         missing_any=evidence.missing_any,
     )
+
+
+def _plain(
+    evidence: Evidence, models: Sequence[OutputModel], views: Sequence[View]
+) -> bool:
+    """Whether sizes and histograms are all there is to know, row by row."""
+    private = evidence.subject is not None or evidence.groups is not None
+    special = evidence.missing_any or any(view.others_known for view in views)
+    whole = any(model.scope is not Scope.GROUP for model in models)
+    return not (private or special or whole or evidence.weights is not None)
+
+
+def _sorted_groups(evidence: Evidence, views: Sequence[View]) -> Groups:
+    """Groups from sorted keys: no number per row is ever needed, only run lengths."""
+    key = packed_key(evidence.cells, evidence.rows)
+    histograms = {
+        view: _sorted_histogram(key, evidence.sensitive[view.column], view)
+        for view in views
+    }
+    if histograms:
+        sizes = next(iter(histograms.values())).sizes
+    else:
+        _, sizes = _runs(np.sort(key))
+    return Groups(
+        sizes=sizes,
+        rows=sizes,
+        histograms=histograms,
+        sensitive=tuple(evidence.sensitive),
+    )
+
+
+def _sorted_histogram(key: Rows, coded: CodedAxis, view: View) -> Histogram:
+    axis, values = rolled_up(coded, view.level)
+    if (int(key.max(initial=0)) + 1) * axis.size >= KEY_LIMIT:
+        key = np.unique(key, return_inverse=True)[1].astype(np.int64)
+    both, counts = _runs(np.sort(key * axis.size + values))
+    owners, codes = np.divmod(both, axis.size)
+    first = np.flatnonzero(np.diff(owners, prepend=-1))
+    return Histogram(
+        axis=axis,
+        starts=np.append(first, len(both)).astype(np.int64),
+        codes=codes.astype(np.int32),
+        counts=counts,
+        sizes=np.add.reduceat(counts, first),
+        reference=np.bincount(values, minlength=axis.size) / len(values),
+    )
+
+
+def _runs(ordered: Rows) -> tuple[Rows, Rows]:
+    """The distinct values of a sorted array, and how often each occurs."""
+    first = np.flatnonzero(np.diff(ordered, prepend=ordered[0] - 1))
+    return ordered[first], np.diff(np.append(first, len(ordered)))
 
 
 def coded_cells(
@@ -121,9 +176,10 @@ def packed_key(cells: Sequence[Codes], rows: int) -> Rows:
     for codes in cells:
         size = int(codes.max(initial=0)) + 1
         if span * size >= KEY_LIMIT:
-            distinct, key = np.unique(key, return_inverse=True)
-            span = len(distinct)
-        key = key * size + codes
+            distinct, ranks = np.unique(key, return_inverse=True)
+            key, span = ranks.astype(np.int64), len(distinct)
+        key *= size
+        key += codes
         span *= size
     return key
 
