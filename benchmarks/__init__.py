@@ -1,0 +1,1 @@
+"""Time, peak memory and utility of Sfumato and of other packages, side by side."""

@@ -1,0 +1,112 @@
+"""What holds for every module: size, shape, words and what it may say."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "sfumato"
+LINES = 600
+MEDIAN_BODY = 10
+LONG_BODY = 40
+LONG_SHARE = 0.05
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Definition = Function | ast.ClassDef
+
+modules = sorted(SOURCE.rglob("*.py"))
+every_module = pytest.mark.parametrize(
+    "path", modules, ids=lambda path: path.relative_to(SOURCE).as_posix()
+)
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def functions(path: Path) -> Iterator[Function]:
+    return (node for node in ast.walk(parsed(path)) if isinstance(node, Function))
+
+
+def body_lines(function: Function) -> int:
+    """The lines of code of a function: without signature, docstring, blank and remark."""
+    body = function.body[1:] if ast.get_docstring(function) else function.body
+    if not body:
+        return 0
+    return (body[-1].end_lineno or 0) - body[0].lineno + 1
+
+
+def public_definitions(path: Path) -> Iterator[Definition]:
+    """Public functions and classes of a module, and public methods of the latter."""
+    for node in parsed(path).body:
+        if isinstance(node, Definition) and not node.name.startswith("_"):
+            yield node
+
+
+def names_called(path: Path) -> set[str]:
+    return {
+        node.func.id
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+
+
+@every_module
+def test_a_file_stays_short(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) < LINES
+
+
+@every_module
+def test_a_module_says_what_it_is_for(path):
+    assert ast.get_docstring(parsed(path))
+
+
+@every_module
+def test_public_functions_and_classes_have_docstrings(path):
+    silent = [d.name for d in public_definitions(path) if not ast.get_docstring(d)]
+    assert silent == []
+
+
+@every_module
+def test_only_the_command_line_prints(path):
+    if path.is_relative_to(SOURCE / "cli"):
+        return
+    assert "print" not in names_called(path)
+
+
+@every_module
+def test_nothing_is_left_to_do(path):
+    text = path.read_text(encoding="utf-8")
+    assert re.findall(r"\b(?:TODO|FIXME|XXX|NotImplementedError)\b", text) == []
+
+
+@every_module
+def test_no_module_level_name_is_a_mutable_container(path):
+    mutable = [
+        ast.unparse(node.target if isinstance(node, ast.AnnAssign) else node.targets[0])
+        for node in parsed(path).body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        and isinstance(node.value, ast.List | ast.Dict | ast.Set | ast.ListComp)
+    ]
+    assert [name for name in mutable if name != "__all__"] == []
+
+
+def test_the_median_body_is_under_ten_lines(record_property):
+    found = median(body_lines(f) for path in modules for f in functions(path))
+    record_property("median_body_lines", found)
+    assert found < MEDIAN_BODY
+
+
+def test_hardly_any_body_is_above_forty_lines(record_property):
+    bodies = [body_lines(f) for path in modules for f in functions(path)]
+    share = sum(lines > LONG_BODY for lines in bodies) / len(bodies)
+    record_property("share_of_long_bodies", share)
+    assert share < LONG_SHARE

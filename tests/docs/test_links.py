@@ -1,0 +1,48 @@
+"""Every relative link of the documentation leads somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LINK = re.compile(r"\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
+FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+
+pages = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+every_page = pytest.mark.parametrize(
+    "page", pages, ids=lambda page: page.relative_to(ROOT).as_posix()
+)
+
+
+def prose(page: Path) -> str:
+    """A page without its blocks of code."""
+    return FENCE.sub("", page.read_text(encoding="utf-8"))
+
+
+def anchors(page: Path) -> set[str]:
+    """The names that headings of a page can be linked by."""
+    headings = re.findall(r"^#+\s+(.*)$", prose(page), re.MULTILINE)
+    return {anchor(heading) for heading in headings}
+
+
+def anchor(heading: str) -> str:
+    kept = re.sub(r"[^\w\- ]", "", heading.strip().lower())
+    return kept.replace(" ", "-")
+
+
+def leads_somewhere(page: Path, link: str) -> bool:
+    target, _, fragment = link.partition("#")
+    place = (page.parent / target).resolve() if target else page
+    if not place.exists():
+        return False
+    return not fragment or place.suffix != ".md" or fragment in anchors(place)
+
+
+@every_page
+def test_every_relative_link_leads_somewhere(page):
+    links = [link for link in LINK.findall(prose(page)) if "://" not in link]
+    links = [link for link in links if not link.startswith("mailto:")]
+    assert [link for link in links if not leads_somewhere(page, link)] == []
