@@ -1,7 +1,8 @@
 """Sfumato: publish personal data safely.
 
     >>> import sfumato as sf
-    >>> release = sf.anonymize("patients.csv", sf.Policy.load("policy.toml"))  # doctest: +SKIP
+    >>> policy = sf.Policy.load("policy.toml")  # doctest: +SKIP
+    >>> release = sf.anonymize("patients.csv", policy)  # doctest: +SKIP
 
 Everything heavy is imported when it is first used.
 """

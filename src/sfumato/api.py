@@ -24,7 +24,7 @@ from sfumato.pipeline.manifest import risk as risk_of
 from sfumato.pipeline.question import Private, Question
 from sfumato.pipeline.run import Outcome, Run
 from sfumato.pipeline.run import anonymize as run_line
-from sfumato.pipeline.write import refuse_existing, write_release
+from sfumato.pipeline.write import write_release
 from sfumato.policy import Policy
 from sfumato.report.html import render
 
@@ -83,7 +83,7 @@ class Release:
         Path(path).write_text(render(self.manifest, self.facts), encoding="utf-8")
 
     def save(self, directory: str | os.PathLike[str]) -> Mapping[str, Any]:
-        """Write the release directory, proven from its own bytes; returns the manifest."""
+        """Write the release, proven from its own bytes; returns the manifest."""
         return write_release(
             self.outcome,
             Path(directory),

@@ -17,9 +17,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.data.rules import View
 from sfumato.errors import DataError
 from sfumato.hierarchies.axis import CodedAxis
-from sfumato.data.rules import View
 from sfumato.models.base import Groups, Histogram, OutputModel, Scope, Verdict
 from sfumato.models.groups import build_groups, rolled_up
 
@@ -184,9 +184,7 @@ def packed_key(cells: Sequence[Codes], rows: int) -> Rows:
     return key
 
 
-def _coded(
-    table: pa.Table, name: str, missing: Sequence[str]
-) -> tuple[Codes, int]:
+def _coded(table: pa.Table, name: str, missing: Sequence[str]) -> tuple[Codes, int]:
     column = table.column(name).combine_chunks()
     if not pa.types.is_dictionary(column.type):
         column = pc.cast(column, pa.string()).dictionary_encode()

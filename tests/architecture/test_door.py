@@ -24,7 +24,9 @@ HEAVY = (
 
 def loaded_by(statement: str) -> set[str]:
     """The top-level modules that a fresh interpreter holds after a statement."""
-    program = f"import sys; {statement}; print(*{{m.split('.')[0] for m in sys.modules}})"
+    program = (
+        f"import sys; {statement}; print(*{{m.split('.')[0] for m in sys.modules}})"
+    )
     run = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )

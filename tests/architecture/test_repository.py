@@ -20,7 +20,9 @@ MACHINE = re.compile(
     r"(?<![\w.<~/-])/(?:work|tmp|root|home/\w+|Users/\w+|opt/\w+)(?:/|\b)"
 )
 ADDRESS = re.compile(r"https?://\S*(?:pypi|pythonhosted|simple/)", re.IGNORECASE)
-PIN = re.compile(r'[A-Za-z0-9._-]+==[A-Za-z0-9.]+(?: ; python_version [<>]=? "3\.\d+")?')
+PIN = re.compile(
+    r'[A-Za-z0-9._-]+==[A-Za-z0-9.]+(?: ; python_version [<>]=? "3\.\d+")?'
+)
 
 
 def tracked() -> list[Path]:

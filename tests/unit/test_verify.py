@@ -26,9 +26,7 @@ def evidence_of(rows, *, missing=("?",), missing_any=False):
     columns = zip(*rows, strict=True)
     table = pa.table(dict(zip(names, map(list, columns), strict=True)))
     cells, marks = coded_cells(table, names, missing)
-    return Evidence(
-        cells=cells, missing=marks, missing_any=missing_any, rows=len(rows)
-    )
+    return Evidence(cells=cells, missing=marks, missing_any=missing_any, rows=len(rows))
 
 
 def measured_k(rows, **options):

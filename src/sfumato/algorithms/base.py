@@ -94,7 +94,7 @@ class Algorithm(ABC):
     name: ClassVar[str]
     sentence: ClassVar[str]
 
-    def check(self, request: Request) -> None:
+    def check(self, request: Request) -> None:  # noqa: B027 - most refuse nothing
         """Refuse, with a reason, a request this algorithm cannot serve."""
 
     def solve(self, request: Request) -> Solution:
@@ -128,8 +128,8 @@ def rows_to_keep(request: Request) -> npt.NDArray[np.int64]:
             keep[_chosen(request, keep, column, code, count)] = False
     if request.rows - int(keep.sum()) > request.removable:
         raise InfeasibleError(
-            f"The requirements together need {request.rows - int(keep.sum())} rows left "
-            f"out; {request.removable} may be.",
+            f"The requirements together need {request.rows - int(keep.sum())} rows "
+            f"left out; {request.removable} may be.",
             hint="Raise publish.max_suppressed, or relax one of the requirements.",
         )
     return np.flatnonzero(keep)

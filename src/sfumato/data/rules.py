@@ -40,7 +40,7 @@ SUBJECT = View("\0subject")
 class Rule:
     """One row of the kernels' rule table: a kind, what it looks at, its parameters.
 
-    `view` is None for rules on size alone. What each kind asks is written at `sfumato.kernels.rules.group_ok`.
+    `view` is None for rules on size alone.
     """
 
     kind: RuleKind

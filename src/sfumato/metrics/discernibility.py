@@ -11,7 +11,11 @@ class Discernibility(Metric):
     """Discernibility metric DM (Bayardo and Agrawal 2005)."""
 
     name: ClassVar[str] = "discernibility"
-    sentence: ClassVar[str] = "Sum of squared group sizes, plus all rows for each suppressed one."
+    sentence: ClassVar[str] = (
+        "Sum of squared group sizes, plus all rows for each suppressed one."
+    )
 
     def measure(self, outcome: Outcome) -> float:
-        return float((outcome.published_sizes**2).sum() + outcome.rows_in * outcome.suppressed)
+        return float(
+            (outcome.published_sizes**2).sum() + outcome.rows_in * outcome.suppressed
+        )

@@ -11,7 +11,9 @@ class GeneralizedLoss(Metric):
     """Generalized information loss (Iyengar 2002): (leaves − 1) / (all leaves − 1)."""
 
     name: ClassVar[str] = "generalized_loss"
-    sentence: ClassVar[str] = "Mean share of other values that a cell could stand for, 0 to 1."
+    sentence: ClassVar[str] = (
+        "Mean share of other values that a cell could stand for, 0 to 1."
+    )
 
     def measure(self, outcome: Outcome) -> float:
         return outcome.mean_cell(outcome.loss)

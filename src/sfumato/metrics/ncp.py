@@ -11,7 +11,9 @@ class Ncp(Metric):
     """Normalized certainty penalty as the mean over all source cells (Xu et al. 2006)."""
 
     name: ClassVar[str] = "ncp"
-    sentence: ClassVar[str] = "Mean share of its column's range that a cell leaves open, 0 to 1."
+    sentence: ClassVar[str] = (
+        "Mean share of its column that a cell leaves open, 0 to 1."
+    )
 
     def measure(self, outcome: Outcome) -> float:
         return outcome.mean_cell(outcome.ncp)

@@ -47,7 +47,7 @@ class Histogram:
     """
 
     axis: Axis
-    """The values: their order, numbers and hierarchy (rolled up to the view's level)."""
+    """The values: their order, numbers and hierarchy, at the view's level."""
     starts: Counts
     codes: npt.NDArray[np.int32]
     counts: Counts

@@ -29,7 +29,7 @@ class LDiversity(SensitiveModel):
     )
     monotone_suppression: ClassVar[bool] = True
 
-    l: float  # noqa: E741 - the paper's letter
+    l: float
     kind: str = "distinct"
 
     def __post_init__(self) -> None:

@@ -54,7 +54,9 @@ def take(table: Table, rows: npt.NDArray[np.int64]) -> Table:
     return Table(table.schema, table.source.take(rows), columns)
 
 
-def quasi_axes(policy: Policy, table: Table, base: Path | None) -> tuple[CodedAxis, ...]:
+def quasi_axes(
+    policy: Policy, table: Table, base: Path | None
+) -> tuple[CodedAxis, ...]:
     """The quasi-identifiers on their axes."""
     for name in table.schema.quasi:
         refuse_reserved(table.columns[name])

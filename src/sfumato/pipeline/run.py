@@ -1,7 +1,7 @@
 """The straight line in one readable function.
 
-    source ─ read → solve → publish → verify ─ measure → Proven
-                                        └─ fails → GuaranteeError, nothing is written
+source ─ read → solve → publish → verify ─ measure → Proven
+                                    └─ fails → GuaranteeError, nothing is written
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ import pyarrow as pa
 from sfumato import registry
 from sfumato.algorithms.base import Algorithm, Progress, Request, Solution, silent
 from sfumato.data.release import Proven
-from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
 from sfumato.data.table import Table
 from sfumato.errors import DataError, GuaranteeError
@@ -35,7 +34,7 @@ from sfumato.pipeline.prepare import (
 )
 from sfumato.pipeline.question import Private, Question
 from sfumato.policy import Policy
-from sfumato.publish.base import Draft, Material, Operator
+from sfumato.publish.base import Material, Operator
 from sfumato.verify import Proof
 
 
@@ -143,9 +142,7 @@ def _operator(policy: Policy) -> Operator:
     return made
 
 
-def _material(
-    run: Run, table: Table, request: Request, solution: Solution
-) -> Material:
+def _material(run: Run, table: Table, request: Request, solution: Solution) -> Material:
     rows = np.flatnonzero(solution.grouping.kept)
     if run.policy.publish.order == "random":
         rows = rows[run.seed.child("order").permutation(len(rows))]
@@ -169,7 +166,7 @@ def _insist(proof: Proof, models: tuple[OutputModel, ...]) -> None:
     for verdict, model in zip(proof.verdicts, models, strict=True):
         if not verdict.holds:
             raise GuaranteeError(
-                f"The draft does not meet {model}: {verdict.offending} groups break it.",
+                f"The draft does not meet {model}: {verdict.offending} groups fail.",
                 hint="Nothing was written. Please report this with the policy.",
             )
 

@@ -56,10 +56,10 @@ def write_release(
     try:
         aside.mkdir()
         manifest = _fill(outcome, aside, extension, delimiter, page, private)
-        os.rename(aside, directory)
+        aside.rename(directory)
     except OSError as fault:
         raise OutputError(
-            f"'{directory}' cannot be written: {fault.strerror or type(fault).__name__}.",
+            f"'{directory}' cannot be written: {fault.strerror or 'unknown reason'}.",
             hint="Free space or name another directory; nothing was left behind.",
         ) from fault
     finally:

@@ -133,7 +133,7 @@ def _typed(column: pa.ChunkedArray) -> bool:
 
 
 def pseudonyms(column: pa.ChunkedArray, seed: Seed) -> pa.ChunkedArray:
-    """Each value under HMAC-SHA-256 with a key that only the audit record can derive."""
+    """Each value under HMAC-SHA-256; only the audit record can derive the key."""
     key = seed.words(4).tobytes()
     encoded = column.combine_chunks()
     if not pa.types.is_dictionary(encoded.type):

@@ -94,9 +94,7 @@ def _bits(mask: int) -> tuple[int, ...]:
     return tuple(bit for bit in range(mask.bit_length()) if mask >> bit & 1)
 
 
-def _sparse_sets(
-    codes: Ints, grouping: Grouping
-) -> tuple[Ints, list[tuple[int, ...]]]:
+def _sparse_sets(codes: Ints, grouping: Grouping) -> tuple[Ints, list[tuple[int, ...]]]:
     kept = grouping.kept
     width = int(codes.max(initial=0)) + 1
     keys = np.unique(grouping.group_of[kept].astype(np.int64) * width + codes[kept])

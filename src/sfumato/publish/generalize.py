@@ -7,7 +7,6 @@ from datetime import UTC, date, datetime, timedelta
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.data.schema import Kind
@@ -111,7 +110,9 @@ def _intervals(extent: Extent) -> Labels:
 
 def _interval(axis: Axis, low: int, high: int) -> str | None:
     if low == high:
-        return _texts(axis, axis.labels)[low] if low == axis.missing else axis.labels[low]
+        return (
+            _texts(axis, axis.labels)[low] if low == axis.missing else axis.labels[low]
+        )
     if high == axis.missing:
         return STAR
     return f"[{axis.labels[low]}, {axis.labels[high]}]"
@@ -158,7 +159,7 @@ def _node_bound_texts(extent: Extent) -> tuple[list[str | None], list[str | None
     if bounds is None:
         raise PolicyError(
             f"Column '{axis.name}' has a hierarchy whose nodes have no bounds.",
-            hint="Publish its numbers as \"interval\", or use an interval hierarchy.",
+            hint='Publish its numbers as "interval", or use an interval hierarchy.',
         )
     low = [_number_text(axis.kind, b) for b in bounds[:, 0]]
     high = [_number_text(axis.kind, b) for b in bounds[:, 1]]
@@ -195,7 +196,5 @@ def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         listed = ", ".join(f'"{each}"' for each in allowed)
         raise PolicyError(
-            f"publish.{option} is \"{value}\".", hint=f"Choose one of {listed}."
+            f'publish.{option} is "{value}".', hint=f"Choose one of {listed}."
         )
-
-

@@ -16,4 +16,7 @@ def test_sizes_do_not_count_suppressed_rows():
 
 def test_renumbering_takes_the_levels_of_the_groups_that_remain():
     levels = np.array([[0], [1], [2]], dtype=np.int16)
-    assert Grouping.renumbered(np.array([2, 0, 2]), levels).levels.tolist() == [[0], [2]]
+    assert Grouping.renumbered(np.array([2, 0, 2]), levels).levels.tolist() == [
+        [0],
+        [2],
+    ]
