@@ -19,28 +19,61 @@ import pyarrow.compute as pc
 
 from sfumato.data.rules import View
 from sfumato.errors import DataError
-from sfumato.hierarchies.axis import CodedAxis
+from sfumato.hierarchies.axis import Axis, CodedAxis
+from sfumato.hierarchies.cover import cover_matrix
 from sfumato.models.base import Groups, Histogram, OutputModel, Scope, Verdict
 from sfumato.models.groups import build_groups, rolled_up
 
 Codes = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.int64]
 KEY_LIMIT = 2**63
+CHUNK = 2**24
+"""Group × tuple pairs compared at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A published column: a code per row, and the text behind each code."""
+
+    codes: Codes
+    texts: tuple[str | None, ...]
+    """None is the missing cell, whatever its mark."""
+
+    @property
+    def missing(self) -> int:
+        """The code of the missing cell, or −1."""
+        return self.texts.index(None) if None in self.texts else -1
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """A second table that is known to the attacker, as distinct tuples of leaves."""
+
+    axes: tuple[Axis, ...]
+    tuples: Codes
+    """(tuples, quasi-identifiers): leaf codes."""
+    counts: Rows
+
+    @classmethod
+    def of(cls, columns: Sequence[CodedAxis], rows: int) -> Population:
+        """Collapse a population table to its distinct tuples."""
+        owner, tuples = distinct_tuples([c.codes for c in columns], rows)
+        counts = np.bincount(owner, minlength=len(tuples))
+        return cls(tuple(c.axis for c in columns), tuples, counts)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Evidence:
     """A published table in codes: what the models are asked about."""
 
-    cells: tuple[Codes, ...]
-    """One array per published quasi-identifier column."""
-    missing: tuple[int, ...]
-    """The code of the missing cell in each of them, or −1."""
+    cells: tuple[Cells, ...]
+    """One per published quasi-identifier column."""
     sensitive: Mapping[str, CodedAxis] = field(default_factory=dict)
     subject: Codes | None = None
     weights: npt.NDArray[np.float64] | None = None
     groups: Codes | None = None
     """The private group of each row, where cells do not show it (swapped tables)."""
+    population: Population | None = None
     missing_any: bool = False
     rows: int = 0
 
@@ -49,7 +82,7 @@ class Evidence:
         """The group of each row, and the cells of each group."""
         if self.groups is not None:
             return self.groups.astype(np.int64), np.zeros((0, 0), dtype=np.int32)
-        return distinct_tuples(self.cells, self.rows)
+        return distinct_tuples([c.codes for c in self.cells], self.rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +113,9 @@ def groups_of(evidence: Evidence, models: Sequence[OutputModel]) -> Groups:
     count = int(group_of.max(initial=-1)) + 1
     rows = np.arange(evidence.rows)
     if evidence.missing_any and evidence.groups is None:
-        rows, group_of = _with_wildcards(group_of, cells, evidence.missing)
+        marks = [column.missing for column in evidence.cells]
+        rows, group_of = _with_wildcards(group_of, cells, marks)
+    inside, outside = _population_counts(evidence, cells)
     return build_groups(
         group_of,
         count,
@@ -88,6 +123,8 @@ def groups_of(evidence: Evidence, models: Sequence[OutputModel]) -> Groups:
         views=views,
         subject=None if evidence.subject is None else evidence.subject[rows],
         cells=cells if len(cells) else None,
+        population=inside,
+        population_outside=outside,
         weights=None if evidence.weights is None else evidence.weights[rows],
         missing_any=evidence.missing_any,
     )
@@ -105,7 +142,7 @@ def _plain(
 
 def _sorted_groups(evidence: Evidence, views: Sequence[View]) -> Groups:
     """Groups from sorted keys: no number per row is ever needed, only run lengths."""
-    key = packed_key(evidence.cells, evidence.rows)
+    key = packed_key([c.codes for c in evidence.cells], evidence.rows)
     histograms = {
         view: _sorted_histogram(key, evidence.sensitive[view.column], view)
         for view in views
@@ -147,10 +184,9 @@ def _runs(ordered: Rows) -> tuple[Rows, Rows]:
 
 def coded_cells(
     table: pa.Table, names: Sequence[str], missing: Sequence[str]
-) -> tuple[tuple[Codes, ...], tuple[int, ...]]:
-    """Published cells as codes of their texts, and the code of the missing cell."""
-    pairs = [_coded(table, name, missing) for name in names]
-    return tuple(codes for codes, _ in pairs), tuple(mark for _, mark in pairs)
+) -> tuple[Cells, ...]:
+    """Published cells as codes of their texts."""
+    return tuple(_coded(table, name, missing) for name in names)
 
 
 def distinct_tuples(cells: Sequence[Codes], rows: int) -> tuple[Rows, Codes]:
@@ -184,28 +220,48 @@ def packed_key(cells: Sequence[Codes], rows: int) -> Rows:
     return key
 
 
-def _coded(table: pa.Table, name: str, missing: Sequence[str]) -> tuple[Codes, int]:
+def _coded(table: pa.Table, name: str, missing: Sequence[str]) -> Cells:
     column = table.column(name).combine_chunks()
     if not pa.types.is_dictionary(column.type):
         column = pc.cast(column, pa.string()).dictionary_encode()
-    texts = column.dictionary.to_pylist()
+    texts = pc.cast(column.dictionary, pa.string()).to_pylist()
     codes = pc.fill_null(column.indices, len(texts)).to_numpy(zero_copy_only=False)
     return _merged(codes.astype(np.int32), [*texts, None], set(missing))
 
 
-def _merged(
-    codes: Codes, texts: Sequence[str | None], missing: set[str]
-) -> tuple[Codes, int]:
+def _merged(codes: Codes, texts: Sequence[str | None], missing: set[str]) -> Cells:
     """Equal texts share a code, and so do all marks of a missing value."""
-    known: dict[object, int] = {}
-    mark = object()
+    known: dict[str | None, int] = {}
     target = np.empty(len(texts), dtype=np.int32)
-    for code, text in enumerate(texts):
-        gone = text is None or text in missing
-        target[code] = known.setdefault(mark if gone else text, len(known))
-    used = target[codes]
-    code = known.get(mark, -1)
-    return used, code if code >= 0 and bool((used == code).any()) else -1
+    occurs = np.bincount(codes, minlength=len(texts)) > 0
+    for code in np.flatnonzero(occurs):
+        text = None if texts[code] in missing else texts[code]
+        target[code] = known.setdefault(text, len(known))
+    return Cells(target[codes], tuple(known))
+
+
+def _population_counts(
+    evidence: Evidence, cells: Codes
+) -> tuple[npt.NDArray[np.int64] | None, int]:
+    """Population rows that match each group's cells, and those that match none."""
+    population = evidence.population
+    if population is None:
+        return None, 0
+    covers = [
+        cover_matrix(axis, column.texts)
+        for axis, column in zip(population.axes, evidence.cells, strict=True)
+    ]
+    inside = np.zeros(len(cells), dtype=np.int64)
+    matched = np.zeros(len(population.tuples), dtype=np.bool_)
+    step = max(1, CHUNK // max(1, len(population.tuples)))
+    for start in range(0, len(cells), step):
+        part = cells[start : start + step]
+        fits = np.ones((len(part), len(population.tuples)), dtype=np.bool_)
+        for j, cover in enumerate(covers):
+            fits &= cover[part[:, j]][:, population.tuples[:, j]]
+        inside[start : start + step] = fits @ population.counts
+        matched |= fits.any(axis=0)
+    return inside, int(population.counts[~matched].sum())
 
 
 def _taken(coded: CodedAxis, rows: Rows) -> CodedAxis:

@@ -25,8 +25,8 @@ def evidence_of(rows, *, missing=("?",), missing_any=False):
     names = [f"c{i}" for i in range(len(rows[0]))]
     columns = zip(*rows, strict=True)
     table = pa.table(dict(zip(names, map(list, columns), strict=True)))
-    cells, marks = coded_cells(table, names, missing)
-    return Evidence(cells=cells, missing=marks, missing_any=missing_any, rows=len(rows))
+    cells = coded_cells(table, names, missing)
+    return Evidence(cells=cells, missing_any=missing_any, rows=len(rows))
 
 
 def measured_k(rows, **options):
@@ -54,14 +54,14 @@ def test_all_marks_of_a_missing_value_are_one_value():
 
 def test_a_null_is_a_missing_value():
     table = pa.table({"a": pa.array([None, "?", "x"])})
-    (codes,), (mark,) = coded_cells(table, ["a"], ["?"])
-    assert codes.tolist()[0] == codes.tolist()[1] == mark
+    (cells,) = coded_cells(table, ["a"], ["?"])
+    assert cells.codes.tolist()[0] == cells.codes.tolist()[1] == cells.missing
 
 
 def test_typed_columns_are_compared_as_text():
     table = pa.table({"a": pa.array([1, 1, 2])})
-    (codes,), _ = coded_cells(table, ["a"], [])
-    assert codes[0] == codes[1] != codes[2]
+    (cells,) = coded_cells(table, ["a"], [])
+    assert cells.codes[0] == cells.codes[1] != cells.codes[2]
 
 
 @pytest.mark.parametrize("columns", [3, 7, 12])

@@ -60,19 +60,20 @@ def quasi_axes(
     """The quasi-identifiers on their axes."""
     for name in table.schema.quasi:
         refuse_reserved(table.columns[name])
-    return _axes(policy, [table.columns[name] for name in table.schema.quasi], base)
+    return axes(policy, [table.columns[name] for name in table.schema.quasi], base)
 
 
 def sensitive_axes(
     policy: Policy, columns: Iterable[Column], base: Path | None
 ) -> dict[str, CodedAxis]:
     """Sensitive columns on axes: their order and hierarchy serve distances."""
-    return {coded.name: coded for coded in _axes(policy, columns, base)}
+    return {coded.name: coded for coded in axes(policy, columns, base)}
 
 
-def _axes(
+def axes(
     policy: Policy, columns: Iterable[Column], base: Path | None
 ) -> tuple[CodedAxis, ...]:
+    """Columns on the axes that the policy gives them."""
     return tuple(
         build(column, section.hierarchy, base=base, weight=section.weight)
         for column in columns

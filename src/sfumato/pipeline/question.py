@@ -16,9 +16,17 @@ from sfumato.data.table import Column
 from sfumato.errors import DataError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.models.base import OutputModel
-from sfumato.pipeline.prepare import sensitive_axes
+from sfumato.pipeline.population import population_path, read_population
+from sfumato.pipeline.prepare import axes, sensitive_axes
 from sfumato.policy import Policy
-from sfumato.verify import Evidence, Proof, coded_cells, prove, require_columns
+from sfumato.verify import (
+    Evidence,
+    Population,
+    Proof,
+    coded_cells,
+    prove,
+    require_columns,
+)
 
 BOUNDS = ("_from", "_to")
 
@@ -52,14 +60,13 @@ class Question:
             )
         quasi = self.quasi_columns(table)
         missing = self.policy.data.missing
-        cells, marks = coded_cells(table, quasi, missing)
         return Evidence(
-            cells=cells,
-            missing=marks,
+            cells=coded_cells(table, quasi, missing),
             sensitive=self._sensitive(table),
             subject=self._subject(table),
             weights=self._weights(table),
             groups=self.private.groups,
+            population=self._population(),
             missing_any=self.policy.data.missing_as == "any",
             rows=table.num_rows,
         )
@@ -81,6 +88,15 @@ class Question:
         require_columns(table, names, what="The table")
         columns = [self._column(table, name) for name in names]
         return sensitive_axes(self.policy, columns, self.base)
+
+    def _population(self) -> Population | None:
+        """The population table that a requirement names, on the policy's axes."""
+        path = population_path(self.models)
+        if path is None:
+            return None
+        source = read_population(self.policy, path, self.base)
+        columns = [self._column(source, name) for name in self.policy.names(Role.QUASI)]
+        return Population.of(axes(self.policy, columns, self.base), source.num_rows)
 
     def _column(self, table: pa.Table, name: str) -> Column:
         section = self.policy.column(name)

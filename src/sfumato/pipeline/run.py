@@ -7,7 +7,7 @@ source ─ read → solve → publish → verify ─ measure → Proven
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,8 +23,10 @@ from sfumato.data.release import Proven
 from sfumato.data.seeds import Seed
 from sfumato.data.table import Table
 from sfumato.errors import DataError, GuaranteeError
+from sfumato.hierarchies.axis import CodedAxis
 from sfumato.models.base import OutputModel
 from sfumato.pipeline import manifest
+from sfumato.pipeline.population import population_path, read_population, shared_axes
 from sfumato.pipeline.prepare import (
     coded_table,
     quasi_axes,
@@ -118,9 +120,12 @@ def _request(run: Run, table: Table) -> Request:
     columns = [table.columns[name] for name in table.schema.sensitive]
     subject = table.schema.subject
     share = run.policy.publish.max_suppressed
+    models = run.policy.models()
+    quasi, population = _quasi(run, table, models)
     return Request(
-        quasi=quasi_axes(run.policy, table, run.base),
-        models=run.policy.models(),
+        quasi=quasi,
+        population=population,
+        models=models,
         sensitive=sensitive_axes(run.policy, columns, run.base),
         subject=None if subject is None else table.columns[subject].codes,
         removable=int(np.floor(share * table.rows + 1e-9)),
@@ -130,6 +135,17 @@ def _request(run: Run, table: Table) -> Request:
         progress=lambda step, share: run.progress(step, 0.1 + 0.6 * share),
         resolve=lambda name: registry.load("algorithms", name),
     )
+
+
+def _quasi(
+    run: Run, table: Table, models: Sequence[OutputModel]
+) -> tuple[tuple[CodedAxis, ...], tuple[npt.NDArray[np.int32], ...] | None]:
+    """The quasi-identifiers on axes; with a population, axes that hold both tables."""
+    path = population_path(models)
+    if path is None:
+        return quasi_axes(run.policy, table, run.base), None
+    other = read_population(run.policy, path, run.base)
+    return shared_axes(run.policy, table.source, other, run.base)
 
 
 def _algorithm(policy: Policy) -> Algorithm:

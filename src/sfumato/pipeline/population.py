@@ -1,0 +1,75 @@
+"""The population table that k-map and δ-presence compare a release with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.data.coding import code_column
+from sfumato.data.schema import Role
+from sfumato.errors import PolicyError
+from sfumato.hierarchies.axis import CodedAxis
+from sfumato.hierarchies.build import build, refuse_reserved
+from sfumato.io.read import read_source
+from sfumato.models.base import OutputModel
+from sfumato.policy import Policy
+from sfumato.verify import require_columns
+
+Codes = npt.NDArray[np.int32]
+
+
+def population_path(models: Sequence[OutputModel]) -> str | None:
+    """The population table that the requirements name; one for all of them."""
+    paths = {str(p) for p in (getattr(m, "population", None) for m in models) if p}
+    if len(paths) > 1:
+        raise PolicyError(
+            f"The requirements name {len(paths)} population tables.",
+            hint="Name the same population in every requirement.",
+        )
+    return paths.pop() if paths else None
+
+
+def read_population(policy: Policy, path: str, base: Path | None) -> pa.Table:
+    """Read the population table and check that it has the quasi-identifiers."""
+    source = read_source((base or Path()) / path)
+    require_columns(source, policy.names(Role.QUASI), what="The population table")
+    return source
+
+
+def shared_axes(
+    policy: Policy, source: pa.Table, population: pa.Table, base: Path | None
+) -> tuple[tuple[CodedAxis, ...], tuple[Codes, ...]]:
+    """Axes with the values of both tables: the source's rows on them, and the other's."""
+    quasi: list[CodedAxis] = []
+    others: list[Codes] = []
+    for name in policy.names(Role.QUASI):
+        coded = _shared_axis(policy, source, population, name, base)
+        quasi.append(CodedAxis(coded.axis, coded.codes[: source.num_rows].copy()))
+        others.append(coded.codes[source.num_rows :].copy())
+    return tuple(quasi), tuple(others)
+
+
+def _shared_axis(
+    policy: Policy, source: pa.Table, population: pa.Table, name: str, base: Path | None
+) -> CodedAxis:
+    section = policy.column(name)
+    both = pa.chunked_array(
+        [*_texts(source.column(name)).chunks, *_texts(population.column(name)).chunks]
+    )
+    column = code_column(
+        name,
+        both,
+        kind=section.kind,
+        missing=policy.data.missing,
+        order=section.order,
+    )
+    refuse_reserved(column)
+    return build(column, section.hierarchy, base=base, weight=section.weight)
+
+
+def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return column.cast(pa.string())
