@@ -26,6 +26,8 @@ CATALOGUE = {
     "operators": {
         "generalize": "sfumato.publish.generalize:Generalize",
         "suppress": "sfumato.publish.suppress:Suppress",
+        "swap": "sfumato.publish.swap:Swap",
+        "anatomize": "sfumato.publish.anatomize:Anatomize",
     },
     "metrics": {
         "ncp": "sfumato.metrics.ncp:Ncp",

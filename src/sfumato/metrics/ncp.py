@@ -8,7 +8,7 @@ from sfumato.metrics.base import Metric, Outcome
 
 
 class Ncp(Metric):
-    """Normalized certainty penalty as the mean over all source cells (Xu et al. 2006)."""
+    """Normalized certainty penalty, the mean over all source cells (Xu et al. 2006)."""
 
     name: ClassVar[str] = "ncp"
     sentence: ClassVar[str] = (

@@ -43,7 +43,7 @@ def read_population(policy: Policy, path: str, base: Path | None) -> pa.Table:
 def shared_axes(
     policy: Policy, source: pa.Table, population: pa.Table, base: Path | None
 ) -> tuple[tuple[CodedAxis, ...], tuple[Codes, ...]]:
-    """Axes with the values of both tables: the source's rows on them, and the other's."""
+    """Axes with the values of both tables, and the rows of each on them."""
     quasi: list[CodedAxis] = []
     others: list[Codes] = []
     for name in policy.names(Role.QUASI):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +14,14 @@ import pyarrow as pa
 from sfumato.data.coding import code_column
 from sfumato.data.schema import Role
 from sfumato.data.table import Column
-from sfumato.errors import DataError
+from sfumato.errors import DataError, RefusedError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.models.base import OutputModel
 from sfumato.pipeline.population import population_path, read_population
 from sfumato.pipeline.prepare import axes, sensitive_axes
 from sfumato.policy import Policy
+from sfumato.publish.anatomize import COUNT, GROUP
+from sfumato.publish.base import Form
 from sfumato.verify import (
     Evidence,
     Population,
@@ -47,21 +50,31 @@ class Question:
     models: tuple[OutputModel, ...]
     base: Path | None = None
     private: Private = field(default_factory=Private)
+    form: Form = Form.CELLS
 
-    def ask(self, table: pa.Table) -> Proof:
-        """Judge a published table by its cells."""
-        return prove(self.evidence(table), self.models)
-
-    def evidence(self, table: pa.Table) -> Evidence:
-        """The table in codes, as a recipient sees it."""
+    def ask(
+        self, table: pa.Table, beside: Mapping[str, pa.Table] = MappingProxyType({})
+    ) -> Proof:
+        """Judge a published table; `beside` holds the second one of an anatomy."""
+        refuse_pairing(self.form, self.models)
         if table.num_rows == 0:
             raise DataError(
                 "The table has no rows.", hint="There is nothing to judge or publish."
             )
+        if self.form is Form.ANATOMIZED:
+            return prove(self._anatomy(table, beside), self.models)
+        return prove(self.evidence(table), self.models)
+
+    def evidence(self, table: pa.Table) -> Evidence:
+        """The table in codes, as a recipient sees it."""
+        if self.form is Form.SWAPPED and self.private.groups is None:
+            raise DataError(
+                "A swapped table does not show its groups.",
+                hint="Give the private record: --groups private/rows.parquet.",
+            )
         quasi = self.quasi_columns(table)
-        missing = self.policy.data.missing
         return Evidence(
-            cells=coded_cells(table, quasi, missing),
+            cells=coded_cells(table, quasi, self.policy.data.missing),
             sensitive=self._sensitive(table),
             subject=self._subject(table),
             weights=self._weights(table),
@@ -69,6 +82,22 @@ class Question:
             population=self._population(),
             missing_any=self.policy.data.missing_as == "any",
             rows=table.num_rows,
+        )
+
+    def _anatomy(self, table: pa.Table, beside: Mapping[str, pa.Table]) -> Evidence:
+        """Both tables in codes: the groups are published, the pairing is not."""
+        if "sensitive" not in beside:
+            raise DataError(
+                "An anatomized table needs its second part.",
+                hint="Keep the file 'sensitive' beside the file 'data'.",
+            )
+        owners, values = _matched(table, beside["sensitive"])
+        return Evidence(
+            cells=(),
+            sensitive=self._sensitive(values),
+            groups=owners,
+            missing_any=self.policy.data.missing_as == "any",
+            rows=len(owners),
         )
 
     def quasi_columns(self, table: pa.Table) -> tuple[str, ...]:
@@ -127,3 +156,54 @@ class Question:
             return None
         column = self._column(table, names[0])
         return None if column.numbers is None else column.numbers[column.codes]
+
+
+def refuse_pairing(form: Form, models: Sequence[OutputModel]) -> None:
+    """Refuse a model that says nothing of a table published in this form."""
+    for model in models:
+        if form is not Form.CELLS and model.needs_cells:
+            raise RefusedError(
+                f"{model.name} is a promise about published cells; a table published "
+                f"{form} shows its quasi-identifiers exactly.",
+                hint="Require 'group-size' instead, or publish by 'generalize'.",
+            )
+
+
+def _matched(
+    people: pa.Table, values: pa.Table
+) -> tuple[npt.NDArray[np.int32], pa.Table]:
+    """The sensitive table with one row per person, and the group of each row."""
+    require_columns(people, [GROUP], what="The first table of the anatomy")
+    require_columns(values, [GROUP, COUNT], what="The second table of the anatomy")
+    counts = _whole_numbers(values.column(COUNT))
+    rows = np.repeat(np.arange(len(counts)), counts)
+    listed = values.column(GROUP).cast(pa.string()).to_numpy()[rows]
+    owned = people.column(GROUP).cast(pa.string()).to_numpy()
+    names, owners = np.unique(listed.astype(str), return_inverse=True)
+    if not _same_sizes(names, owners, owned.astype(str)):
+        raise DataError(
+            "The two tables of the anatomy do not have the same groups.",
+            hint="Both files must come from one release, unchanged.",
+        )
+    return owners.astype(np.int32), values.take(rows)
+
+
+def _same_sizes(
+    names: npt.NDArray[np.str_],
+    owners: npt.NDArray[np.int64],
+    owned: npt.NDArray[np.str_],
+) -> bool:
+    others, sizes = np.unique(owned, return_counts=True)
+    return bool(
+        np.array_equal(names, others) and np.array_equal(np.bincount(owners), sizes)
+    )
+
+
+def _whole_numbers(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+    try:
+        return column.cast(pa.string()).cast(pa.int64()).to_numpy()
+    except pa.ArrowInvalid as fault:
+        raise DataError(
+            "The counts of the anatomy's second table are not whole numbers.",
+            hint="Both files must come from one release, unchanged.",
+        ) from fault

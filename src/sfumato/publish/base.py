@@ -7,6 +7,7 @@ import hmac
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import ClassVar
 
 import numpy as np
@@ -20,6 +21,17 @@ from sfumato.data.table import Table
 from sfumato.hierarchies.axis import CodedAxis
 
 Matrix = npt.NDArray[np.float64]
+
+
+class Form(StrEnum):
+    """What a published table shows of its groups, and so how it is verified."""
+
+    CELLS = "cells"
+    """Rows of a group share their published cells."""
+    SWAPPED = "swapped"
+    """Only the private record knows the groups."""
+    ANATOMIZED = "anatomized"
+    """A published number names the group; sensitive values stand in a second table."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -48,6 +60,10 @@ class Draft:
     """(groups, quasi-identifiers): NCP of each group's cells."""
     loss: Matrix
     """(groups, quasi-identifiers): generalized loss of each group's cells."""
+    beside: Mapping[str, pa.Table] = field(default_factory=dict)
+    """Further tables that belong to the release, by file name."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """Further texts that belong to the release, by file name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,13 +84,22 @@ class Operator(ABC):
 
     name: ClassVar[str]
     sentence: ClassVar[str]
+    form: ClassVar[Form] = Form.CELLS
+
+    @abstractmethod
+    def publish(self, material: Material) -> Draft:
+        """Make the published table."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellOperator(Operator):
+    """An operator that gives all rows of a group the same published cells."""
 
     @abstractmethod
     def show(self, material: Material, index: int) -> Shown:
         """The cells of quasi-identifier `index`, one per group."""
 
     def publish(self, material: Material) -> Draft:
-        """Make the published table."""
         shown = [self.show(material, i) for i in range(len(material.quasi))]
         by_name = {q.name: s for q, s in zip(material.quasi, shown, strict=True)}
         columns: dict[str, pa.Array | pa.ChunkedArray] = {}
@@ -118,12 +143,19 @@ def _published(
             return {name: source.column(name).take(material.rows)}
         groups = pa.array(material.grouping.group_of[material.rows])
         return {key: cells.take(groups) for key, cells in shown.columns.items()}
+    return exact_column(material, attribute, material.rows)
+
+
+def exact_column(
+    material: Material, attribute: Attribute, rows: npt.NDArray[np.int64]
+) -> Mapping[str, pa.Array | pa.ChunkedArray]:
+    """A column as it came, in the order of `rows`; identifiers go, or are hashed."""
+    name, column = attribute.name, material.table.source.column(attribute.name)
     if attribute.role in (Role.IDENTIFIER, Role.SUBJECT):
         if name not in material.pseudonymized:
             return {}
-        hashed = pseudonyms(source.column(name), material.seed.child("hash", name))
-        return {name: hashed.take(material.rows)}
-    return {name: source.column(name).take(material.rows)}
+        column = pseudonyms(column, material.seed.child("hash", name))
+    return {name: column.take(rows)}
 
 
 def _typed(column: pa.ChunkedArray) -> bool:

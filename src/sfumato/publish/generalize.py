@@ -13,7 +13,7 @@ from sfumato.data.schema import Kind
 from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import STAR, Axis, Shape
 from sfumato.hierarchies.labels import set_label
-from sfumato.publish.base import Labels, Material, Operator, Shown
+from sfumato.publish.base import CellOperator, Labels, Material, Shown
 from sfumato.publish.boxes import Extent
 
 NUMBERS = ("interval", "bounds", "mean")
@@ -21,7 +21,7 @@ FLAT = ("set", "star")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Generalize(Operator):
+class Generalize(CellOperator):
     """Every row of a group shows the same, truthful, coarser cell.
 
     Guarantee: a published cell contains the source value it stands for (a mean is

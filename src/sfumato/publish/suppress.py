@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.publish.base import Material, Operator, Shown
+from sfumato.publish.base import CellOperator, Material, Shown
 from sfumato.publish.generalize import extent_of, starred
 
 
 @dataclass(frozen=True, kw_only=True)
-class Suppress(Operator):
+class Suppress(CellOperator):
     """A cell is published as it is, or not at all.
 
     Guarantee: every cell that is not `*` is the source value.

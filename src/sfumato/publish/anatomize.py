@@ -1,0 +1,100 @@
+"""Anatomize: quasi-identifiers and sensitive values in two tables, joined by group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.data.schema import Role
+from sfumato.errors import PolicyError
+from sfumato.publish.base import Draft, Form, Material, Operator, exact_column
+
+GROUP = "group"
+COUNT = "count"
+README = """\
+How to read this release
+========================
+
+`data` has one row per person: the columns that describe them, and the number of
+their group. `sensitive` says which sensitive values occur in each group, and how
+often. Join the two on `group`. Nothing in either table says which person of a
+group has which value; a person of a group with n rows has a value that occurs c
+times with probability c / n.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Anatomize(Operator):
+    """Quasi-identifiers with a group number here, sensitive counts per group there.
+
+    Guarantee: of a person's sensitive values a recipient learns only the histogram of
+    the person's group. Quasi-identifiers are published exactly.
+    Limits: membership is not hidden; k-anonymity does not apply.
+    Reference: Xiao and Tao 2006; Boger 2020, section 2.
+    """
+
+    name: ClassVar[str] = "anatomize"
+    sentence: ClassVar[str] = (
+        "Two tables: exact quasi-identifiers with a group number, and the sensitive "
+        "values of each group with their counts."
+    )
+    form: ClassVar[Form] = Form.ANATOMIZED
+
+    def publish(self, material: Material) -> Draft:
+        names = _random_numbers(material)
+        shape = (material.grouping.count, len(material.quasi))
+        return Draft(
+            table=_people(material, names),
+            rows=material.rows,
+            quasi=material.table.schema.quasi,
+            ncp=np.zeros(shape),
+            loss=np.zeros(shape),
+            beside={"sensitive": _values(material, names)},
+            notes={"README.txt": README},
+        )
+
+
+def _random_numbers(material: Material) -> npt.NDArray[np.int64]:
+    """Group numbers that tell nothing of how the groups were found."""
+    return material.seed.child("groups").permutation(material.grouping.count)
+
+
+def _people(material: Material, names: npt.NDArray[np.int64]) -> pa.Table:
+    columns: dict[str, pa.Array | pa.ChunkedArray] = {}
+    for attribute in material.table.schema:
+        if attribute.role is not Role.SENSITIVE:
+            columns |= exact_column(material, attribute, material.rows)
+    _refuse_taken(columns, GROUP)
+    columns[GROUP] = pa.array(names[material.grouping.group_of[material.rows]])
+    return pa.table(columns)
+
+
+def _values(material: Material, names: npt.NDArray[np.int64]) -> pa.Table:
+    sensitive = material.table.schema.sensitive
+    table = material.table.source.select(list(sensitive)).take(material.rows)
+    _refuse_taken(dict.fromkeys(sensitive), GROUP)
+    _refuse_taken(dict.fromkeys(sensitive), COUNT)
+    plain = pa.table({n: _decoded(table.column(n)) for n in sensitive})
+    groups = pa.array(names[material.grouping.group_of[material.rows]])
+    counted = plain.add_column(0, GROUP, groups).group_by([GROUP, *sensitive])
+    result = counted.aggregate([([], "count_all")])
+    order = material.seed.child("values").permutation(result.num_rows)
+    return result.rename_columns([GROUP, *sensitive, COUNT]).take(order)
+
+
+def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pa.types.is_dictionary(column.type):
+        return column.cast(column.type.value_type)
+    return column
+
+
+def _refuse_taken(columns: dict[str, object], name: str) -> None:
+    if name in columns:
+        raise PolicyError(
+            f"The table has a column '{name}', which 'anatomize' needs for itself.",
+            hint="Rename the column in the source, or drop it.",
+        )

@@ -1,0 +1,73 @@
+"""Swap: publish every cell, with sensitive values permuted within groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.data.schema import Role
+from sfumato.data.seeds import Seed
+from sfumato.publish.base import Draft, Form, Material, Operator, exact_column
+
+Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Swap(Operator):
+    """The table keeps its schema; sensitive values change places within each group.
+
+    Guarantee: whoever knows the groups learns of a person's sensitive value only the
+    histogram of the group. Everything else is published exactly.
+    Method: one uniformly random permutation per group, from the run's secret seed.
+    Limits: membership is not hidden, and quasi-identifiers are not generalized:
+    k-anonymity does not apply; `group-size` is its counterpart.
+    Reference: Boger 2020, section 3.2.
+    """
+
+    name: ClassVar[str] = "swap"
+    sentence: ClassVar[str] = (
+        "All columns stay exact; sensitive values are permuted at random within groups."
+    )
+    form: ClassVar[Form] = Form.SWAPPED
+
+    together: bool = True
+    """Whether a row's sensitive values move as one, or each column on its own."""
+
+    def publish(self, material: Material) -> Draft:
+        columns: dict[str, pa.Array | pa.ChunkedArray] = {}
+        givers = self._givers(material)
+        for attribute in material.table.schema:
+            rows = givers.get(attribute.name, material.rows)
+            columns |= exact_column(material, attribute, rows)
+        shape = (material.grouping.count, len(material.quasi))
+        return Draft(
+            table=pa.table(columns),
+            rows=material.rows,
+            quasi=material.table.schema.quasi,
+            ncp=np.zeros(shape),
+            loss=np.zeros(shape),
+        )
+
+    def _givers(self, material: Material) -> Mapping[str, Rows]:
+        """For each sensitive column the source row whose value each row shows."""
+        names = material.table.schema.names(Role.SENSITIVE)
+        seed = material.seed.child("swap")
+        if self.together:
+            shared = permuted(material, seed)
+            return dict.fromkeys(names, shared)
+        return {name: permuted(material, seed.child(name)) for name in names}
+
+
+def permuted(material: Material, seed: Seed) -> Rows:
+    """The source rows in publishing order, permuted within their groups."""
+    groups = material.grouping.group_of[material.rows]
+    places = np.argsort(groups, kind="stable")
+    drawn = np.lexsort((seed.words(len(groups)), groups))
+    givers = np.empty_like(material.rows)
+    givers[places] = material.rows[drawn]
+    return givers
