@@ -16,6 +16,10 @@ class Proven:
     """A published table that passed verification, and everything known about it."""
 
     table: pa.Table
+    beside: Mapping[str, pa.Table]
+    """Further tables of the release, by file name."""
+    notes: Mapping[str, str]
+    """Further texts of the release, by file name."""
     manifest: Mapping[str, Any]
     """Publishable: policy without paths, verdicts, facts, versions."""
     facts: Mapping[str, Any]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 
@@ -22,7 +22,7 @@ from sfumato.algorithms.base import Algorithm, Progress, Request, Solution, sile
 from sfumato.data.release import Proven
 from sfumato.data.seeds import Seed
 from sfumato.data.table import Table
-from sfumato.errors import DataError, GuaranteeError
+from sfumato.errors import DataError, GuaranteeError, RefusedError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.models.base import OutputModel
 from sfumato.pipeline import manifest
@@ -34,9 +34,9 @@ from sfumato.pipeline.prepare import (
     sensitive_axes,
     take,
 )
-from sfumato.pipeline.question import Private, Question
+from sfumato.pipeline.question import Private, Question, refuse_pairing
 from sfumato.policy import Policy
-from sfumato.publish.base import Material, Operator
+from sfumato.publish.base import Form, Material, Operator
 from sfumato.verify import Proof
 
 
@@ -76,14 +76,15 @@ def anonymize(run: Run) -> Outcome:
         table, kept = _loaded(run)
         request = _request(run, table)
     algorithm, operator = _algorithm(run.policy), _operator(run.policy)
+    _refuse(operator, request)
     with run.step("solve", 0.1):
         solution = algorithm.solve(request)
     with run.step("publish", 0.7):
         material = _material(run, table, request, solution)
         draft = operator.publish(material)
     with run.step("verify", 0.8):
-        question = _question(run, request, material)
-        proof = question.ask(draft.table)
+        question = _question(run, request, material, operator)
+        proof = question.ask(draft.table, draft.beside)
         _insist(proof, request.models)
     found = manifest.Findings(
         policy=run.policy,
@@ -172,9 +173,26 @@ def _material(run: Run, table: Table, request: Request, solution: Solution) -> M
     )
 
 
-def _question(run: Run, request: Request, material: Material) -> Question:
-    subject = None if request.subject is None else request.subject[material.rows]
-    return Question(run.policy, request.models, run.base, Private(subject=subject))
+def _refuse(operator: Operator, request: Request) -> None:
+    """Refuse what this operator could not promise, before any work."""
+    refuse_pairing(operator.form, request.models)
+    if operator.form is Form.ANATOMIZED and request.subject is not None:
+        raise RefusedError(
+            "'anatomize' cannot promise anything per person: its two tables do not "
+            "say which values belong to one person.",
+            hint="Publish by 'swap' or 'generalize', or drop the subject column.",
+        )
+
+
+def _question(
+    run: Run, request: Request, material: Material, operator: Operator
+) -> Question:
+    rows, private = material.rows, Private()
+    if request.subject is not None:
+        private = replace(private, subject=request.subject[rows])
+    if operator.form is Form.SWAPPED:
+        private = replace(private, groups=material.grouping.group_of[rows])
+    return Question(run.policy, request.models, run.base, private, operator.form)
 
 
 def _insist(proof: Proof, models: tuple[OutputModel, ...]) -> None:
@@ -201,6 +219,8 @@ def _proven(
         subject[kept] = request.subject
     return Proven(
         table=found.draft.table,
+        beside=found.draft.beside,
+        notes=found.draft.notes,
         manifest=manifest.manifest(found),
         facts=manifest.facts(found),
         audit=manifest.audit(found),

@@ -76,21 +76,25 @@ def _fill(
     private: Mapping[str, Any],
 ) -> Mapping[str, Any]:
     proven = outcome.proven
-    data = aside / f"data.{extension}"
-    write_table(proven.table, data, delimiter=delimiter)
-    prove_file(outcome, data, delimiter)
-    manifest = {**proven.manifest, "data_sha256": hash_file(data)}
+    tables = {"data": proven.table, **proven.beside}
+    places = {name: aside / f"{name}.{extension}" for name in tables}
+    for name, table in tables.items():
+        write_table(table, places[name], delimiter=delimiter)
+    prove_files(outcome, places, delimiter)
+    manifest = {**proven.manifest, "data_sha256": hash_file(places["data"])}
+    for name, text in proven.notes.items():
+        (aside / name).write_text(text, encoding="utf-8")
     _write_json(aside / "manifest.json", manifest)
     (aside / "report.html").write_text(page(manifest, proven.facts), encoding="utf-8")
     _write_private(outcome, aside / "private", {**proven.audit, **private})
     return manifest
 
 
-def prove_file(outcome: Outcome, data: Path, delimiter: str) -> None:
-    """Read the file back and ask every requirement again, of its own bytes."""
-    back = read_source(data, delimiter=delimiter)
-    proof = outcome.question.ask(back)
-    if not proof.holds or back.num_rows != outcome.proven.table.num_rows:
+def prove_files(outcome: Outcome, places: Mapping[str, Path], delimiter: str) -> None:
+    """Read the files back and ask every requirement again, of their own bytes."""
+    back = {n: read_source(place, delimiter=delimiter) for n, place in places.items()}
+    proof = outcome.question.ask(back["data"], back)
+    if not proof.holds or back["data"].num_rows != outcome.proven.table.num_rows:
         raise GuaranteeError(
             "The written file does not say what the draft said.",
             hint="Nothing was left behind. Please report this with the policy.",
