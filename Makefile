@@ -18,6 +18,7 @@ help:  ## Say what there is.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 demo: $(VENV)/.product  ## Publish the embedded hospital table and verify it.
+	rm -rf sfumato-demo
 	$(BIN)/sfumato demo
 
 test: check warm  ## Everything that must hold.
