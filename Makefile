@@ -12,12 +12,13 @@ unexport PYTHONHOME
 unexport VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports warm bench clean
+.PHONY: help demo test check lint types imports warm bench docs clean
 
 help:  ## Say what there is.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 demo: $(VENV)/.product  ## Publish the embedded hospital table and verify it.
+	rm -rf sfumato-demo
 	$(BIN)/sfumato demo
 
 test: check warm  ## Everything that must hold.
@@ -40,6 +41,9 @@ warm: $(VENV)/.tests  ## Compile the kernels once, before tests run side by side
 
 bench: $(VENV)/.benchmarks  ## Measure time, memory and utility beside the peers.
 	$(BIN)/python -m benchmarks $(ARGS)
+
+docs: $(VENV)/.product  ## Write the pages of the catalogue from the code.
+	$(BIN)/python tools/catalogue.py docs/catalogue
 
 clean:  ## Remove whatever the other targets made.
 	rm -rf $(VENV) build sfumato-demo .pytest_cache .mypy_cache .ruff_cache

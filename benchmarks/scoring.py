@@ -4,9 +4,9 @@ This shares no code with the product, so that a mistake in one shows in the othe
 A published cell is first read into a `Cell`, in which equal things are equal however
 they were printed; groups are the distinct tuples of cells.
 
-NCP of a cell: 0 for a single value; a number: (high − low) / (max − min), clipped to the
-source's range; a category: size of its set / size of the domain; 1 for a cell of a row
-that was left out; the mean over all cells of the source.
+NCP of a cell: 0 for a single value; a number: (high − low) / (max − min), clipped to
+the source's range; a category: size of its set / size of the domain; 1 for a cell of
+a row that was left out; the mean over all cells of the source.
 """
 
 from __future__ import annotations
@@ -130,10 +130,13 @@ def anonypy_reader(domain: Domain) -> Reader:
 
 
 def label_reader(domain: Domain, leaves: Mapping[str, frozenset[str]]) -> Reader:
-    """Reads the labels of a hierarchy, given the leaves under each."""
+    """Reads the labels of a hierarchy, given the leaves under each.
+
+    Leaves that do not occur in the source do not count, to the label's advantage.
+    """
 
     def read(text: str) -> Cell:
-        under = leaves[text]
+        under = leaves[text] & domain.values
         if not domain.numeric:
             return under
         numbers = [float(leaf) for leaf in under]

@@ -171,5 +171,7 @@ def write_csv(table: Coded, path: Path) -> None:
         )
     }
     secret = random.integers(0, 12, table.rows)
-    columns["disease"] = pa.array([f"D{i:02}" for i in range(12)]).take(pa.array(secret))
+    columns["disease"] = pa.array([f"D{i:02}" for i in range(12)]).take(
+        pa.array(secret)
+    )
     pa_csv.write_csv(pa.table(columns), path)

@@ -1,0 +1,72 @@
+"""Run the benchmarks: `python -m benchmarks [--quick] [--only TEXT] [--out DIR]`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from benchmarks.plan import Case, plan
+from benchmarks.results import Line, save
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = Path(__file__).resolve().parent / "results"
+LIMIT = 1800
+
+
+def main() -> int:
+    """Measure every chosen case and write the results; 1 if any of them failed."""
+    options = _options()
+    chosen = [c for c in plan(quick=options.quick) if options.only in c.name]
+    if options.list:
+        print(*(case.name for case in chosen), sep="\n")
+        return 0
+    lines = []
+    for case in chosen:
+        print(case.name, end=" … ", file=sys.stderr, flush=True)
+        lines.append(measured(case))
+        print(_said(lines[-1]), file=sys.stderr)
+        save(lines, options.out, quick=options.quick)
+    return int(any(line.figures is None for line in lines))
+
+
+def measured(case: Case) -> Line:
+    """Run a case in a process of its own."""
+    order = {
+        "job": case.job,
+        "parameters": case.parameters,
+        "repeats": case.repeats,
+        "warm": case.warm,
+    }
+    arguments = [sys.executable, "-m", "benchmarks.measure", json.dumps(order)]
+    try:
+        run = subprocess.run(
+            arguments, capture_output=True, text=True, cwd=ROOT, timeout=LIMIT
+        )
+    except subprocess.TimeoutExpired:
+        return Line(case, None, f"not done after {LIMIT} s")
+    if run.returncode:
+        last = (run.stderr.strip().splitlines() or ["no message"])[-1]
+        return Line(case, None, f"failed: {last}")
+    return Line(case, json.loads(run.stdout))
+
+
+def _said(line: Line) -> str:
+    if line.figures is None:
+        return line.reason
+    return f"{line.figures['cpu_seconds']:.3f} CPU s"
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="samples, smaller tables")
+    parser.add_argument("--only", default="", help="cases whose name has this text")
+    parser.add_argument("--list", action="store_true", help="name the cases and stop")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="where results go")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

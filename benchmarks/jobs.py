@@ -1,0 +1,31 @@
+"""What the cases do, by name; each function prepares a job from its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from benchmarks import baselines, ours, peers
+from benchmarks.measure import Job
+
+JOBS: Mapping[str, Callable[..., Job]] = {
+    "anjana_adult": peers.anjana_adult,
+    "anonymize_adult": ours.anonymize_adult,
+    "anonymize_file": ours.anonymize_file,
+    "anonypy_adult": peers.anonypy_adult,
+    "check_adult": ours.check_adult,
+    "check_file": ours.check_file,
+    "duckdb_check": baselines.duckdb_check,
+    "first_use": ours.first_use,
+    "lexsort": baselines.lexsort,
+    "pyarrow_file": baselines.pyarrow_file,
+    "pycanon_adult": peers.pycanon_adult,
+    "search_adult": ours.search_adult,
+    "search_synthetic": ours.search_synthetic,
+    "start_up": baselines.start_up,
+}
+
+
+def make(name: str, parameters: Mapping[str, Any]) -> Job:
+    """The job of a name, ready to run."""
+    return JOBS[name](**parameters)

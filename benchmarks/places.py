@@ -1,0 +1,52 @@
+"""Where the benchmarks keep what they make, and the programs they run."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import gettempdir
+
+from benchmarks.sources import Coded, like_adult, mostly_unique, write_csv
+
+SHAPES = {"like-adult": like_adult, "mostly-unique": mostly_unique}
+
+
+def scratch() -> Path:
+    """A directory for large files, kept from case to case of one run."""
+    named = os.environ.get("SFUMATO_BENCH_SCRATCH")
+    path = Path(named) if named else Path(gettempdir()) / f"sfumato-bench-{os.getuid()}"
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path
+
+
+def synthetic(rows: int, data: str) -> Coded:
+    """A made table of a size and a shape."""
+    return SHAPES[data](rows)
+
+
+def synthetic_csv(rows: int) -> Path:
+    """A CSV file of an Adult-like table, written once."""
+    path = scratch() / f"like-adult-{rows}.csv"
+    if not path.exists():
+        draft = path.with_suffix(".draft")
+        write_csv(like_adult(rows), draft)
+        draft.rename(path)
+    return path
+
+
+def program(name: str) -> str:
+    """The path of a command of this environment."""
+    return str(Path(sysconfig.get_path("scripts")) / name)
+
+
+def environment(**extra: str) -> Mapping[str, str]:
+    """This process's environment, and more."""
+    return {**os.environ, **extra}
+
+
+def python() -> str:
+    """This interpreter."""
+    return sys.executable

@@ -1,0 +1,174 @@
+"""Which cases are measured, and what each is compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+SIZES = (100_000, 300_000, 1_000_000)
+QUICK_SIZES = (30_000, 100_000)
+CUTS = ("gain", "widest")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One line of the results."""
+
+    group: str
+    """Cases of a group did the same work on the same data."""
+    label: str
+    job: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    reference: bool = False
+    """Whether the others of the group are given as multiples of this one."""
+    repeats: int = 3
+    warm: bool = True
+
+    @property
+    def name(self) -> str:
+        """What the case is called on the command line and in the results."""
+        return f"{self.group}: {self.label}"
+
+
+def plan(*, quick: bool) -> list[Case]:
+    """All cases; `quick` takes a sample of Adult and smaller tables."""
+    rows = 5_000 if quick else None
+    sizes = QUICK_SIZES if quick else SIZES
+    return [
+        *_adult(rows, (2, 10) if quick else (2, 5, 10, 50, 100)),
+        *_peers(rows),
+        *_second_opinion(rows),
+        *_scaling(sizes, "like-adult"),
+        *_scaling(sizes, "mostly-unique"),
+        *_files(sizes[-1]),
+        *_checking(sizes[-1]),
+        *_first_use(),
+        *_start_up(),
+    ]
+
+
+def _adult(rows: int | None, ks: tuple[int, ...]) -> Iterator[Case]:
+    for k in ks:
+        for cut in CUTS:
+            yield Case(
+                group=f"search Adult, k = {k}",
+                label=f"sfumato mondrian {cut}",
+                job="search_adult",
+                parameters={"rows": rows, "k": k, "cut": cut},
+                reference=cut == "gain",
+                repeats=5,
+            )
+
+
+def _peers(rows: int | None) -> Iterator[Case]:
+    group = "anonymize Adult, k = 10"
+    shared = {"rows": rows, "k": 10}
+    for cut in CUTS:
+        yield Case(
+            group=group,
+            label=f"sfumato mondrian {cut}",
+            job="anonymize_adult",
+            parameters={**shared, "cut": cut},
+            reference=cut == "gain",
+        )
+    for peer in ("anonypy", "anjana"):
+        yield Case(
+            group=group,
+            label=peer,
+            job=f"{peer}_adult",
+            parameters=shared,
+            repeats=1,
+            warm=False,
+        )
+
+
+def _second_opinion(rows: int | None) -> Iterator[Case]:
+    group = "check a published Adult for k and l"
+    for label, job in (("sfumato", "check_adult"), ("pycanon", "pycanon_adult")):
+        yield Case(
+            group=group,
+            label=label,
+            job=job,
+            parameters={"rows": rows, "k": 10},
+            reference=job == "check_adult",
+        )
+
+
+def _scaling(sizes: tuple[int, ...], data: str) -> Iterator[Case]:
+    for size in sizes:
+        group = f"search {size:,} rows {data}, k = 5"
+        shared = {"rows": size, "data": data}
+        yield Case(
+            group=group,
+            label="np.lexsort",
+            job="lexsort",
+            parameters=shared,
+            reference=True,
+        )
+        for cut in CUTS:
+            yield Case(
+                group=group,
+                label=f"sfumato mondrian {cut}",
+                job="search_synthetic",
+                parameters={**shared, "k": 5, "cut": cut},
+            )
+
+
+def _files(size: int) -> Iterator[Case]:
+    group = f"a CSV file of {size:,} rows, the whole command"
+    yield Case(
+        group=group,
+        label="pyarrow read and write",
+        job="pyarrow_file",
+        parameters={"rows": size},
+        reference=True,
+    )
+    for cut in CUTS:
+        yield Case(
+            group=group,
+            label=f"sfumato anonymize {cut}",
+            job="anonymize_file",
+            parameters={"rows": size, "cut": cut},
+            repeats=2,
+        )
+
+
+def _checking(size: int) -> Iterator[Case]:
+    group = f"check a CSV file of {size:,} rows, the whole command"
+    jobs = (("duckdb group by", "duckdb_check"), ("sfumato check", "check_file"))
+    for label, job in jobs:
+        yield Case(
+            group=group,
+            label=label,
+            job=job,
+            parameters={"rows": size},
+            reference=job == "duckdb_check",
+        )
+
+
+def _first_use() -> Iterator[Case]:
+    group = "first use, kernels not yet compiled"
+    for cold in (False, True):
+        yield Case(
+            group=group,
+            label="nothing compiled" if cold else "compiled before",
+            job="first_use",
+            parameters={"cold": cold},
+            reference=not cold,
+            repeats=1 if cold else 3,
+            warm=not cold,
+        )
+
+
+def _start_up() -> Iterator[Case]:
+    group = "start-up"
+    for label in ("python -c pass", "sfumato --version", "sfumato --help"):
+        yield Case(
+            group=group,
+            label=label,
+            job="start_up",
+            parameters={"command": label},
+            reference=label.startswith("python"),
+            repeats=5,
+        )

@@ -1,0 +1,147 @@
+"""Hierarchies nobody wrote: levels that suit the values of a column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import floor, log10
+from typing import TypeVar
+
+import numpy as np
+
+from sfumato.data.schema import Kind
+from sfumato.data.table import Column
+from sfumato.hierarchies.axis import Shape
+from sfumato.hierarchies.intervals import halving_nodes, interval_ladder
+from sfumato.hierarchies.labels import DISCRETE, set_label
+from sfumato.hierarchies.masking import calendar_ladder, prefix_ladder
+from sfumato.hierarchies.rungs import Ints, Ladder, Rung, known_numbers
+
+_FINEST_BINS = 20
+_MOST_LEVELS = 5
+_UNIT_DAYS = {"day": 1, "month": 31, "quarter": 92, "year": 366, "decade": 3653}
+
+Item = TypeVar("Item")
+
+
+def automatic_ladder(column: Column) -> Ladder:
+    """Propose levels: numbers get round intervals, dates the calendar, codes prefixes.
+
+    Ordered categories get runs of neighbors; plain categories have nothing to go by
+    and stay flat.
+    """
+    if column.kind in (Kind.DATE, Kind.DATETIME):
+        ladder = calendar_ladder(column, calendar_units(column))
+    elif column.kind.numeric:
+        ladder = _interval_ladder(column)
+    elif column.kind is Kind.CODE:
+        ladder = prefix_ladder(column, prefix_lengths(column))
+    elif column.kind is Kind.ORDERED:
+        ladder = _run_ladder(column)
+    else:
+        return Ladder(shape=Shape.FLAT, fitted=True)
+    return replace(ladder, fitted=True)
+
+
+def interval_widths(column: Column) -> tuple[float, ...]:
+    """Round widths (1, 2, 5 × a power of ten), each a multiple of the one before."""
+    values = known_numbers(column)
+    span = float(values[-1] - values[0]) if len(values) else 0.0
+    if span <= 0:
+        return ()
+    least = 2.0 if column.kind in DISCRETE else 0.0
+    width = _round_up(max(_core_span(column) / _FINEST_BINS, least))
+    widths = []
+    while width <= span / 2:
+        widths.append(width)
+        width = _round_up(width * 2, over=width)
+    return _thinned(tuple(widths))
+
+
+def calendar_units(column: Column) -> tuple[str, ...]:
+    """The units that the range of a column holds more than one of."""
+    values = known_numbers(column)
+    days = float(values[-1] - values[0]) if len(values) else 0.0
+    if column.kind is Kind.DATETIME:
+        days /= 86_400
+    finer = column.kind is Kind.DATETIME
+    return tuple(
+        unit
+        for unit, length in _UNIT_DAYS.items()
+        if days >= length and (finer or unit != "day")
+    )
+
+
+def prefix_lengths(column: Column) -> tuple[int, ...]:
+    """The lengths at which codes that differ become alike, from long to short."""
+    texts = [t for code, t in enumerate(column.labels) if code != column.missing]
+    longest = max(map(len, texts), default=0)
+    lengths, groups = [], len(texts)
+    for length in range(longest - 1, 0, -1):
+        stems = len({text[:length] for text in texts})
+        if 1 < stems < groups:
+            lengths.append(length)
+            groups = stems
+    return _thinned(tuple(lengths))
+
+
+def _interval_ladder(column: Column) -> Ladder:
+    widths = interval_widths(column)
+    whole = column.kind in DISCRETE
+    given = [int(width) if whole else width for width in widths]
+    return interval_ladder(column, given)
+
+
+def _core_span(column: Column) -> float:
+    """The range of the middle 98 % of rows: a few giants must not set the scale."""
+    values = known_numbers(column)
+    counts = np.bincount(column.codes, minlength=column.size)[: len(values)]
+    shares = np.cumsum(counts) / max(counts.sum(), 1)
+    low, high = np.searchsorted(shares, [0.01, 0.99])
+    core = float(values[min(high, len(values) - 1)] - values[low])
+    return core if core > 0 else float(values[-1] - values[0])
+
+
+def _round_up(width: float, *, over: float | None = None) -> float:
+    """The least round number from `width` up, a multiple of `over` where given."""
+    power = floor(log10(width))
+    for exponent in range(power - 1, power + 3):
+        for digit in (1, 2, 5):
+            candidate = float(f"{digit}e{exponent}")
+            if candidate >= width * (1 - 1e-9) and _divides(over, candidate):
+                return candidate
+    return float(f"1e{power + 3}")
+
+
+def _divides(finer: float | None, coarser: float) -> bool:
+    if finer is None:
+        return True
+    ratio = coarser / finer
+    return abs(ratio - round(ratio)) < 1e-9
+
+
+def _thinned(items: Sequence[Item]) -> tuple[Item, ...]:
+    """At most five of the levels, evenly spread, the finest among them."""
+    if len(items) <= _MOST_LEVELS:
+        return tuple(items)
+    kept = np.linspace(0, len(items) - 1, _MOST_LEVELS).round().astype(int)
+    return tuple(items[place] for place in kept)
+
+
+def _run_ladder(column: Column) -> Ladder:
+    known = np.array([c for c in range(column.size) if c != column.missing], np.int64)
+    rungs = tuple(_run_rung(column, known, runs) for runs in halving_nodes(len(known)))
+    return Ladder(rungs=rungs, total=float(column.size))
+
+
+def _run_rung(column: Column, known: Ints, runs: Ints) -> Rung:
+    nodes = np.full(column.size, -1, dtype=np.int64)
+    nodes[known] = runs
+    members = [known[runs == run].tolist() for run in range(int(runs[-1]) + 1)]
+    labels = tuple(_run_label([column.labels[c] for c in codes]) for codes in members)
+    leaves = np.array([float(len(codes)) for codes in members])
+    return Rung(nodes=nodes, labels=labels, leaves=leaves)
+
+
+def _run_label(texts: list[str]) -> str:
+    return texts[0] if len(texts) == 1 else set_label(texts)

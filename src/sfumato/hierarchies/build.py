@@ -1,0 +1,158 @@
+"""From what a policy says of a hierarchy to the axis of a column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sfumato.data.table import Column
+from sfumato.errors import HierarchyError
+from sfumato.hierarchies.automatic import automatic_ladder
+from sfumato.hierarchies.axis import CodedAxis, Shape
+from sfumato.hierarchies.files import LabelTable, read_file, read_tree, tree_table
+from sfumato.hierarchies.intervals import (
+    interval_ladder,
+    quantile_ladder,
+    require_line,
+)
+from sfumato.hierarchies.masking import calendar_ladder, prefix_ladder
+from sfumato.hierarchies.rungs import Ladder, assemble
+from sfumato.hierarchies.tree import table_ladder
+
+OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "file": ("trust", "header", "delimiter"),
+    "tree": ("trust",),
+    "intervals": ("origin", "bottom", "top"),
+    "quantiles": (),
+    "prefix": (),
+    "calendar": (),
+}
+"""The builders a hierarchy table may name, and the options of each."""
+
+Spec = str | Mapping[str, object] | None
+
+
+def build(
+    column: Column, spec: Spec, *, base: Path | None = None, weight: float = 1.0
+) -> CodedAxis:
+    """The axis of a column under the hierarchy that the policy names.
+
+    `spec` is what `hierarchy =` holds: nothing, "flat", "free", "auto", a path, or a
+    table with one builder and its options. Paths are relative to `base`.
+    """
+    ladder = _ladder(column, spec, base or Path())
+    return assemble(column, ladder, weight=weight)
+
+
+def _ladder(column: Column, spec: Spec, base: Path) -> Ladder:
+    if spec is None:
+        spec = "free" if column.kind.numeric else "flat"
+    if isinstance(spec, Mapping):
+        return _from_table(column, spec, base)
+    if not isinstance(spec, str):
+        raise _wrong(column, "must be a text or a table")
+    if spec == "auto":
+        return automatic_ladder(column)
+    if spec == "free":
+        require_line(column, "free")
+        return Ladder(shape=Shape.FREE, fitted=True)
+    if spec == "flat":
+        return Ladder(shape=Shape.FLAT, fitted=True)
+    return table_ladder(column, read_file(base / spec, column))
+
+
+def _from_table(column: Column, spec: Mapping[str, object], base: Path) -> Ladder:
+    builder = _builder(column, spec)
+    _check_options(column, builder, spec)
+    options = {key: value for key, value in spec.items() if key != builder}
+    given = spec[builder]
+    if builder == "file":
+        return _from_file(column, given, options, base)
+    if builder == "tree":
+        return _from_tree(column, given, options, base)
+    makers: Mapping[str, Callable[..., Ladder]] = {
+        "intervals": interval_ladder,
+        "quantiles": quantile_ladder,
+        "prefix": prefix_ladder,
+        "calendar": calendar_ladder,
+    }
+    return makers[builder](column, _listed(column, builder, given), **options)
+
+
+def _builder(column: Column, spec: Mapping[str, object]) -> str:
+    named = [key for key in OPTIONS if key in spec]
+    if len(named) == 1:
+        return named[0]
+    if named:
+        listed = ", ".join(f"'{key}'" for key in named)
+        raise _wrong(column, f"names {len(named)} builders ({listed}), not one")
+    known = {option for options in OPTIONS.values() for option in options}
+    strange = sorted(set(map(str, spec)) - known)
+    if strange:
+        raise _wrong(column, f"has unknown key '{strange[0]}'")
+    raise _wrong(column, "names no builder")
+
+
+def _check_options(column: Column, builder: str, spec: Mapping[str, object]) -> None:
+    known = (builder, *OPTIONS[builder])
+    for key in spec:
+        if key not in known:
+            listed = ", ".join(f"'{name}'" for name in known)
+            raise _wrong(
+                column, f"has unknown key '{key}'", hint=f"With it go: {listed}."
+            )
+
+
+def _listed(column: Column, builder: str, given: object) -> Sequence[object]:
+    if isinstance(given, (list, tuple)) and given:
+        return given
+    raise _wrong(column, f"needs a list of one or more levels in '{builder}'")
+
+
+def _from_file(
+    column: Column, given: object, options: Mapping[str, object], base: Path
+) -> Ladder:
+    if not isinstance(given, str):
+        raise _wrong(column, "needs a path in 'file'")
+    table = read_file(
+        base / given,
+        column,
+        header=_switch(column, options, "header"),
+        delimiter=_delimiter(column, options),
+    )
+    return table_ladder(column, table, trust=bool(_switch(column, options, "trust")))
+
+
+def _from_tree(
+    column: Column, given: object, options: Mapping[str, object], base: Path
+) -> Ladder:
+    table: LabelTable
+    if isinstance(given, str):
+        table = read_tree(base / given, column)
+    else:
+        table = tree_table(given, column)
+    return table_ladder(column, table, trust=bool(_switch(column, options, "trust")))
+
+
+def _switch(column: Column, options: Mapping[str, object], key: str) -> bool | None:
+    value = options.get(key)
+    if value is None or isinstance(value, bool):
+        return value
+    raise _wrong(column, f"needs true or false in '{key}'")
+
+
+def _delimiter(column: Column, options: Mapping[str, Any]) -> str | None:
+    value = options.get("delimiter")
+    if value is None or (isinstance(value, str) and len(value) == 1):
+        return value
+    raise _wrong(column, "needs one character in 'delimiter'")
+
+
+def _wrong(column: Column, problem: str, *, hint: str | None = None) -> HierarchyError:
+    builders = ", ".join(f"'{key}'" for key in OPTIONS)
+    return HierarchyError(
+        f"The hierarchy of column '{column.name}' {problem}.",
+        hint=hint
+        or f'Use "auto", "flat", "free", a path, or a table with one of {builders}.',
+    )

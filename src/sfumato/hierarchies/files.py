@@ -1,0 +1,201 @@
+"""Hierarchies from outside: CSV files, JSON and TOML trees, trees inside a policy."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan
+from pathlib import Path
+
+from sfumato.data.table import Column
+from sfumato.errors import HierarchyError
+from sfumato.hierarchies.axis import STAR
+from sfumato.hierarchies.labels import parse_value
+
+_DELIMITERS = (";", "\t", ",")
+"""In the order of trust: labels such as `[0, 5[` hold commas, hardly ever the others."""
+_TREES = (".json", ".toml")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelTable:
+    """A hierarchy as it was written: per level, the label of each leaf."""
+
+    name: str
+    """What messages call it: the file's name, or 'tree'."""
+    levels: tuple[tuple[str, ...], ...]
+    """Level 0 (the leaves) first."""
+
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        return self.levels[0]
+
+
+def read_file(
+    path: Path,
+    column: Column,
+    *,
+    header: bool | None = None,
+    delimiter: str | None = None,
+) -> LabelTable:
+    """Read a hierarchy file: a tree by its suffix, a CSV file otherwise."""
+    if path.suffix.lower() in _TREES:
+        return read_tree(path, column)
+    text = _text_of(path, column)
+    rows = _parse_rows(text, path, column, delimiter)
+    if _has_header(rows, column) if header is None else header:
+        rows = rows[1:]
+    _check_rows(rows, path, column)
+    cells = [row for _, row in rows]
+    return LabelTable(name=path.name, levels=tuple(zip(*cells, strict=True)))
+
+
+def read_tree(path: Path, column: Column) -> LabelTable:
+    """Read a nested tree from a JSON or TOML file."""
+    text = _text_of(path, column)
+    load = _load_toml if path.suffix.lower() == ".toml" else _load_json
+    try:
+        tree = load(text)
+    except ValueError as error:
+        raise _fault(path.name, column, f"cannot be read: {error}.") from error
+    except RecursionError:
+        raise _fault(path.name, column, "is nested too deeply.") from None
+    return tree_table(tree, column, name=path.name)
+
+
+def tree_table(tree: object, column: Column, *, name: str = "tree") -> LabelTable:
+    """Lay a nested tree out as one row per leaf, short branches padded at the leaf."""
+    if not isinstance(tree, (Mapping, list)) or not tree:
+        raise _fault(
+            name, column, "is not a tree: tables and lists of values expected."
+        )
+    paths = list(_paths(tree, (), name, column))
+    depth = max(len(path) for path in paths)
+    padded = [path[::-1][:1] * (depth - len(path)) + path[::-1] for path in paths]
+    return LabelTable(name=name, levels=tuple(zip(*padded, strict=True)))
+
+
+def _paths(
+    node: object, above: tuple[str, ...], name: str, column: Column
+) -> Iterator[tuple[str, ...]]:
+    """Every way from the top to a leaf; a key over nothing is a leaf itself."""
+    if isinstance(node, Mapping):
+        for key, below in node.items():
+            if below is None or (isinstance(below, (Mapping, list)) and not below):
+                yield (*above, str(key))
+            else:
+                yield from _paths(below, (*above, str(key)), name, column)
+    elif isinstance(node, list):
+        for item in node:
+            yield from _paths(item, above, name, column)
+    elif isinstance(node, bool) or node is None:
+        raise _fault(name, column, "holds a leaf that is neither text nor number.")
+    else:
+        yield (*above, str(node))
+
+
+def _load_json(text: str) -> object:
+    return json.loads(
+        text, parse_float=str, parse_int=str, object_pairs_hook=_without_twins
+    )
+
+
+def _load_toml(text: str) -> object:
+    return tomllib.loads(text, parse_float=str)
+
+
+def _without_twins(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError(f"{len(pairs) - len(found)} keys occur twice in one table")
+    return found
+
+
+def _text_of(path: Path, column: Column) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        problem = "does not exist."
+    except IsADirectoryError:
+        problem = "is a directory, not a file."
+    except UnicodeDecodeError as error:
+        problem = f"is not UTF-8: byte {error.start} cannot be decoded."
+    except OSError as error:
+        problem = f"cannot be read: {error.strerror}."
+    raise _fault(str(path), column, problem)
+
+
+def _parse_rows(
+    text: str, path: Path, column: Column, delimiter: str | None
+) -> list[tuple[int, list[str]]]:
+    """The rows that hold something, each with the line it ends on."""
+    rows = _split(text, delimiter or _detected(text))
+    if not rows:
+        raise _fault(path.name, column, "is empty.")
+    return rows
+
+
+def _split(text: str, delimiter: str) -> list[tuple[int, list[str]]]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    return [(reader.line_num, row) for row in reader if row]
+
+
+def _detected(text: str) -> str:
+    """The delimiter that cuts all rows alike, or else the commonest in the first."""
+    for delimiter in _DELIMITERS:
+        widths = {len(row) for _, row in _split(text, delimiter)}
+        if len(widths) == 1 and widths != {1}:
+            return delimiter
+    first = text.split("\n", 1)[0]
+    return max(reversed(_DELIMITERS), key=first.count)
+
+
+def _has_header(rows: Sequence[tuple[int, list[str]]], column: Column) -> bool:
+    """Whether the first row names levels: it holds no value and breaks a pattern."""
+    first, rest = rows[0][1], [row for _, row in rows[1:]]
+    if not rest or first[0] in column.labels:
+        return False
+    if first[0].casefold() == column.name.casefold():
+        return True
+    if {row[-1] for row in rest} == {STAR}:
+        return first[-1] != STAR
+    return column.kind.numeric and _only_first_is_text(first[0], rest, column)
+
+
+def _only_first_is_text(
+    first: str, rest: Sequence[Sequence[str]], column: Column
+) -> bool:
+    def is_number(text: str) -> bool:
+        return not isnan(parse_value(text, kind=column.kind))
+
+    return not is_number(first) and all(is_number(row[0]) for row in rest)
+
+
+def _check_rows(
+    rows: Sequence[tuple[int, list[str]]], path: Path, column: Column
+) -> None:
+    if not rows:
+        raise _fault(path.name, column, "has a header and no leaves.")
+    width = len(rows[0][1])
+    for line, row in rows:
+        if len(row) != width:
+            raise _fault(
+                path.name,
+                column,
+                f"has {len(row)} cells in line {line}, and {width} in the rows above.",
+                hint="Every row goes from the leaf to the root; repeat a label to pad, "
+                "and quote labels that hold the delimiter.",
+            )
+
+
+def _fault(
+    name: str, column: Column, problem: str, *, hint: str | None = None
+) -> HierarchyError:
+    return HierarchyError(
+        f"Hierarchy '{name}' of column '{column.name}' {problem}",
+        hint=hint or "Paths are relative to the policy file.",
+    )

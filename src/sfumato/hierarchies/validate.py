@@ -1,0 +1,191 @@
+"""Whether a hierarchy fits its column: one parent, full cover, true labels.
+
+Messages count the values at fault; the values themselves travel on the error.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import combinations
+
+import numpy as np
+
+from sfumato.data.table import Column
+from sfumato.errors import HierarchyError
+from sfumato.hierarchies.axis import Losses
+from sfumato.hierarchies.files import LabelTable
+from sfumato.hierarchies.labels import Interval, parse_interval, reserved
+
+_TRUST = "Correct the file, or set trust = true to go on with it as it is."
+
+
+def refuse_reserved(column: Column) -> None:
+    """Refuse quasi-identifier values that a reader would take for a published form."""
+    found = [label for label in column.labels if reserved(label)]
+    if found:
+        raise HierarchyError(
+            f"{len(found)} of {column.size} values of column '{column.name}' contain "
+            "'|' or read like '*', '{…}' or '[…]', which published cells use.",
+            hint="Rename these values, or declare them missing.",
+            values=found,
+        )
+
+
+def check_shape(column: Column, table: LabelTable) -> None:
+    """Refuse what no hierarchy may have: twin leaves, two parents, empty labels."""
+    _check_twins(column, table)
+    for level in range(1, len(table.levels)):
+        _check_named(column, table, level)
+        _check_parents(column, table, level)
+
+
+def check_cover(column: Column, table: LabelTable, places: Mapping[int, int]) -> None:
+    """Refuse values that have no leaf (`places`: code → leaf)."""
+    bare = [
+        label
+        for code, label in enumerate(column.labels)
+        if code != column.missing and code not in places
+    ]
+    if bare:
+        raise _fault(
+            column,
+            table,
+            f"has no leaf for {len(bare)} of {column.size} values.",
+            hint="Add a row for each, or declare them missing.",
+            values=bare,
+        )
+
+
+def check_truth(column: Column, table: LabelTable, numbers: Losses | None) -> None:
+    """Refuse labels that say something untrue or something else than they mean."""
+    _check_one_meaning(column, table)
+    if numbers is not None:
+        _check_containment(column, table, numbers)
+
+
+def intervals_of(column: Column, labels: Iterable[str]) -> dict[str, Interval]:
+    """What the interval labels among `labels` stand for."""
+    parsed = {
+        label: parse_interval(label, kind=column.kind)
+        for label in dict.fromkeys(labels)
+    }
+    return {label: found for label, found in parsed.items() if found is not None}
+
+
+def _check_twins(column: Column, table: LabelTable) -> None:
+    counts = Counter(table.leaves)
+    twins = [leaf for leaf, count in counts.items() if count > 1]
+    if twins:
+        raise _fault(
+            column,
+            table,
+            f"has {len(twins)} leaves that occur more than once.",
+            hint="Keep one row per leaf.",
+            values=twins,
+        )
+
+
+def _check_named(column: Column, table: LabelTable, level: int) -> None:
+    pairs = zip(table.levels[level], table.leaves, strict=True)
+    nameless = sum(not label and leaf != "" for label, leaf in pairs)
+    if nameless:
+        raise _fault(
+            column,
+            table,
+            f"has {nameless} empty labels at level {level}.",
+            hint="Name every node; repeat the label below to pad a short branch.",
+        )
+
+
+def _check_parents(column: Column, table: LabelTable, level: int) -> None:
+    """A label names one node of its level, so it lies under one label of the next."""
+    parent: dict[str, str] = {}
+    split: dict[str, None] = {}
+    below = table.levels[level - 1]
+    for label, above in zip(below, table.levels[level], strict=True):
+        if parent.setdefault(label, above) != above:
+            split[label] = None
+    if split:
+        raise _fault(
+            column,
+            table,
+            f"puts {len(split)} labels of level {level - 1} under more than one label "
+            f"of level {level}.",
+            hint="Give each label one parent; rename labels that mean two things.",
+            values=split,
+        )
+
+
+def _check_one_meaning(column: Column, table: LabelTable) -> None:
+    """A text at two levels must name a node and one that contains it."""
+    for low, high in combinations(range(len(table.levels)), 2):
+        above = set(table.levels[high])
+        pairs = zip(table.levels[low], table.levels[high], strict=True)
+        wrong = {text: None for text, over in pairs if text in above and text != over}
+        if wrong:
+            raise _fault(
+                column,
+                table,
+                f"uses {len(wrong)} labels of level {low} again at level {high} for "
+                "other values.",
+                hint=f"Rename them at level {high}. {_TRUST}",
+                values=wrong,
+            )
+
+
+def _check_containment(column: Column, table: LabelTable, numbers: Losses) -> None:
+    outside = {
+        level: found
+        for level in range(1, len(table.levels))
+        if (found := _outside(column, table, level, numbers))
+    }
+    if not outside:
+        return
+    counts = ", ".join(f"{len(found)} at level {at}" for at, found in outside.items())
+    values = dict.fromkeys(leaf for found in outside.values() for leaf in found)
+    raise _fault(
+        column,
+        table,
+        f"puts {len(values)} of {len(table.leaves)} values under an interval that does "
+        f"not contain them: {counts}.",
+        hint=_TRUST,
+        values=values,
+    )
+
+
+def _outside(
+    column: Column, table: LabelTable, level: int, numbers: Losses
+) -> list[str]:
+    """Leaves outside the interval they are under; a missing value is in none."""
+    meaning = intervals_of(column, table.levels[level])
+    if not meaning:
+        return []
+    anything = Interval(-np.inf, np.inf, True)
+    said = [meaning.get(label, anything) for label in table.levels[level]]
+    low, high = np.array([s[:2] for s in said]).T
+    closed = np.array([s.closed for s in said])
+    inside = (numbers >= low) & np.where(closed, numbers <= high, numbers < high)
+    mark = column.labels[column.missing] if column.missing >= 0 else None
+    return [
+        leaf
+        for leaf, fits, number, label in zip(
+            table.leaves, inside, numbers, table.levels[level], strict=True
+        )
+        if not fits and label in meaning and (leaf == mark or not np.isnan(number))
+    ]
+
+
+def _fault(
+    column: Column,
+    table: LabelTable,
+    problem: str,
+    *,
+    hint: str,
+    values: Iterable[str] = (),
+) -> HierarchyError:
+    return HierarchyError(
+        f"Hierarchy '{table.name}' of column '{column.name}' {problem}",
+        hint=hint,
+        values=values,
+    )
