@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from benchmarks.places import scratch_for_a_run
 from benchmarks.plan import Case, plan
 from benchmarks.results import Line, save
 
@@ -23,13 +24,20 @@ def main() -> int:
     if options.list:
         print(*(case.name for case in chosen), sep="\n")
         return 0
-    lines = []
-    for case in chosen:
+    with scratch_for_a_run():
+        lines = measure_all(chosen, out=options.out, quick=options.quick)
+    return int(any(line.figures is None for line in lines))
+
+
+def measure_all(cases: list[Case], *, out: Path, quick: bool) -> list[Line]:
+    """Measure cases one after the other; the results are saved after each."""
+    lines: list[Line] = []
+    for case in cases:
         print(case.name, end=" … ", file=sys.stderr, flush=True)
         lines.append(measured(case))
         print(_said(lines[-1]), file=sys.stderr)
-        save(lines, options.out, quick=options.quick)
-    return int(any(line.figures is None for line in lines))
+        save(lines, out, quick=quick)
+    return lines
 
 
 def measured(case: Case) -> Line:

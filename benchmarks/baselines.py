@@ -24,7 +24,7 @@ path, *names = sys.argv[1:]
 columns = ", ".join(f'"{name}"' for name in names)
 source = f"read_csv('{path}', all_varchar = true)"
 counts = f"select count(*) as size from {source} group by {columns}"
-print(duckdb.sql(f"select min(size) from ({counts})").fetchone()[0])
+print(duckdb.sql(f"select min(size) from ({counts})").fetchall()[0][0])
 """
 
 

@@ -5,21 +5,30 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from tempfile import gettempdir
+from tempfile import TemporaryDirectory
 
 from benchmarks.sources import Coded, like_adult, mostly_unique, write_csv
 
 SHAPES = {"like-adult": like_adult, "mostly-unique": mostly_unique}
 
 
+SCRATCH = "SFUMATO_BENCH_SCRATCH"
+
+
 def scratch() -> Path:
-    """A directory for large files, kept from case to case of one run."""
-    named = os.environ.get("SFUMATO_BENCH_SCRATCH")
-    path = Path(named) if named else Path(gettempdir()) / f"sfumato-bench-{os.getuid()}"
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return path
+    """The directory for large files, the same for all cases of a run."""
+    return Path(os.environ[SCRATCH])
+
+
+@contextmanager
+def scratch_for_a_run() -> Iterator[None]:
+    """Names a scratch directory to the cases, and removes it after them."""
+    with TemporaryDirectory(prefix="sfumato-bench-") as directory:
+        os.environ[SCRATCH] = directory
+        yield
 
 
 def synthetic(rows: int, data: str) -> Coded:
