@@ -1,0 +1,65 @@
+"""The plan of the benchmarks can be carried out, and its results add up."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from benchmarks.jobs import JOBS
+from benchmarks.measure import Job, measured
+from benchmarks.plan import Case, plan
+from benchmarks.results import Line, page, ratios
+
+FIGURES = {
+    "cpu_seconds": 2.0,
+    "wall_seconds": 1.0,
+    "peak_megabytes": 100.0,
+    "facts": {},
+}
+both_plans = pytest.mark.parametrize("quick", [False, True])
+
+
+def line(label: str, *, reference: bool, **figures: float) -> Line:
+    case = Case(group="sort", label=label, job="lexsort", reference=reference)
+    return Line(case, {**FIGURES, **figures})
+
+
+@both_plans
+def test_every_case_names_a_job_and_its_parameters(quick):
+    for case in plan(quick=quick):
+        inspect.signature(JOBS[case.job]).bind(**case.parameters)
+
+
+@both_plans
+def test_every_group_has_one_reference(quick):
+    cases = plan(quick=quick)
+    references = [case.group for case in cases if case.reference]
+    assert sorted(references) == sorted({case.group for case in cases})
+
+
+@both_plans
+def test_no_two_cases_have_the_same_name(quick):
+    names = [case.name for case in plan(quick=quick)]
+    assert len(names) == len(set(names))
+
+
+def test_ratios_are_multiples_of_the_reference():
+    lines = [
+        line("ours", reference=False, cpu_seconds=3.0),
+        line("theirs", reference=True),
+    ]
+    assert ratios(lines[0], lines)["cpu_seconds"] == 1.5
+
+
+def test_a_case_that_failed_has_no_ratios_and_says_why():
+    failed = Line(line("ours", reference=False).case, None, "failed: no memory")
+    lines = [failed, line("theirs", reference=True)]
+    assert ratios(failed, lines) == {}
+    assert "failed: no memory" in page(lines, quick=False)
+
+
+def test_a_warm_job_runs_once_more_than_it_is_measured():
+    calls: list[int] = []
+    job = Job(work=lambda: calls.append(1), facts=lambda _: {"calls": len(calls)})
+    assert measured(job, repeats=3, warm=True)["facts"] == {"calls": 4}
