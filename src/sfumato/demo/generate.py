@@ -143,12 +143,14 @@ def _costs(
     spread = np.exp(0.45 * _bell(seed.child("days"), len(diagnosis)))
     stay = np.maximum(1.0, np.round(usual * spread * (0.85 + years / 300)))
     noise = np.exp(0.18 * _bell(seed.child("daily"), len(diagnosis)))
-    return np.round(stay * daily * noise, 2)
+    costs: Floats = np.round(stay * daily * noise, 2)
+    return costs
 
 
 def _bell(seed: Seed, count: int) -> Floats:
     """Nearly normal draws: twelve uniforms, exact in any arithmetic library."""
-    return seed.uniform(12 * count).reshape(12, count).sum(axis=0) - 6.0
+    sums: Floats = seed.uniform(12 * count).reshape(12, count).sum(axis=0)
+    return sums - 6.0
 
 
 def _with_gaps(seed: Seed, columns: Mapping[str, npt.NDArray[np.generic]]) -> pa.Table:

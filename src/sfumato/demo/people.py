@@ -8,19 +8,24 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-FEMALE_NAMES = (
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+FEMALE_NAMES = _words(
     "Ada Alma Anita Bella Bianca Carla Celia Clara Dalia Dora Edith Elena Elsa Emma "
     "Esther Fiona Flora Gloria Greta Hanna Helen Ida Ines Iris Jana Julia Karla Laura "
     "Lea Lena Lilian Lydia Mara Maria Marta Mila Nadia Nina Nora Olga Paula Rita Rosa "
     "Sara Selma Sofia Stella Tessa Thea Vera Viola Wanda Yara Zoe"
-).split()
-MALE_NAMES = (
+)
+MALE_NAMES = _words(
     "Aaron Adam Albert Anton Arno Bruno Carl Cesar Cyril Dario David Edgar Emil Enzo "
     "Erik Felix Filip Franz Gabriel Gustav Hector Henry Hugo Igor Ivan Jakob Jonas "
     "Jorge Karim Kurt Lars Leo Louis Lukas Marco Martin Matteo Max Milan Nico Noah "
     "Omar Oscar Otto Pablo Paul Pedro Ralph Robin Samir Simon Theo Tomas Victor Walter"
-).split()
-FAMILY_NAMES = (
+)
+FAMILY_NAMES = _words(
     "Abelard Ackerly Amberg Arkwell Ashdown Balfrey Barlune Bellamy Birkdale Bramlow "
     "Brightwater Calloway Cardew Castellan Chandry Corvane Dalgarno Danforth Delacroft "
     "Dorrance Dunmore Eastlake Eldergate Ellsmere Fairburn Fenwick Fieldstone Garrow "
@@ -31,7 +36,7 @@ FAMILY_NAMES = (
     "Radcliffe Rainsford Redfern Rosario Rothwell Sandoval Sedgewick Silvano Somerset "
     "Stavros Sterling Takeda Tamarin Thornbury Tillman Underhill Valdez Vandermeer "
     "Varga Wakefield Westbrook Whitlock Windermere Yamato Yarrow Zamora Zielinski"
-).split()
+)
 
 
 class District(NamedTuple):

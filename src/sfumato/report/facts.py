@@ -154,13 +154,12 @@ def size_bins(sizes: npt.NDArray[np.int64]) -> list[SizeBin]:
         return []
     low, high = int(sizes.min()), int(sizes.max())
     width = _round_width((high - low + 1) / MOST_BARS)
-    start = low if width == 1 else low // width * width
-    edges = np.arange(start, high + width + 1, width)
+    edges = np.arange(low, high + width + 1, width)
     groups, _ = np.histogram(sizes, bins=edges)
     rows, _ = np.histogram(sizes, bins=edges, weights=sizes)
     return [
         SizeBin(
-            low=max(int(edge), 1),
+            low=int(edge),
             high=int(edge) + width - 1,
             groups=int(count),
             rows=int(total),

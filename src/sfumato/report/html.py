@@ -73,7 +73,7 @@ def _verdict_sentence(facts: Facts, kept: bool) -> str:
         return "✗ This table does not keep every promise. Do not publish it."
     if not facts["publishable"]:
         return "✗ Not for publication: it was made with a guessable seed."
-    noun = "The promise" if count == 1 else f"All {count} promises"
+    noun = {1: "The promise", 2: "Both promises"}.get(count, f"All {count} promises")
     verb = "holds" if count == 1 else "hold"
     return f"✓ {noun} of the policy {verb}, measured on the published table."
 
@@ -190,7 +190,10 @@ def _columns(facts: Facts) -> Html:
         tag("h2", "What happened to each column"),
         loss_chart(lossy) if lossy else None,
         _table(
-            "NCP is 0 % for exact values and 100 % for none.", head, rows, numeric=2
+            "NCP is 0 % for exact values and 100 % for none.",
+            head,
+            rows,
+            numbers=(4, 5),
         ),
     )
 
@@ -213,7 +216,7 @@ def _groups(facts: Facts) -> Html | None:
         "Every bar in numbers.",
         ["rows in a group", "groups", "rows", "share of rows"],
         rows,
-        numeric=3,
+        numbers=(1, 2, 3),
     )
     return tag(
         "section",
@@ -229,7 +232,7 @@ def _measures(title: str, values: Mapping[str, Any]) -> Html | None:
         return None
     rows = [_measure_row(key, value) for key, value in values.items()]
     head = ["measure", "value", "definition"]
-    return tag("section", tag("h2", title), _table(None, head, rows))
+    return tag("section", tag("h2", title), _table(None, head, rows, numbers=(1,)))
 
 
 def _measure_row(key: str, value: object) -> list[Html]:
@@ -323,12 +326,11 @@ def _table(
     head: Sequence[str],
     rows: Sequence[Sequence[Child]],
     *,
-    numeric: int = 0,
+    numbers: Sequence[int] = (),
 ) -> Html:
-    """A table; the last `numeric` columns are numbers."""
-    first_number = len(head) - numeric
+    """A table; the columns at `numbers` are set to the right."""
     titles = [
-        tag("th", name, scope="col", class_="number" if i >= first_number else None)
+        tag("th", name, scope="col", class_="number" if i in numbers else None)
         for i, name in enumerate(head)
     ]
     table = tag(

@@ -14,10 +14,10 @@ class Html(str):
     __slots__ = ()
 
 
-Child = str | int | float | None | Iterable["Child"]
+Child = str | float | None | Iterable["Child"]
 
 
-def tag(name: str, /, *children: Child, **attributes: str | int | float | None) -> Html:
+def tag(name: str, /, *children: Child, **attributes: str | float | None) -> Html:
     """An element; `class_` is written `class`, other underscores as hyphens."""
     start = f"<{name}{_attributes(attributes)}"
     if name in VOID:
@@ -40,7 +40,7 @@ def _render(child: Child) -> str:
     return "".join(_render(each) for each in child)
 
 
-def _attributes(attributes: dict[str, str | int | float | None]) -> str:
+def _attributes(attributes: dict[str, str | float | None]) -> str:
     return "".join(
         f' {_attribute_name(key)}="{escape(str(value))}"'
         for key, value in attributes.items()

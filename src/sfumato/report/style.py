@@ -17,9 +17,10 @@ section { background: var(--paper); border: 1px solid var(--line); border-radius
 .banner { border-left: 6px solid var(--good); }
 .banner.bad { border-left-color: var(--bad); }
 .banner strong { font-size: 1.15rem; }
-.numbers { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr));
+.numbers { display: grid; grid-template-columns: repeat(auto-fit, minmax(7rem, 1fr));
   gap: 1rem; margin: 1.25rem 0 0; }
-.numbers div { display: flex; flex-direction: column-reverse; }
+.numbers div { display: flex; flex-direction: column-reverse;
+  justify-content: flex-end; }
 .numbers dd { margin: 0; font-size: 1.6rem; font-weight: 600; line-height: 1.2;
   font-variant-numeric: tabular-nums; }
 .numbers dt { color: var(--soft); font-size: .875rem; }
@@ -40,7 +41,7 @@ th, td { text-align: left; vertical-align: top; padding: .5rem .75rem .5rem 0;
 thead th { color: var(--soft); font-size: .875rem; font-weight: 600; }
 tbody th { font-weight: 600; }
 td.number, th.number { text-align: right; white-space: nowrap; }
-td.number + td, th.number + th { padding-left: 1rem; }
+td.number + td:not(.number), th.number + th:not(.number) { padding-left: 1rem; }
 tbody tr:last-child > * { border-bottom: 0; }
 svg { display: block; width: 100%; height: auto; margin: .75rem 0; }
 svg text { font: 13px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif;

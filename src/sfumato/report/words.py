@@ -67,15 +67,24 @@ TREATMENTS = {
 }
 
 LIMITS = (
-    "The promises hold for an attacker who knows the columns listed as "
-    "quasi-identifiers. Columns published as they were can identify people too, if an "
-    "attacker knows them from elsewhere: choosing the roles is a human decision.",
-    "The promises are about this release alone. Publishing the same people again, in a "
-    "newer or differently grouped table, can give away what each release hides.",
-    "An attacker who knows how the groups were chosen may learn a little from the "
-    "choice itself (the minimality attack).",
-    "What a whole group has in common can be learned about each of its members, also "
-    "by an attacker who never finds the right row.",
+    (
+        "The promises hold for an attacker who knows the columns listed as quasi-"
+        "identifiers. Columns published as they were can identify people too, if an "
+        "attacker knows them from elsewhere: choosing the roles is a human decision."
+    ),
+    (
+        "The promises are about this release alone. Publishing the same people again,"
+        " in a newer or differently grouped table, can give away what each release "
+        "hides."
+    ),
+    (
+        "An attacker who knows how the groups were chosen may learn a little from the"
+        " choice itself (the minimality attack)."
+    ),
+    (
+        "What a whole group has in common can be learned about each of its members, "
+        "also by an attacker who never finds the right row."
+    ),
 )
 
 
