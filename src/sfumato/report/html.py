@@ -8,17 +8,23 @@ from typing import Any
 import tomli_w
 
 from sfumato.report.charts import group_size_chart, loss_chart, size_label
-from sfumato.report.facts import ColumnFacts, Facts, RequirementFacts
+from sfumato.report.facts import ColumnFacts, Facts, RequirementFacts, build
 from sfumato.report.markup import Child, Html, tag
 from sfumato.report.numbers import amount, percent
 from sfumato.report.style import STYLE
 from sfumato.report.words import LIMITS, TREATMENTS, measure
 
+TITLE = "What this release promises"
 POLICY_DIRECTIVE = "default-src 'none'; style-src 'unsafe-inline'"
 """The page forbids its own network: nothing in it can load anything."""
 
 
-def render(facts: Facts) -> str:
+def render(manifest: Mapping[str, Any], found: Mapping[str, Any]) -> str:
+    """The report of a release, from its manifest and what its run found beyond it."""
+    return page(build(manifest, found))
+
+
+def page(facts: Facts) -> str:
     """The report as HTML text."""
     body = tag(
         "main",
@@ -33,35 +39,34 @@ def render(facts: Facts) -> str:
         _making(facts),
         _policy(facts["policy"]),
     )
-    page = tag("html", _head(facts["title"]), tag("body", body), lang="en")
-    return f"<!DOCTYPE html>\n{page}\n"
+    document = tag("html", _head(), tag("body", body), lang="en")
+    return f"<!DOCTYPE html>\n{document}\n"
 
 
-def _head(title: str) -> Html:
+def _head() -> Html:
     return tag(
         "head",
         tag("meta", charset="utf-8"),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", http_equiv="Content-Security-Policy", content=POLICY_DIRECTIVE),
-        tag("title", title),
+        tag("title", TITLE),
         tag("style", Html(STYLE)),
     )
 
 
 def _heading(facts: Facts) -> Html:
     made = f"Made and verified by Sfumato {facts['sfumato']}"
-    return tag("header", tag("h1", facts["title"]), tag("p", made))
+    return tag("header", tag("h1", TITLE), tag("p", made))
 
 
 def _summary(facts: Facts) -> Html:
     kept = all(each["holds"] for each in facts["requirements"])
-    good = kept and facts["publishable"]
+    good = kept and facts["not_for_publication"] is None
     return tag(
         "section",
         tag("h2", "In short"),
         tag("strong", _verdict_sentence(facts, kept)),
         tag("p", _what_was_published(facts)),
-        [tag("p", note) for note in facts["notes"]],
         _key_numbers(facts),
         class_="banner" if good else "banner bad",
     )
@@ -71,8 +76,8 @@ def _verdict_sentence(facts: Facts, kept: bool) -> str:
     count = len(facts["requirements"])
     if not kept:
         return "✗ This table does not keep every promise. Do not publish it."
-    if not facts["publishable"]:
-        return "✗ Not for publication: it was made with a guessable seed."
+    if facts["not_for_publication"] is not None:
+        return f"✗ {facts['not_for_publication']}"
     noun = {1: "The promise", 2: "Both promises"}.get(count, f"All {count} promises")
     verb = "holds" if count == 1 else "hold"
     return f"✓ {noun} of the policy {verb}, measured on the published table."
@@ -133,7 +138,7 @@ def _promise(each: RequirementFacts) -> Html:
 def _offending(each: RequirementFacts) -> Html | None:
     if each["holds"]:
         return None
-    groups = amount(each["offending"])
+    groups = amount(each["offending_groups"])
     return tag("div", tag("dt", "groups that break it"), tag("dd", groups))
 
 
@@ -246,46 +251,45 @@ def _measure_row(key: str, value: object) -> list[Html]:
 
 
 def _limits(facts: Facts) -> Html:
-    kept = _names(facts["columns"], role="insensitive")
-    sensitive = _names(facts["columns"], role="sensitive")
-    items: list[Child] = []
-    if kept:
-        items.append(f"Published as they were, as insensitive: {_listing(kept)}.")
-    if sensitive:
-        items.append(f"Published as they were, as sensitive: {_listing(sensitive)}.")
+    kept = [c["name"] for c in facts["columns"] if c["treatment"] == "kept"]
+    named = [f"Published as they were: {_listing(kept)}."] if kept else []
     return tag(
         "section",
         tag("h2", "Known limits"),
-        tag("ul", [tag("li", item) for item in (*items, *LIMITS)]),
+        tag(
+            "ul",
+            [tag("li", item) for item in (*named, *LIMITS, *facts["known_limits"])],
+        ),
     )
-
-
-def _names(columns: Sequence[ColumnFacts], *, role: str) -> list[str]:
-    return [
-        c["name"] for c in columns if c["role"] == role and c["treatment"] == "kept"
-    ]
 
 
 def _making(facts: Facts) -> Html:
-    algorithm = facts["algorithm"]
-    options = {**algorithm["options"], **algorithm["facts"]}
     rows = [
-        _making_row("algorithm", f"{algorithm['name']}: {algorithm['sentence']}"),
-        *(
-            _making_row(key.replace("_", " "), _setting(v))
-            for key, v in options.items()
-        ),
-        _making_row("operator", facts["operator"]),
+        *_thing_rows("algorithm", facts["algorithm"]),
+        *_thing_rows("operator", facts["operator"]),
         *(_hash_row(key, value) for key, value in facts["hashes"].items()),
+        _making_row("Sfumato", facts["sfumato"]),
         *(_making_row(key, value) for key, value in facts["versions"].items()),
         *(
-            _making_row(f"seconds, {key}", amount(value))
+            _making_row(f"seconds to {key}", amount(value))
             for key, value in facts["seconds"].items()
         ),
     ]
-    return tag(
-        "section", tag("h2", "How it was made"), _table(None, ["what", "value"], rows)
-    )
+    table = _table(None, ["what", "value"], rows)
+    return tag("section", tag("h2", "How it was made"), table)
+
+
+def _thing_rows(title: str, thing: Mapping[str, Any]) -> list[list[Html]]:
+    """An algorithm or operator, and its options under its name."""
+    name = str(thing.get("name", "–"))
+    options = {key: value for key, value in thing.items() if key != "name"}
+    return [
+        _making_row(title, name),
+        *(
+            _making_row(f"{name}: {key.replace('_', ' ')}", _setting(value))
+            for key, value in options.items()
+        ),
+    ]
 
 
 def _making_row(name: str, value: str) -> list[Html]:

@@ -8,6 +8,9 @@ from sfumato.report.facts import Facts
 
 
 def dump(facts: Facts) -> str:
-    """The facts as text: indented, in the order of the layout, no NaN."""
+    """The facts as text: indented, in the order of the layout, no NaN.
+
+    A page made of `json.loads` of it is the same page.
+    """
     text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False)
     return text + "\n"

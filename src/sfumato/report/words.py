@@ -21,8 +21,8 @@ MEASURES = {
         "count as 100 %.",
         share=True,
     ),
-    "ncp_sum": Measure(
-        "NCP, summed over columns",
+    "ncp_per_row": Measure(
+        "NCP per row",
         "The penalties of a row's quasi-identifier cells added up, averaged over rows.",
     ),
     "generalized_loss": Measure(
@@ -60,10 +60,10 @@ MEASURES = {
 
 TREATMENTS = {
     "dropped": "left out",
-    "generalized": "made coarser",
-    "suppressed": "replaced by * where a group disagrees",
-    "kept": "published as it was",
-    "kept (shuffled)": "published as it was",
+    "pseudonymized": "replaced by pseudonyms",
+    "generalize": "made coarser",
+    "suppress": "* where a group disagrees",
+    "kept": "as it was",
 }
 
 LIMITS = (
@@ -73,19 +73,11 @@ LIMITS = (
         "attacker knows them from elsewhere: choosing the roles is a human decision."
     ),
     (
-        "The promises are about this release alone. Publishing the same people again,"
-        " in a newer or differently grouped table, can give away what each release "
-        "hides."
-    ),
-    (
-        "An attacker who knows how the groups were chosen may learn a little from the"
-        " choice itself (the minimality attack)."
-    ),
-    (
         "What a whole group has in common can be learned about each of its members, "
         "also by an attacker who never finds the right row."
     ),
 )
+"""What every report says; a manifest adds the limits of its own release."""
 
 
 def measure(key: str) -> Measure:
