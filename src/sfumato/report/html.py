@@ -8,9 +8,16 @@ from typing import Any
 import tomli_w
 
 from sfumato.report.charts import group_size_chart, loss_chart, size_label
-from sfumato.report.facts import ColumnFacts, Facts, RequirementFacts, build
+from sfumato.report.facts import Facts, RequirementFacts, build
 from sfumato.report.markup import Child, Html, tag
-from sfumato.report.numbers import amount, percent
+from sfumato.report.phrases import (
+    amount,
+    listing,
+    measured,
+    percent,
+    setting,
+    settings,
+)
 from sfumato.report.style import STYLE
 from sfumato.report.words import LIMITS, TREATMENTS, measure
 
@@ -89,7 +96,7 @@ def _what_was_published(facts: Facts) -> str:
         f"{amount(facts['rows_out'])} rows were published, in "
         f"{amount(facts['groups'])} groups of rows that look the same to an attacker."
     )
-    return f"{text} Left out altogether: {_listing(dropped)}." if dropped else text
+    return f"{text} Left out altogether: {listing(dropped)}." if dropped else text
 
 
 def _key_numbers(facts: Facts) -> Html:
@@ -140,40 +147,6 @@ def _offending(each: RequirementFacts) -> Html | None:
         return None
     groups = amount(each["offending_groups"])
     return tag("div", tag("dt", "groups that break it"), tag("dd", groups))
-
-
-def settings(parameters: Mapping[str, Any]) -> str:
-    """Parameters as a person would write them: `k = 5`, `l = 3 on diagnosis`."""
-    shown = [
-        f"{key} = {_setting(value)}"
-        for key, value in parameters.items()
-        if key != "on" and value not in (None, False, 0, "")
-    ]
-    text = ", ".join(shown)
-    return f"{text} on {_setting(parameters['on'])}" if parameters.get("on") else text
-
-
-def _setting(value: object) -> str:
-    if isinstance(value, list | tuple):
-        return _listing([_setting(each) for each in value])
-    if isinstance(value, Mapping):
-        return settings(value)
-    return amount(value)
-
-
-def measured(each: RequirementFacts) -> str:
-    """What was found, under the name of the parameter it is held against."""
-    value = each["measured"]
-    if value is None:
-        return "–"
-    numeric = (int, float)
-    named = (
-        key
-        for key, limit in each["parameters"].items()
-        if isinstance(limit, numeric) and not isinstance(limit, bool)
-    )
-    name = next(named, None)
-    return f"{name} = {amount(value)}" if name else amount(value)
 
 
 def _columns(facts: Facts) -> Html:
@@ -242,7 +215,7 @@ def _measures(title: str, values: Mapping[str, Any]) -> Html | None:
 
 def _measure_row(key: str, value: object) -> list[Html]:
     words = measure(key)
-    text = percent(value) if words.share else _setting(value)
+    text = percent(value) if words.share else setting(value)
     return [
         tag("th", words.title, scope="row"),
         _number(text),
@@ -252,7 +225,7 @@ def _measure_row(key: str, value: object) -> list[Html]:
 
 def _limits(facts: Facts) -> Html:
     kept = [c["name"] for c in facts["columns"] if c["treatment"] == "kept"]
-    named = [f"Published as they were: {_listing(kept)}."] if kept else []
+    named = [f"Published as they were: {listing(kept)}."] if kept else []
     return tag(
         "section",
         tag("h2", "Known limits"),
@@ -286,7 +259,7 @@ def _thing_rows(title: str, thing: Mapping[str, Any]) -> list[list[Html]]:
     return [
         _making_row(title, name),
         *(
-            _making_row(f"{name}: {key.replace('_', ' ')}", _setting(value))
+            _making_row(f"{name}: {key.replace('_', ' ')}", setting(value))
             for key, value in options.items()
         ),
     ]
@@ -352,9 +325,3 @@ def _cell(child: Child) -> Html:
 
 def _number(text: str) -> Html:
     return tag("td", text, class_="number")
-
-
-def _listing(names: Sequence[str]) -> str:
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"
