@@ -21,9 +21,7 @@ OUT = Path("release")
 
 
 def anonymize(
-    policy: Annotated[
-        Path, typer.Argument(metavar="POLICY", help="The policy file (TOML).")
-    ],
+    policy: Annotated[Path, typer.Argument(metavar="POLICY")],
     data: Annotated[
         Path | None,
         typer.Option(help="The source, instead of the policy's data.path."),
@@ -61,7 +59,12 @@ def anonymize(
         bool, typer.Option("--json", help="One JSON object on stdout.")
     ] = False,
 ) -> int:
-    """Make a release that meets a policy, and prove it."""
+    """Make a release that meets a policy, and prove it.
+
+    POLICY is a policy file (TOML). The release is a directory with the data, its
+    manifest, its report, and a private part that is not for publication. It is
+    verified from the written file before it appears.
+    """
     chosen = _seed(seed, insecure_seed)
     manifest = release(policy, data=data, out=out, seed=chosen, settings=set_ or [])
     if json:
@@ -131,8 +134,8 @@ def print_release(manifest: Mapping[str, Any], out: Path) -> None:
     from sfumato.report.phrases import amount
 
     typer.echo(
-        f"Released {amount(manifest['rows_out'])} of {amount(manifest['rows_in'])} rows "
-        f"in {amount(manifest['groups'])} groups; "
+        f"Released {amount(manifest['rows_out'])} "
+        f"of {amount(manifest['rows_in'])} rows in {amount(manifest['groups'])} groups; "
         f"{amount(manifest['rows_suppressed'])} suppressed."
     )
     typer.echo("\nProven from the published file:")

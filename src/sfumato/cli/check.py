@@ -27,7 +27,7 @@ class MissingAs(StrEnum):
 
 
 def check(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The published table.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE")],
     policy: Annotated[
         Path | None,
         typer.Option(help="Take roles, missing marks and requirements from here."),
@@ -67,7 +67,11 @@ def check(
         bool, typer.Option("--json", help="One JSON object on stdout.")
     ] = False,
 ) -> int:
-    """Prove a published file again, ours or another tool's."""
+    """Prove a published file again, ours or another tool's.
+
+    FILE is a published table. Give a policy, or --quasi and requirements. Ends with 0
+    if every requirement holds, and with 1 if one does not.
+    """
     roles = {
         "quasi": split_names(quasi),
         "sensitive": split_names(sensitive),

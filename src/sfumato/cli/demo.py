@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import shutil
 from pathlib import Path
@@ -31,7 +30,7 @@ def demo(
     aside = out.resolve().parent / f".{out.name}.{secrets.token_hex(6)}"
     try:
         manifest = _fill(aside)
-        os.rename(aside, out)
+        aside.rename(out)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
     _introduce(out)

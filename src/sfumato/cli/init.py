@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -11,15 +12,17 @@ from sfumato.cli.output import refuse_existing_file, write_new_text
 
 
 def init(
-    data: Annotated[
-        Path, typer.Argument(metavar="DATA", help="The file to publish one day.")
-    ],
+    data: Annotated[Path, typer.Argument(metavar="DATA")],
     output: Annotated[
         Path,
         typer.Option("--output", "-o", help="Where the policy goes; '-' is stdout."),
     ] = Path("policy.toml"),
 ) -> int:
-    """Propose a policy for a file, each choice with its reason."""
+    """Propose a policy for a file, each choice with its reason.
+
+    DATA is the file that is to be published. The policy is a proposal: read it before
+    you run it.
+    """
     to_stdout = str(output) == "-"
     if not to_stdout:
         refuse_existing_file(output)
@@ -38,8 +41,6 @@ def init(
 
 def _proposal(data: Path, *, beside: Path | None) -> str:
     """The proposed policy; its path to the data is as seen from the policy file."""
-    import os
-
     from sfumato.io.read import read_source
     from sfumato.policy.propose import propose
 

@@ -25,13 +25,16 @@ class Shelf(StrEnum):
 
 def catalogue(
     kind: Annotated[
-        Shelf | None, typer.Argument(help="One part only.", show_default=False)
+        Shelf | None, typer.Argument(metavar="[PART]", show_default=False)
     ] = None,
     json: Annotated[
         bool, typer.Option("--json", help="One JSON object on stdout.")
     ] = False,
 ) -> int:
-    """List what can be named in a policy, with one line each."""
+    """List what can be named in a policy, with one line each.
+
+    PART is algorithms, models, operators, metrics or attacks; left out, all of them.
+    """
     from sfumato import registry
 
     shelves = list(Shelf) if kind is None else [kind]

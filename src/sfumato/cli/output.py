@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,6 +11,9 @@ from typing import Any
 import typer
 
 from sfumato.errors import OutputError
+
+
+HEAD = ("requirement", "required", "measured", "verdict")
 
 
 def print_json(record: Mapping[str, Any]) -> None:
@@ -31,7 +33,7 @@ def requirement_rows(verdicts: Sequence[Mapping[str, Any]]) -> list[tuple[str, .
     """One row per requirement: required, measured, verdict."""
     from sfumato.report.phrases import amount, measured, settings
 
-    rows = [("requirement", "required", "measured", "verdict")]
+    rows: list[tuple[str, ...]] = [HEAD]
     for each in verdicts:
         broken = f"✗ broken by {amount(each.get('offending_groups', 0))} groups"
         verdict = "✓ holds" if each["holds"] else broken
@@ -46,7 +48,7 @@ def write_new_text(path: Path, text: str) -> None:
     aside = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
     try:
         aside.write_text(text, encoding="utf-8")
-        os.replace(aside, path)
+        aside.replace(path)
     except OSError as fault:
         raise OutputError(
             f"'{path}' cannot be written: {fault.strerror}.",

@@ -1,4 +1,4 @@
-"""The demo's files: the table, its policy and its hierarchies, written to a directory."""
+"""The demo's files: the table, its policy and its hierarchies, and writing them."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ hierarchy = "hierarchies/diagnosis.csv"
 role = "sensitive"
 kind = "decimal"
 
-# Everybody hides among at least five people, whose diagnoses are of three kinds or more.
+# Everybody hides among five people or more, with three diagnoses or more.
 [[require]]
 model = "k-anonymity"
 k = 5

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from numba.core import event
 
 
-class _FirstStart(event.Listener):  # type: ignore[misc]
+class _FirstStart(event.Listener):
     """Calls `say` at the first event and never again."""
 
     def __init__(self, say: Callable[[], None]) -> None:

@@ -2,10 +2,11 @@
 
 STYLE = """
 :root { color-scheme: light; --ink: #1d2433; --soft: #51596b; --line: #d8dce5;
-  --paper: #ffffff; --wash: #f5f6fa; --accent: #3d5a98; --good: #17693a; --bad: #a1232b; }
+  --paper: #ffffff; --wash: #f5f6fa; --accent: #3d5a98;
+  --good: #17693a; --bad: #a1232b; }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--wash); color: var(--ink);
-  font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
+  font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
 main { max-width: 58rem; margin: 0 auto; padding: 2.5rem 1.5rem 4rem; }
 header p { color: var(--soft); margin: .25rem 0 0; }
 h1 { font-size: 1.9rem; line-height: 1.2; margin: 0; letter-spacing: -.01em; }
@@ -58,7 +59,8 @@ pre { background: var(--wash); border: 1px solid var(--line); border-radius: 6px
 code, .hash { font-family: ui-monospace, "SF Mono", Menlo, Consolas, monospace;
   font-size: .875rem; overflow-wrap: anywhere; }
 li { margin: .4rem 0; max-width: 44rem; }
-@media (max-width: 40rem) { main { padding: 1.25rem .75rem; } section { padding: 1rem; } }
+@media (max-width: 40rem) { main { padding: 1.25rem .75rem; }
+  section { padding: 1rem; } }
 @media print { body { background: none; } section { break-inside: avoid; }
   main { padding: 0; max-width: none; } }
 """
