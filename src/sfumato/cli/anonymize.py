@@ -134,9 +134,9 @@ def print_release(manifest: Mapping[str, Any], out: Path) -> None:
     from sfumato.report.phrases import amount
 
     typer.echo(
-        f"Released {amount(manifest['rows_out'])} "
-        f"of {amount(manifest['rows_in'])} rows in {amount(manifest['groups'])} groups; "
-        f"{amount(manifest['rows_suppressed'])} suppressed."
+        f"Released {amount(manifest['rows_out'])} of {amount(manifest['rows_in'])} "
+        f"rows in {amount(manifest['groups'])} groups; "
+        f"{amount(manifest['rows_suppressed'])} rows suppressed."
     )
     typer.echo("\nProven from the published file:")
     print_columns(requirement_rows(manifest["requirements"]))

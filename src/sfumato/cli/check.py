@@ -63,6 +63,12 @@ def check(
         MissingAs | None,
         typer.Option(help="A missing value is one of its own, or matches any."),
     ] = None,
+    show_values: Annotated[
+        bool,
+        typer.Option(
+            "--show-values", help="Show cells at fault in errors, on your terminal."
+        ),
+    ] = False,
     json: Annotated[
         bool, typer.Option("--json", help="One JSON object on stdout.")
     ] = False,

@@ -12,7 +12,6 @@ import typer
 
 from sfumato.errors import OutputError
 
-
 HEAD = ("requirement", "required", "measured", "verdict")
 
 

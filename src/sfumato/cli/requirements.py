@@ -17,9 +17,10 @@ OPENING, CLOSING = "[{", "]}"
 def parse_value(text: str) -> Any:
     """A value as TOML reads it; what TOML cannot read is text."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
+        read = tomllib.loads(f"value = {text}")
     except tomllib.TOMLDecodeError:
         return text
+    return read["value"] if len(read) == 1 else text
 
 
 def parse_pair(text: str, *, option: str) -> tuple[str, Any]:
