@@ -1,0 +1,172 @@
+"""`sfumato anonymize`: make a release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli.output import print_columns, print_json, requirement_rows
+from sfumato.cli.requirements import parse_pair
+from sfumato.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sfumato.data.seeds import Seed
+    from sfumato.policy import Policy
+
+OUT = Path("release")
+
+
+def anonymize(
+    policy: Annotated[Path, typer.Argument(metavar="POLICY")],
+    data: Annotated[
+        Path | None,
+        typer.Option(help="The source, instead of the policy's data.path."),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(help="The release directory; it must not exist yet.")
+    ] = OUT,
+    seed: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HEX", help="Repeat a run: the seed of its private/audit.json."
+        ),
+    ] = None,
+    insecure_seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="A guessable seed, for tests; not for publication."
+        ),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Change a setting of the policy for this run; may be repeated.",
+        ),
+    ] = None,
+    show_values: Annotated[
+        bool,
+        typer.Option(
+            "--show-values", help="Show cells at fault in errors, on your terminal."
+        ),
+    ] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="One JSON object on stdout.")
+    ] = False,
+) -> int:
+    """Make a release that meets a policy, and prove it.
+
+    POLICY is a policy file (TOML). The release is a directory with the data, its
+    manifest, its report, and a private part that is not for publication. It is
+    verified from the written file before it appears.
+    """
+    chosen = _seed(seed, insecure_seed)
+    manifest = release(policy, data=data, out=out, seed=chosen, settings=set_ or [])
+    if json:
+        print_json({"directory": str(out), "manifest": manifest})
+    else:
+        print_release(manifest, out)
+    return 0
+
+
+def release(
+    policy: Path,
+    *,
+    out: Path,
+    data: Path | None = None,
+    seed: Seed | None = None,
+    settings: list[str],
+) -> Mapping[str, Any]:
+    """Make and write a release; give its manifest."""
+    from sfumato import api
+    from sfumato.cli.progress import watched
+    from sfumato.pipeline.write import refuse_existing
+    from sfumato.policy import Policy
+
+    asked = _with_settings(Policy.load(policy), settings)
+    refuse_existing(out)
+    with watched() as progress:
+        made = api.anonymize(
+            _source(asked, policy, data), asked, seed=seed, progress=progress
+        )
+        progress("write", 0.9)
+        return made.save(out)
+
+
+def _with_settings(policy: Policy, settings: list[str]) -> Policy:
+    for text in settings:
+        key, value = parse_pair(text, option="--set")
+        policy = policy.with_setting(key, value)
+    return policy
+
+
+def _source(asked: Policy, policy: Path, data: Path | None) -> Path:
+    if data is not None:
+        return data
+    if asked.data.path is None:
+        raise UsageError(
+            f"'{policy}' names no data, and --data is not given.",
+            hint="Add data.path to the policy, or name the file with --data.",
+        )
+    return policy.parent / asked.data.path
+
+
+def _seed(text: str | None, number: int | None) -> Seed | None:
+    from sfumato.data.seeds import Seed
+
+    if text is not None and number is not None:
+        raise UsageError(
+            "--seed and --insecure-seed cannot both be given.",
+            hint="--seed repeats a real run, --insecure-seed is for tests.",
+        )
+    if text is not None:
+        return Seed.replay(text)
+    return None if number is None else Seed.guessable(number)
+
+
+def print_release(manifest: Mapping[str, Any], out: Path) -> None:
+    """Say in short what was released, what it is worth, and where it is."""
+    from sfumato.report.phrases import amount
+
+    typer.echo(
+        f"Released {amount(manifest['rows_out'])} of {amount(manifest['rows_in'])} "
+        f"rows in {amount(manifest['groups'])} groups; "
+        f"{amount(manifest['rows_suppressed'])} rows suppressed."
+    )
+    typer.echo("\nProven from the published file:")
+    print_columns(requirement_rows(manifest["requirements"]))
+    typer.echo("\nWhat it is worth, and what remains:")
+    print_columns(_measure_rows({**manifest["utility"], **manifest["risk"]}))
+    if "not_for_publication" in manifest:
+        typer.echo(f"\n{manifest['not_for_publication']}")
+    typer.echo("\nFiles:")
+    print_columns(_file_rows(out))
+
+
+def _measure_rows(measures: Mapping[str, float]) -> list[tuple[str, str]]:
+    from sfumato.report.phrases import amount, percent
+    from sfumato.report.words import measure
+
+    named = [(measure(key), value) for key, value in measures.items()]
+    return [
+        (words.title, percent(value) if words.share else amount(value))
+        for words, value in named
+    ]
+
+
+def _file_rows(out: Path) -> list[tuple[str, str]]:
+    data = next(iter(sorted(out.glob("data.*"))), out / "data")
+    return [
+        (str(data), "the release"),
+        (str(out / "manifest.json"), "its record, for machines; publish it along"),
+        (str(out / "report.html"), "its report, for people; publish it along"),
+        (
+            f"{out / 'private'}/",
+            "seed and source rows: keep it, never hand it on",
+        ),
+    ]

@@ -1,0 +1,117 @@
+"""The command `sfumato`: its sub-commands, and every way it can end.
+
+Exit codes: 0 done · 1 `check` found a requirement not met · 2 usage, policy or input
+error · 3 infeasible · 4 privacy budget · 5 search budget · 70 our own fault · 130
+Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import click
+import typer
+
+from sfumato.cli.anonymize import anonymize
+from sfumato.cli.check import check
+from sfumato.cli.demo import demo
+from sfumato.cli.failures import Manner, explain, interrupted, misused, unexpected
+from sfumato.cli.init import init
+from sfumato.cli.listing import catalogue
+from sfumato.errors import OutputError, SfumatoError
+
+app = typer.Typer(
+    name="sfumato",
+    help="Publish personal data safely, and prove it from the published file.",
+    add_completion=False,
+    no_args_is_help=True,
+    # Rich would take longer to import than --help takes to answer.
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(demo)
+app.command()(init)
+app.command()(anonymize)
+app.command()(check)
+app.command("list")(catalogue)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"sfumato {version('sfumato')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Print the version and end.",
+        ),
+    ] = False,
+) -> None:
+    """Publish personal data safely, and prove it from the published file."""
+
+
+def run(words: list[str]) -> int:
+    """Run one command line; every error ends as a message and an exit code."""
+    _tolerate_narrow_terminals()
+    manner = Manner.of(words)
+    try:
+        return _invoke(words)
+    except SfumatoError as fault:
+        return explain(fault, manner)
+    except click.ClickException as fault:
+        return misused(fault, manner)
+    except (KeyboardInterrupt, click.Abort):
+        return interrupted(manner)
+    except BrokenPipeError:
+        return _reader_gone()
+    except OSError as fault:
+        return explain(_as_ours(fault), manner)
+    except Exception as fault:
+        return unexpected(fault, manner)
+
+
+def _invoke(words: list[str]) -> int:
+    """Run the command as Click would, leaving every exception to `run`."""
+    command = typer.main.get_command(app)
+    try:
+        with command.make_context("sfumato", words) as context:
+            result = command.invoke(context)
+            sys.stdout.flush()
+    except click.exceptions.Exit as done:
+        return int(done.exit_code)
+    return int(result or 0)
+
+
+def _tolerate_narrow_terminals() -> None:
+    """A terminal without `≤` or `✓` gets a question mark, not a failure."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+
+
+def _reader_gone() -> int:
+    """Whoever read our output left: say no more, not even when Python ends."""
+    import os
+
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(quiet, sys.stdout.fileno())
+    return OutputError.exit_code
+
+
+def _as_ours(fault: OSError) -> SfumatoError:
+    place = f"'{fault.filename}'" if fault.filename else "A file"
+    return OutputError(
+        f"{place} cannot be used: {fault.strerror or type(fault).__name__}.",
+        hint="Look at the path and at its permissions.",
+    )

@@ -1,0 +1,157 @@
+"""`sfumato check`: re-prove a published file, ours or not."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli.output import print_columns, print_json, requirement_rows
+from sfumato.cli.requirements import output_model, parse_requirement, split_names
+from sfumato.errors import UsageError
+
+if TYPE_CHECKING:
+    from sfumato.api import CheckResult
+    from sfumato.models.base import OutputModel
+
+NOT_MET = 1
+
+
+class MissingAs(StrEnum):
+    """What a missing value stands for."""
+
+    VALUE = "value"
+    ANY = "any"
+
+
+def check(
+    file: Annotated[Path, typer.Argument(metavar="FILE")],
+    policy: Annotated[
+        Path | None,
+        typer.Option(help="Take roles, missing marks and requirements from here."),
+    ] = None,
+    quasi: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="Quasi-identifiers, without a policy."),
+    ] = None,
+    sensitive: Annotated[
+        str | None, typer.Option(metavar="C", help="Sensitive columns.")
+    ] = None,
+    k: Annotated[int | None, typer.Option(help="Require k-anonymity.")] = None,
+    l: Annotated[
+        float | None, typer.Option(help="Require distinct l-diversity.")
+    ] = None,
+    t: Annotated[float | None, typer.Option(help="Require t-closeness.")] = None,
+    require: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="model=NAME,KEY=VALUE…",
+            help="Require any model of the catalogue; may be repeated.",
+        ),
+    ] = None,
+    groups: Annotated[
+        Path | None,
+        typer.Option(help="private/rows.parquet, where cells do not show groups."),
+    ] = None,
+    missing: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MARK", help="Text that is missing; may be repeated."),
+    ] = None,
+    missing_as: Annotated[
+        MissingAs | None,
+        typer.Option(help="A missing value is one of its own, or matches any."),
+    ] = None,
+    show_values: Annotated[
+        bool,
+        typer.Option(
+            "--show-values", help="Show cells at fault in errors, on your terminal."
+        ),
+    ] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="One JSON object on stdout.")
+    ] = False,
+) -> int:
+    """Prove a published file again, ours or another tool's.
+
+    FILE is a published table. Give a policy, or --quasi and requirements. Ends with 0
+    if every requirement holds, and with 1 if one does not.
+    """
+    roles = {
+        "quasi": split_names(quasi),
+        "sensitive": split_names(sensitive),
+        "missing": missing,
+        "missing_as": missing_as.value if missing_as else None,
+    }
+    settings = {key: value for key, value in roles.items() if value}
+    models = _requirements(k, l, t, require or [])
+    result = _judge(file, policy, settings, models, groups)
+    if json:
+        print_json(_record(file, result))
+    else:
+        _print(file, result)
+    return 0 if result.holds else NOT_MET
+
+
+def _requirements(
+    k: int | None,
+    l: float | None,
+    t: float | None,
+    more: list[str],
+) -> list[OutputModel]:
+    asked: list[tuple[str, dict[str, Any]]] = []
+    if k is not None:
+        asked.append(("k-anonymity", {"k": k}))
+    if l is not None:
+        asked.append(("l-diversity", {"l": int(l) if l.is_integer() else l}))
+    if t is not None:
+        asked.append(("t-closeness", {"t": t}))
+    made = [output_model(name, parameters) for name, parameters in asked]
+    return made + [parse_requirement(text) for text in more]
+
+
+def _judge(
+    file: Path,
+    policy: Path | None,
+    settings: dict[str, Any],
+    models: list[OutputModel],
+    groups: Path | None,
+) -> CheckResult:
+    from sfumato import api
+    from sfumato.policy import Policy
+
+    if policy is None and "quasi" not in settings:
+        raise UsageError(
+            "Nothing says which columns are quasi-identifiers.",
+            hint="Give --policy POLICY, or --quasi with column names.",
+        )
+    if policy is not None and settings:
+        raise UsageError(
+            f"--policy and --{next(iter(settings)).replace('_', '-')} "
+            "cannot both be given.",
+            hint="The policy says the roles and the missing marks.",
+        )
+    asked = None if policy is None else Policy.load(policy)
+    return api.check(file, asked, requirements=models, groups=groups, **settings)
+
+
+def _record(file: Path, result: CheckResult) -> dict[str, Any]:
+    return {
+        "file": str(file),
+        "rows": result.rows,
+        "groups": result.groups,
+        "holds": result.holds,
+        "requirements": result.verdicts,
+        "risk": result.risk,
+    }
+
+
+def _print(file: Path, result: CheckResult) -> None:
+    from sfumato.report.phrases import amount
+
+    typer.echo(f"{file}: {amount(result.rows)} rows, {amount(result.groups)} groups")
+    print_columns(requirement_rows(result.verdicts))
+    typer.echo(
+        "Every requirement holds." if result.holds else "Not every requirement holds."
+    )

@@ -1,0 +1,74 @@
+"""`sfumato demo`: the main job on embedded data, end to end."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli.anonymize import print_release, release
+from sfumato.cli.output import print_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+OUT = Path("sfumato-demo")
+
+
+def demo(
+    out: Annotated[
+        Path, typer.Option(help="Where the demo goes; it must not exist yet.")
+    ] = OUT,
+) -> int:
+    """Publish an invented hospital's table, end to end."""
+    from sfumato.pipeline.write import refuse_existing
+
+    refuse_existing(out)
+    aside = out.resolve().parent / f".{out.name}.{secrets.token_hex(6)}"
+    try:
+        manifest = _fill(aside)
+        aside.rename(out)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+    _introduce(out)
+    print_release(manifest, out / "release")
+    _suggest(out)
+    return 0
+
+
+def _fill(directory: Path) -> Mapping[str, Any]:
+    """Write source and policy, and make the release, in a directory of their own."""
+    from sfumato.demo import write
+
+    policy = write(directory)
+    return release(policy, out=directory / "release", settings=[])
+
+
+def _introduce(out: Path) -> None:
+    typer.echo(
+        "An invented hospital publishes its stays. No row is about a real person.\n"
+    )
+    print_columns(
+        [
+            (str(out / "source.csv"), "what the hospital knows"),
+            (str(out / "policy.toml"), "what it promises, with comments"),
+            (f"{out / 'hierarchies'}/", "how its categories become coarser"),
+            (f"{out / 'release'}/", "what it publishes"),
+        ]
+    )
+    typer.echo()
+
+
+def _suggest(out: Path) -> None:
+    data, policy = out / "release" / "data.csv", out / "policy.toml"
+    typer.echo("\nNext:")
+    print_columns(
+        [
+            (f"sfumato check {data} --policy {policy}", "prove it again"),
+            (f"sfumato anonymize {policy} --set require.0.k=10", "ask for more"),
+            ("sfumato init YOUR.csv -o policy.toml", "start with your own data"),
+        ]
+    )

@@ -1,0 +1,120 @@
+"""How a command that fails says so: a message, a hint and an exit code.
+
+No cell of the data is printed unless the steward asks with `--show-values`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from sfumato.errors import SfumatoError
+
+INTERRUPTED = 130
+OUR_FAULT = 70
+USAGE = 2
+MOST_VALUES = 50
+"""Values at fault that are printed before the rest is only counted."""
+DEBUG = "SFUMATO_DEBUG"
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How the user wants to be told."""
+
+    as_json: bool
+    show_values: bool
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> Manner:
+        """Read it off the words themselves: they may not even make a command."""
+        return cls(as_json="--json" in words, show_values="--show-values" in words)
+
+
+def explain(fault: SfumatoError, manner: Manner) -> int:
+    """Tell an error that we raised on purpose."""
+    values = fault.values if manner.show_values else ()
+    kind = type(fault).__name__
+    return _tell(kind, fault.message, fault.hint, fault.exit_code, manner, values)
+
+
+def misused(fault: click.ClickException, manner: Manner) -> int:
+    """Tell a command line that cannot be understood."""
+    context = getattr(fault, "ctx", None)
+    if isinstance(fault, click.exceptions.NoArgsIsHelpError):
+        click.echo(fault.format_message(), err=True)
+        return USAGE
+    path = context.command_path if context else "sfumato"
+    hint = f"'{path} --help' shows what there is."
+    return _tell("UsageError", fault.format_message(), hint, USAGE, manner)
+
+
+def interrupted(manner: Manner) -> int:
+    """Tell that Ctrl-C was heard."""
+    return _tell(
+        "Interrupted", "Stopped. Nothing was written.", None, INTERRUPTED, manner
+    )
+
+
+def unexpected(fault: Exception, manner: Manner) -> int:
+    """Apologize; the fault's own text stays unsaid, for it may quote a cell."""
+    if os.environ.get(DEBUG):
+        sys.excepthook(type(fault), fault, fault.__traceback__)
+    return _tell(
+        type(fault).__name__,
+        f"Sfumato failed in a way it should not ({type(fault).__name__}). "
+        "The fault is ours, not yours. Nothing was written.",
+        f"{DEBUG}=1 shows where it happened; that text may contain cells of your data.",
+        OUR_FAULT,
+        manner,
+    )
+
+
+def _tell(
+    kind: str,
+    message: str,
+    hint: str | None,
+    exit_code: int,
+    manner: Manner,
+    values: Sequence[str] = (),
+) -> int:
+    if manner.as_json:
+        error: dict[str, Any] = {
+            "kind": kind,
+            "message": message,
+            "hint": hint,
+            "exit_code": exit_code,
+        }
+        if values:
+            error["values"] = list(values)
+        click.echo(json.dumps({"error": error}, indent=2, ensure_ascii=False))
+    else:
+        _tell_people(message, hint, values)
+    return exit_code
+
+
+def _tell_people(message: str, hint: str | None, values: Sequence[str]) -> None:
+    click.echo(f"Error: {_harmless(message)}", err=True)
+    if hint:
+        click.echo(f"Hint: {_harmless(hint)}", err=True)
+    if values:
+        click.echo(f"Values: {_shown(values)}", err=True)
+
+
+def _shown(values: Sequence[str]) -> str:
+    shown = ", ".join(repr(value) for value in values[:MOST_VALUES])
+    rest = len(values) - MOST_VALUES
+    return f"{shown} and {rest} more" if rest > 0 else shown
+
+
+def _harmless(text: str) -> str:
+    """Text without control characters: a column's name must not steer a terminal."""
+    return "".join(
+        c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text
+    )

@@ -1,0 +1,69 @@
+"""`sfumato list`: the catalogue."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.output import print_json
+
+if TYPE_CHECKING:
+    from sfumato.registry import Entry
+
+
+class Shelf(StrEnum):
+    """The parts of the catalogue."""
+
+    ALGORITHMS = "algorithms"
+    MODELS = "models"
+    OPERATORS = "operators"
+    METRICS = "metrics"
+    ATTACKS = "attacks"
+
+
+def catalogue(
+    kind: Annotated[
+        Shelf | None, typer.Argument(metavar="[PART]", show_default=False)
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="One JSON object on stdout.")
+    ] = False,
+) -> int:
+    """List what can be named in a policy, with one line each.
+
+    PART is algorithms, models, operators, metrics or attacks; left out, all of them.
+    """
+    from sfumato import registry
+
+    shelves = list(Shelf) if kind is None else [kind]
+    found = {shelf.value: list(registry.catalogue(shelf.value)) for shelf in shelves}
+    if json:
+        print_json({s: [_record(e) for e in entries] for s, entries in found.items()})
+    else:
+        _print_shelves(found)
+    return 0
+
+
+def _record(entry: Entry) -> dict[str, str]:
+    record = {"name": entry.name, "sentence": entry.sentence}
+    return record | ({"blind_spot": entry.blind_spot} if entry.blind_spot else {})
+
+
+def _print_shelves(found: dict[str, list[Entry]]) -> None:
+    for number, (shelf, entries) in enumerate(found.items()):
+        if number:
+            typer.echo()
+        typer.echo(shelf.capitalize())
+        _print_entries(entries)
+
+
+def _print_entries(entries: list[Entry]) -> None:
+    if not entries:
+        typer.echo("  (none in this version)")
+    width = max((len(entry.name) for entry in entries), default=0)
+    for entry in entries:
+        typer.echo(f"  {entry.name.ljust(width)}  {entry.sentence}")
+        if entry.blind_spot:
+            typer.echo(f"  {' ' * width}  Not: {entry.blind_spot}")

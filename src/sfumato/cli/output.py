@@ -1,0 +1,71 @@
+"""What commands print and write when all went well."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from sfumato.errors import OutputError
+
+HEAD = ("requirement", "required", "measured", "verdict")
+
+
+def print_json(record: Mapping[str, Any]) -> None:
+    """Machine output: one JSON object on stdout."""
+    typer.echo(json.dumps(record, indent=2, ensure_ascii=False, default=_plain))
+
+
+def print_columns(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> None:
+    """Rows of text, their columns one under the other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (text.ljust(width) for text, width in zip(row, widths, strict=True))
+        typer.echo((indent + "  ".join(cells)).rstrip())
+
+
+def requirement_rows(verdicts: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
+    """One row per requirement: required, measured, verdict."""
+    from sfumato.report.phrases import amount, measured, settings
+
+    rows: list[tuple[str, ...]] = [HEAD]
+    for each in verdicts:
+        broken = f"✗ broken by {amount(each.get('offending_groups', 0))} groups"
+        verdict = "✓ holds" if each["holds"] else broken
+        required = settings(each["parameters"])
+        rows.append((each["model"], required, measured(each), verdict))
+    return rows
+
+
+def write_new_text(path: Path, text: str) -> None:
+    """Write a file whole, and never over another one."""
+    refuse_existing_file(path)
+    aside = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
+    try:
+        aside.write_text(text, encoding="utf-8")
+        aside.replace(path)
+    except OSError as fault:
+        raise OutputError(
+            f"'{path}' cannot be written: {fault.strerror}.",
+            hint="Name another place with -o.",
+        ) from fault
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def refuse_existing_file(path: Path) -> None:
+    """Say before any work that a file would be lost."""
+    if path.exists():
+        raise OutputError(
+            f"'{path}' exists already.",
+            hint="Name another file with -o, or move the old one away.",
+        )
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers as Python's own; anything else as its text."""
+    return value.item() if hasattr(value, "item") else str(value)

@@ -1,0 +1,44 @@
+"""Progress on stderr, on a terminal only; and one line when kernels compile."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+COMPILING = "Compiling kernels for their first use; this takes some seconds, once."
+
+Watcher = Callable[[str, float], None]
+
+
+@contextmanager
+def watched() -> Iterator[Watcher]:
+    """A progress callback for the time of a long command."""
+    from sfumato.kernels.compiling import announced
+
+    with _bar() as watcher, announced(_say_compiling):
+        yield watcher
+
+
+def _say_compiling() -> None:
+    print(COMPILING, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _bar() -> Iterator[Watcher]:
+    if not sys.stderr.isatty():
+        yield _unwatched
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description:<10}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("start", total=1.0)
+        yield lambda step, share: progress.update(
+            task, description=step, completed=share
+        )
+
+
+def _unwatched(_step: str, _share: float) -> None:
+    """Nobody is looking."""

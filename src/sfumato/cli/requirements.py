@@ -1,0 +1,111 @@
+"""Requirements written on the command line, in the words of the policy file."""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from sfumato.errors import RefusedError, UsageError
+
+if TYPE_CHECKING:
+    from sfumato.models.base import Model, OutputModel
+
+OPENING, CLOSING = "[{", "]}"
+
+
+def parse_value(text: str) -> Any:
+    """A value as TOML reads it; what TOML cannot read is text."""
+    try:
+        read = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return text
+    return read["value"] if len(read) == 1 else text
+
+
+def parse_pair(text: str, *, option: str) -> tuple[str, Any]:
+    """`KEY=VALUE`, for `--set` and inside `--require`."""
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise UsageError(
+            f"{option}: a setting is written KEY=VALUE.",
+            hint=f"For example: {option} publish.max_suppressed=0.05"
+            if option == "--set"
+            else "For example: --require model=t-closeness,t=0.2,on=diagnosis",
+        )
+    return key.strip(), parse_value(value.strip())
+
+
+def split_names(text: str | None) -> list[str]:
+    """Column names with commas between them; quotes keep a comma in a name."""
+    if not text:
+        return []
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True))]
+
+
+def parse_requirement(text: str) -> OutputModel:
+    """`model=t-closeness,t=0.2,on=diagnosis` as a model."""
+    parts = _split_outside_brackets(text)
+    settings = dict(parse_pair(part, option="--require") for part in parts)
+    name = settings.pop("model", None)
+    if name is None:
+        raise UsageError(
+            "--require does not say which model it means.",
+            hint="Begin with model=NAME; 'sfumato list models' has the names.",
+        )
+    return output_model(str(name), settings)
+
+
+def output_model(name: str, parameters: dict[str, Any]) -> OutputModel:
+    """A model of the catalogue that can be judged on a published table."""
+    from sfumato import registry
+    from sfumato.models.base import OutputModel
+
+    model = registry.load("models", name)
+    if not issubclass(model, OutputModel):
+        raise RefusedError(
+            f"'{name}' is certified by how a release is made; no table can show it.",
+            hint="Look at the manifest of the release instead.",
+        )
+    _refuse_unknown(model, parameters)
+    made: OutputModel = _make(model, {k: _frozen(v) for k, v in parameters.items()})
+    return made
+
+
+def _refuse_unknown(model: type[Model], parameters: dict[str, Any]) -> None:
+    from sfumato.models.base import parameter_names
+
+    known = parameter_names(model)
+    unknown = [key for key in parameters if key not in known]
+    if unknown:
+        raise UsageError(
+            f"{model.name} has no parameter '{unknown[0]}'.",
+            hint=f"It has: {', '.join(known)}.",
+        )
+
+
+def _make(model: type[Any], parameters: dict[str, Any]) -> Any:
+    try:
+        return model(**parameters)
+    except TypeError as fault:
+        raise UsageError(
+            f"{model.name} cannot be made of these parameters.",
+            hint=f"'sfumato list models' and the manual say what {model.name} needs.",
+        ) from fault
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _split_outside_brackets(text: str) -> list[str]:
+    """Split at commas that are in no bracket and no quotes."""
+    parts, depth, quoted = [""], 0, False
+    for letter in text:
+        quoted ^= letter == '"'
+        depth += (letter in OPENING) - (letter in CLOSING)
+        if letter == "," and depth == 0 and not quoted:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts

@@ -1,0 +1,33 @@
+"""Know when kernels are being compiled, which takes seconds and happens once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from numba.core import event
+
+
+class _FirstStart(event.Listener):
+    """Calls `say` at the first event and never again."""
+
+    def __init__(self, say: Callable[[], None]) -> None:
+        self._say: Callable[[], None] | None = say
+
+    def on_start(self, event: event.Event) -> None:
+        say, self._say = self._say, None
+        if say is not None:
+            say()
+
+    def on_end(self, event: event.Event) -> None:
+        """A compilation that ends is not news."""
+
+
+@contextmanager
+def announced(say: Callable[[], None]) -> Iterator[None]:
+    """Call `say` once, just before the first kernel inside is compiled.
+
+    A kernel that is loaded from the cache of an earlier run is not compiled.
+    """
+    with event.install_listener("numba:compile", _FirstStart(say)):
+        yield

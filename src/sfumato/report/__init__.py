@@ -1,0 +1,1 @@
+"""What a release says about itself: facts, and the page and the JSON made of them."""

@@ -1,0 +1,206 @@
+"""The facts of a release: everything its report says, in plain JSON-able form.
+
+Facts are publishable: they hold names of columns, settings, counts and measures, and
+no cell of the source. The seed, the source's hash and row numbers have no place here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired, TypedDict
+
+LAYOUT = 1
+"""The version of this layout; it grows when a key changes its meaning."""
+MOST_BARS = 24
+"""Bars that a chart of group sizes may have."""
+PUBLISHED_AS = {
+    "identifier": "dropped",
+    "subject": "dropped",
+    "sensitive": "kept",
+    "insensitive": "kept",
+    "weight": "kept",
+}
+"""What happens to a column of a role, unless the operator or the policy says more."""
+
+
+class RequirementFacts(TypedDict):
+    """One requirement of the policy and what was found in the published table."""
+
+    model: str
+    parameters: dict[str, Any]
+    holds: bool
+    measured: float | None
+    offending_groups: int
+    sentence: str
+    blind_spot: str
+
+
+class ColumnFacts(TypedDict):
+    """What happened to one column of the source."""
+
+    name: str
+    role: str
+    treatment: str
+    """How it was published: "dropped", "kept", "pseudonymized" or the operator."""
+    hierarchy: NotRequired[str]
+    ncp: NotRequired[float]
+    generalized_loss: NotRequired[float]
+
+
+class SizeBin(TypedDict):
+    """How many groups have between `low` and `high` rows, and their rows together."""
+
+    low: int
+    high: int
+    groups: int
+    rows: int
+
+
+class Facts(TypedDict):
+    """All that a report needs."""
+
+    layout: int
+    sfumato: str
+    rows_in: int | None
+    rows_out: int
+    rows_suppressed: int | None
+    groups: int
+    requirements: list[RequirementFacts]
+    columns: list[ColumnFacts]
+    group_sizes: list[SizeBin]
+    utility: dict[str, Any]
+    risk: dict[str, Any]
+    algorithm: dict[str, Any]
+    """Its name, its options and what it has to say."""
+    operator: dict[str, Any]
+    policy: dict[str, Any]
+    hashes: dict[str, str]
+    versions: dict[str, str]
+    seconds: dict[str, float]
+    known_limits: list[str]
+    not_for_publication: str | None
+    """Why it must not be published, or None."""
+
+
+def build(manifest: Mapping[str, Any], found: Mapping[str, Any]) -> Facts:
+    """Collect the facts from a manifest and from what a run found beyond it.
+
+    `found` has `columns` (measures by column), `group_sizes` (size and number of
+    groups) and `algorithm` (what the algorithm has to say), each of them optional.
+    """
+    policy = dict(manifest.get("policy", {}))
+    operator = dict(manifest.get("operator", {}))
+    return Facts(
+        layout=LAYOUT,
+        sfumato=str(manifest["sfumato"]),
+        rows_in=manifest.get("rows_in"),
+        rows_out=manifest["rows_out"],
+        rows_suppressed=manifest.get("rows_suppressed"),
+        groups=manifest["groups"],
+        requirements=[_requirement(each) for each in manifest["requirements"]],
+        columns=_columns(policy, found.get("columns", {}), operator),
+        group_sizes=size_bins(found.get("group_sizes", ())),
+        utility=dict(manifest.get("utility", {})),
+        risk=dict(manifest.get("risk", {})),
+        algorithm={**manifest.get("algorithm", {}), **found.get("algorithm", {})},
+        operator=operator,
+        policy=policy,
+        hashes={k: v for k, v in manifest.items() if k.endswith("_sha256")},
+        versions=dict(manifest.get("versions", {})),
+        seconds=dict(manifest.get("seconds", {})),
+        known_limits=list(manifest.get("known_limits", ())),
+        not_for_publication=manifest.get("not_for_publication"),
+    )
+
+
+def _requirement(entry: Mapping[str, Any]) -> RequirementFacts:
+    return RequirementFacts(
+        model=entry["model"],
+        parameters=dict(entry["parameters"]),
+        holds=bool(entry["holds"]),
+        measured=entry.get("measured"),
+        offending_groups=int(entry.get("offending_groups", 0)),
+        sentence=entry.get("sentence", ""),
+        blind_spot=entry.get("blind_spot", ""),
+    )
+
+
+def _columns(
+    policy: Mapping[str, Any],
+    measures: Mapping[str, Mapping[str, float]],
+    operator: Mapping[str, Any],
+) -> list[ColumnFacts]:
+    sections: Mapping[str, Mapping[str, Any]] = policy.get("columns", {})
+    unnamed = {name: {"role": "quasi"} for name in measures if name not in sections}
+    return [
+        _column(name, section, measures.get(name, {}), operator)
+        for name, section in {**sections, **unnamed}.items()
+    ]
+
+
+def _column(
+    name: str,
+    section: Mapping[str, Any],
+    measures: Mapping[str, float],
+    operator: Mapping[str, Any],
+) -> ColumnFacts:
+    role = str(section.get("role", "insensitive"))
+    column = ColumnFacts(
+        name=name, role=role, treatment=_treatment(role, section, operator)
+    )
+    if section.get("hierarchy") is not None:
+        column["hierarchy"] = _hierarchy(section["hierarchy"])
+    if "ncp" in measures:
+        column["ncp"] = measures["ncp"]
+    if "generalized_loss" in measures:
+        column["generalized_loss"] = measures["generalized_loss"]
+    return column
+
+
+def _treatment(
+    role: str, section: Mapping[str, Any], operator: Mapping[str, Any]
+) -> str:
+    if section.get("pseudonymize"):
+        return "pseudonymized"
+    return PUBLISHED_AS.get(role, str(operator.get("name", "generalize")))
+
+
+def _hierarchy(declared: object) -> str:
+    """A declared hierarchy in a few words; the paths of files stay at home."""
+    if not isinstance(declared, Mapping):
+        return str(declared)
+    return ", ".join(f"{key} {_words(value)}" for key, value in declared.items())
+
+
+def _words(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def size_bins(sizes: Sequence[Mapping[str, int]]) -> list[SizeBin]:
+    """Group sizes, each with its number of groups, in at most `MOST_BARS` bins."""
+    if not sizes:
+        return []
+    low = min(each["size"] for each in sizes)
+    high = max(each["size"] for each in sizes)
+    width = _round_width((high - low + 1) / MOST_BARS)
+    bins = [
+        SizeBin(low=start, high=start + width - 1, groups=0, rows=0)
+        for start in range(low, high + 1, width)
+    ]
+    for each in sizes:
+        home = bins[(each["size"] - low) // width]
+        home["groups"] += each["groups"]
+        home["rows"] += each["groups"] * each["size"]
+    return bins
+
+
+def _round_width(least: float) -> int:
+    """The smallest of 1, 2, 5, 10, 20, 50, … that is at least `least`."""
+    scale = 1
+    while True:
+        for step in (1, 2, 5):
+            if step * scale >= least:
+                return step * scale
+        scale *= 10

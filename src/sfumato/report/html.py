@@ -1,0 +1,327 @@
+"""The facts of a release as one page that needs no network and no script."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import tomli_w
+
+from sfumato.report.charts import group_size_chart, loss_chart, size_label
+from sfumato.report.facts import Facts, RequirementFacts, build
+from sfumato.report.markup import Child, Html, tag
+from sfumato.report.phrases import (
+    amount,
+    listing,
+    measured,
+    percent,
+    setting,
+    settings,
+)
+from sfumato.report.style import STYLE
+from sfumato.report.words import LIMITS, TREATMENTS, measure
+
+TITLE = "What this release promises"
+POLICY_DIRECTIVE = "default-src 'none'; style-src 'unsafe-inline'"
+"""The page forbids its own network: nothing in it can load anything."""
+
+
+def render(manifest: Mapping[str, Any], found: Mapping[str, Any]) -> str:
+    """The report of a release, from its manifest and what its run found beyond it."""
+    return page(build(manifest, found))
+
+
+def page(facts: Facts) -> str:
+    """The report as HTML text."""
+    body = tag(
+        "main",
+        _heading(facts),
+        _summary(facts),
+        _promises(facts),
+        _columns(facts),
+        _groups(facts),
+        _measures("What it is worth: utility", facts["utility"]),
+        _measures("What remains: risk", facts["risk"]),
+        _limits(facts),
+        _making(facts),
+        _policy(facts["policy"]),
+    )
+    document = tag("html", _head(), tag("body", body), lang="en")
+    return f"<!DOCTYPE html>\n{document}\n"
+
+
+def _head() -> Html:
+    return tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", http_equiv="Content-Security-Policy", content=POLICY_DIRECTIVE),
+        tag("title", TITLE),
+        tag("style", Html(STYLE)),
+    )
+
+
+def _heading(facts: Facts) -> Html:
+    made = f"Made and verified by Sfumato {facts['sfumato']}"
+    return tag("header", tag("h1", TITLE), tag("p", made))
+
+
+def _summary(facts: Facts) -> Html:
+    kept = all(each["holds"] for each in facts["requirements"])
+    good = kept and facts["not_for_publication"] is None
+    return tag(
+        "section",
+        tag("h2", "In short"),
+        tag("strong", _verdict_sentence(facts, kept)),
+        tag("p", _what_was_published(facts)),
+        _key_numbers(facts),
+        class_="banner" if good else "banner bad",
+    )
+
+
+def _verdict_sentence(facts: Facts, kept: bool) -> str:
+    count = len(facts["requirements"])
+    if not kept:
+        return "✗ This table does not keep every promise. Do not publish it."
+    if facts["not_for_publication"] is not None:
+        return f"✗ {facts['not_for_publication']}"
+    noun = {1: "The promise", 2: "Both promises"}.get(count, f"All {count} promises")
+    verb = "holds" if count == 1 else "hold"
+    return f"✓ {noun} of the policy {verb}, measured on the published table."
+
+
+def _what_was_published(facts: Facts) -> str:
+    dropped = [c["name"] for c in facts["columns"] if c["treatment"] == "dropped"]
+    text = (
+        f"{amount(facts['rows_out'])} rows were published, in "
+        f"{amount(facts['groups'])} groups of rows that look the same to an attacker."
+    )
+    return f"{text} Left out altogether: {listing(dropped)}." if dropped else text
+
+
+def _key_numbers(facts: Facts) -> Html:
+    numbers: list[tuple[str, str]] = [
+        ("rows in the source", amount(facts["rows_in"])),
+        ("rows published", amount(facts["rows_out"])),
+        ("rows suppressed", amount(facts["rows_suppressed"])),
+        ("groups", amount(facts["groups"])),
+    ]
+    if "ncp" in facts["utility"]:
+        numbers.append(("information lost (NCP)", percent(facts["utility"]["ncp"])))
+    if "prosecutor_max" in facts["risk"]:
+        risk = percent(facts["risk"]["prosecutor_max"])
+        numbers.append(("highest risk", risk))
+    pairs = [tag("div", tag("dt", name), tag("dd", text)) for name, text in numbers]
+    return tag("dl", pairs, class_="numbers")
+
+
+def _promises(facts: Facts) -> Html:
+    return tag(
+        "section",
+        tag("h2", "What is promised"),
+        [_promise(each) for each in facts["requirements"]],
+    )
+
+
+def _promise(each: RequirementFacts) -> Html:
+    verdict = "✓ holds" if each["holds"] else "✗ does not hold"
+    style = "verdict" if each["holds"] else "verdict bad"
+    return tag(
+        "article",
+        tag("header", tag("h3", each["model"]), tag("span", verdict, class_=style)),
+        tag("p", each["sentence"]),
+        tag(
+            "dl",
+            tag("div", tag("dt", "required"), tag("dd", settings(each["parameters"]))),
+            tag("div", tag("dt", "measured"), tag("dd", measured(each))),
+            _offending(each),
+            class_="pair",
+        ),
+        tag("p", "Does not protect from this: ", each["blind_spot"], class_="quiet"),
+        class_="promise",
+    )
+
+
+def _offending(each: RequirementFacts) -> Html | None:
+    if each["holds"]:
+        return None
+    groups = amount(each["offending_groups"])
+    return tag("div", tag("dt", "groups that break it"), tag("dd", groups))
+
+
+def _columns(facts: Facts) -> Html:
+    lossy = [column for column in facts["columns"] if "ncp" in column]
+    rows = [
+        [
+            tag("th", column["name"], scope="row"),
+            column["role"],
+            TREATMENTS.get(column["treatment"], column["treatment"]),
+            column.get("hierarchy", "–"),
+            _number(percent(column.get("ncp"))),
+            _number(percent(column.get("generalized_loss"))),
+        ]
+        for column in facts["columns"]
+    ]
+    head = ["column", "role", "published", "hierarchy", "NCP", "generalized loss"]
+    return tag(
+        "section",
+        tag("h2", "What happened to each column"),
+        loss_chart(lossy) if lossy else None,
+        _table(
+            "NCP is 0 % for exact values and 100 % for none.",
+            head,
+            rows,
+            numbers=(4, 5),
+        ),
+    )
+
+
+def _groups(facts: Facts) -> Html | None:
+    bins = facts["group_sizes"]
+    if not bins:
+        return None
+    total = sum(each["rows"] for each in bins)
+    rows = [
+        [
+            tag("th", size_label(each), scope="row"),
+            _number(amount(each["groups"])),
+            _number(amount(each["rows"])),
+            _number(percent(each["rows"] / total)),
+        ]
+        for each in bins
+    ]
+    table = _table(
+        "Every bar in numbers.",
+        ["rows in a group", "groups", "rows", "share of rows"],
+        rows,
+        numbers=(1, 2, 3),
+    )
+    return tag(
+        "section",
+        tag("h2", "How large the groups are"),
+        tag("p", "Rows of one group show the same quasi-identifiers."),
+        group_size_chart(bins),
+        tag("details", tag("summary", "The numbers behind the chart"), table),
+    )
+
+
+def _measures(title: str, values: Mapping[str, Any]) -> Html | None:
+    if not values:
+        return None
+    rows = [_measure_row(key, value) for key, value in values.items()]
+    head = ["measure", "value", "definition"]
+    return tag("section", tag("h2", title), _table(None, head, rows, numbers=(1,)))
+
+
+def _measure_row(key: str, value: object) -> list[Html]:
+    words = measure(key)
+    text = percent(value) if words.share else setting(value)
+    return [
+        tag("th", words.title, scope="row"),
+        _number(text),
+        tag("td", words.definition),
+    ]
+
+
+def _limits(facts: Facts) -> Html:
+    kept = [c["name"] for c in facts["columns"] if c["treatment"] == "kept"]
+    named = [f"Published as they were: {listing(kept)}."] if kept else []
+    return tag(
+        "section",
+        tag("h2", "Known limits"),
+        tag(
+            "ul",
+            [tag("li", item) for item in (*named, *LIMITS, *facts["known_limits"])],
+        ),
+    )
+
+
+def _making(facts: Facts) -> Html:
+    rows = [
+        *_thing_rows("algorithm", facts["algorithm"]),
+        *_thing_rows("operator", facts["operator"]),
+        *(_hash_row(key, value) for key, value in facts["hashes"].items()),
+        _making_row("Sfumato", facts["sfumato"]),
+        *(_making_row(key, value) for key, value in facts["versions"].items()),
+        *(
+            _making_row(f"seconds to {key}", amount(value))
+            for key, value in facts["seconds"].items()
+        ),
+    ]
+    table = _table(None, ["what", "value"], rows)
+    return tag("section", tag("h2", "How it was made"), table)
+
+
+def _thing_rows(title: str, thing: Mapping[str, Any]) -> list[list[Html]]:
+    """An algorithm or operator, and its options under its name."""
+    name = str(thing.get("name", "–"))
+    options = {key: value for key, value in thing.items() if key != "name"}
+    return [
+        _making_row(title, name),
+        *(
+            _making_row(f"{name}: {key.replace('_', ' ')}", setting(value))
+            for key, value in options.items()
+        ),
+    ]
+
+
+def _making_row(name: str, value: str) -> list[Html]:
+    return [tag("th", name, scope="row"), tag("td", value)]
+
+
+def _hash_row(key: str, value: str) -> list[Html]:
+    name = key.removesuffix("_sha256").replace("_", " ")
+    return [
+        tag("th", f"SHA-256 of {name}", scope="row"),
+        tag("td", value, class_="hash"),
+    ]
+
+
+def _policy(policy: Mapping[str, Any]) -> Html | None:
+    if not policy:
+        return None
+    text = tomli_w.dumps(_without_none(policy))
+    return tag(
+        "section",
+        tag("h2", "The policy"),
+        tag("p", "What was asked for, without the paths of files."),
+        tag("pre", tag("code", text), tabindex=0),
+    )
+
+
+def _without_none(value: Any) -> Any:
+    """TOML has no null: a key without a value is left out."""
+    if isinstance(value, Mapping):
+        return {k: _without_none(v) for k, v in value.items() if v is not None}
+    if isinstance(value, list | tuple):
+        return [_without_none(v) for v in value if v is not None]
+    return value
+
+
+def _table(
+    caption: str | None,
+    head: Sequence[str],
+    rows: Sequence[Sequence[Child]],
+    *,
+    numbers: Sequence[int] = (),
+) -> Html:
+    """A table; the columns at `numbers` are set to the right."""
+    titles = [
+        tag("th", name, scope="col", class_="number" if i in numbers else None)
+        for i, name in enumerate(head)
+    ]
+    table = tag(
+        "table",
+        tag("caption", caption) if caption else None,
+        tag("thead", tag("tr", titles)),
+        tag("tbody", [tag("tr", map(_cell, row)) for row in rows]),
+    )
+    return tag("div", table, class_="scroll")
+
+
+def _cell(child: Child) -> Html:
+    return child if isinstance(child, Html) else tag("td", child)
+
+
+def _number(text: str) -> Html:
+    return tag("td", text, class_="number")

@@ -1,0 +1,85 @@
+"""The report's plain words: what each measure is called and how it is defined."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Measure(NamedTuple):
+    """A measure's name for people, its definition, and how its number is written."""
+
+    title: str
+    definition: str
+    share: bool = False
+
+
+MEASURES = {
+    "ncp": Measure(
+        "Normalized certainty penalty (NCP)",
+        "How much of its column's range an average quasi-identifier cell now covers: "
+        "0 is the exact value, 100 % is no information. Cells of suppressed rows "
+        "count as 100 %.",
+        share=True,
+    ),
+    "ncp_per_row": Measure(
+        "NCP per row",
+        "The penalties of a row's quasi-identifier cells added up, averaged over rows.",
+    ),
+    "generalized_loss": Measure(
+        "Generalized loss",
+        "The share of a column's other values that a cell no longer tells apart from "
+        "its own; 0 is the exact value, 100 % is no information.",
+        share=True,
+    ),
+    "discernibility": Measure(
+        "Discernibility",
+        "The sum of squared group sizes, plus all source rows for each suppressed row. "
+        "Lower is better; compare it only on the same source.",
+    ),
+    "average_class_size": Measure(
+        "Average class size",
+        "Published rows divided by groups and by k; 1 is the best that k allows.",
+    ),
+    "suppressed_share": Measure(
+        "Suppressed rows",
+        "The share of source rows that were left out of the release.",
+        share=True,
+    ),
+    "prosecutor_max": Measure(
+        "Highest re-identification risk",
+        "The chance that somebody who knows all quasi-identifiers of a person in the "
+        "table picks the right row: one divided by the smallest group.",
+        share=True,
+    ),
+    "prosecutor_mean": Measure(
+        "Average re-identification risk",
+        "The same chance, averaged over all published rows: groups divided by rows.",
+        share=True,
+    ),
+}
+
+TREATMENTS = {
+    "dropped": "left out",
+    "pseudonymized": "replaced by pseudonyms",
+    "generalize": "made coarser",
+    "suppress": "* where a group disagrees",
+    "kept": "as it was",
+}
+
+LIMITS = (
+    (
+        "The promises hold for an attacker who knows the columns listed as quasi-"
+        "identifiers. Columns published as they were can identify people too, if an "
+        "attacker knows them from elsewhere: choosing the roles is a human decision."
+    ),
+    (
+        "What a whole group has in common can be learned about each of its members, "
+        "also by an attacker who never finds the right row."
+    ),
+)
+"""What every report says; a manifest adds the limits of its own release."""
+
+
+def measure(key: str) -> Measure:
+    """The words for a measure; one without an entry is called by its key."""
+    return MEASURES.get(key, Measure(key.replace("_", " ").capitalize(), ""))

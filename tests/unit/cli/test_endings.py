@@ -1,0 +1,211 @@
+"""Every way a command can end: its exit code, its words, and what it keeps quiet."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import sfumato.cli.anonymize
+from sfumato import errors
+from sfumato.cli import main
+from sfumato.cli.failures import MOST_VALUES
+
+COMMAND = ["anonymize", "policy.toml"]
+CODES = {
+    errors.UsageError: 2,
+    errors.PolicyError: 2,
+    errors.DataError: 2,
+    errors.HierarchyError: 2,
+    errors.RefusedError: 2,
+    errors.OutputError: 2,
+    errors.InfeasibleError: 3,
+    errors.BudgetError: 4,
+    errors.SearchError: 5,
+    errors.GuaranteeError: 70,
+}
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch):
+    """Makes `sfumato anonymize` fail in a chosen way."""
+
+    def choose(fault: BaseException) -> None:
+        def fail(*_: object, **__: object) -> None:
+            raise fault
+
+        monkeypatch.setattr(sfumato.cli.anonymize, "release", fail)
+
+    return choose
+
+
+@pytest.mark.parametrize("kind", CODES, ids=lambda kind: kind.__name__)
+def test_an_error_ends_with_its_exit_code(failing, capsys, kind):
+    failing(kind("It has 3, it needs 5.", hint="Lower it to 3."))
+    assert main(COMMAND) == CODES[kind]
+    said = capsys.readouterr()
+    assert said.err == "Error: It has 3, it needs 5.\nHint: Lower it to 3.\n"
+    assert said.out == ""
+
+
+def test_every_error_has_its_code_tested():
+    assert set(CODES) == set(errors.SfumatoError.__subclasses__())
+
+
+def test_an_error_as_json_is_on_stdout(failing, capsys):
+    failing(errors.InfeasibleError("It has 3, it needs 5.", hint="Lower it."))
+    assert main([*COMMAND, "--json"]) == 3
+    said = capsys.readouterr()
+    assert json.loads(said.out) == {
+        "error": {
+            "kind": "InfeasibleError",
+            "message": "It has 3, it needs 5.",
+            "hint": "Lower it.",
+            "exit_code": 3,
+        }
+    }
+    assert said.err == ""
+
+
+def test_values_at_fault_stay_unsaid(failing, capsys):
+    failing(errors.HierarchyError("1 value is not covered.", values=["Nurse"]))
+    main(COMMAND)
+    main([*COMMAND, "--json"])
+    said = capsys.readouterr()
+    assert "Nurse" not in said.out + said.err
+
+
+def test_values_at_fault_are_shown_to_who_asks(failing, capsys):
+    failing(
+        errors.HierarchyError("2 values are not covered.", values=["a", "b\x1b[2J"])
+    )
+    main([*COMMAND, "--show-values"])
+    assert "Values: 'a', 'b\\x1b[2J'\n" in capsys.readouterr().err
+
+
+def test_values_in_json_are_shown_to_who_asks(failing, capsys):
+    failing(errors.HierarchyError("1 value is not covered.", values=["a"]))
+    main([*COMMAND, "--json", "--show-values"])
+    assert json.loads(capsys.readouterr().out)["error"]["values"] == ["a"]
+
+
+def test_very_many_values_are_counted(failing, capsys):
+    values = [str(number) for number in range(MOST_VALUES + 3)]
+    failing(errors.HierarchyError("Values are not covered.", values=values))
+    main([*COMMAND, "--show-values"])
+    assert capsys.readouterr().err.endswith("and 3 more\n")
+
+
+def test_a_name_cannot_steer_the_terminal(failing, capsys):
+    failing(errors.DataError("Column 'a\x1b[31m' is twice there."))
+    main(COMMAND)
+    assert "\x1b" not in capsys.readouterr().err
+
+
+def test_an_unexpected_fault_names_its_type_and_no_cell(failing, capsys):
+    failing(ValueError("could not convert 'Anna Smith'"))
+    assert main(COMMAND) == 70
+    said = capsys.readouterr().err
+    assert "(ValueError)" in said
+    assert "Anna" not in said
+    assert "Traceback" not in said
+
+
+def test_an_unexpected_fault_is_traced_for_who_asks(failing, capsys, monkeypatch):
+    monkeypatch.setenv("SFUMATO_DEBUG", "1")
+    failing(ValueError("could not convert"))
+    assert main(COMMAND) == 70
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_ctrl_c_ends_with_130(failing, capsys):
+    failing(KeyboardInterrupt())
+    assert main(COMMAND) == 130
+    assert capsys.readouterr().err == "Error: Stopped. Nothing was written.\n"
+
+
+def test_a_file_that_cannot_be_opened_is_an_input_error(failing, capsys):
+    failing(PermissionError(13, "Permission denied", "policy.toml"))
+    assert main(COMMAND) == 2
+    assert "'policy.toml' cannot be used: Permission denied." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["anonymize"],
+        ["anonymize", "policy.toml", "--no-such-option"],
+        ["no-such-command"],
+        ["list", "no-such-part"],
+        ["check", "data.csv", "--k", "five"],
+        [],
+    ],
+)
+def test_a_command_that_cannot_be_understood_ends_with_2(capsys, words):
+    assert main(words) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "Traceback" not in said.err
+
+
+def test_a_misused_command_points_to_its_help(capsys):
+    main(["check"])
+    assert (
+        "Hint: 'sfumato check --help' shows what there is." in capsys.readouterr().err
+    )
+
+
+def test_a_misused_command_answers_json_with_json(capsys):
+    main(["check", "--json"])
+    assert json.loads(capsys.readouterr().out)["error"]["kind"] == "UsageError"
+
+
+def test_two_seeds_are_refused(capsys):
+    words = [*COMMAND, "--seed", "0" * 32, "--insecure-seed", "1"]
+    assert main(words) == 2
+    assert "--seed and --insecure-seed cannot both be given." in capsys.readouterr().err
+
+
+def test_a_seed_that_is_none_is_refused(capsys):
+    assert main([*COMMAND, "--seed", "xyz"]) == 2
+    assert "A seed is 32 hexadecimal digits." in capsys.readouterr().err
+
+
+def test_a_reader_that_leaves_makes_no_noise():
+    program = "import sys; from sfumato.cli import main; sys.exit(main(['list']))"
+    run = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert run.stdout is not None
+    run.stdout.close()
+    _, said = run.communicate()
+    assert (run.returncode, said) == (2, b"")
+
+
+HEAVY = ("numba", "numpy", "pyarrow", "pydantic", "rich", "narwhals")
+
+
+@pytest.mark.parametrize("library", HEAVY)
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["anonymize", "--help"]])
+def test_help_and_version_do_not_load(library, words):
+    program = (
+        "import sys; from sfumato.cli import main; "
+        f"code = main({words!r}); assert code == 0; "
+        f"sys.exit({library!r} in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True)
+    assert run.returncode == 0
+
+
+def test_version_names_the_product(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("sfumato ")
+
+
+def test_help_lists_every_command(capsys):
+    assert main(["--help"]) == 0
+    said = capsys.readouterr().out
+    for name in ("demo", "init", "anonymize", "check", "list"):
+        assert f"\n  {name} " in said
