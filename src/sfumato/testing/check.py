@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, fields
 from enum import Enum
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
@@ -68,10 +68,3 @@ def nonsense(option: Field[Any], kind: Any) -> Sequence[Any]:
 
 
 _FREE_TEXT = frozenset({"on", "population"})
-
-
-def listed_reason(
-    exceptions: Mapping[tuple[str, str], str], thing: str, check: Check
-) -> str | None:
-    """Why a thing need not meet a check, if that is listed."""
-    return exceptions.get((thing, check.name))
