@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -23,7 +24,7 @@ from sfumato.errors import InfeasibleError, RefusedError, SfumatoError
 from sfumato.models.base import OutputModel, Scope, SensitiveModel
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity
-from sfumato.testing.check import CALM, Check, nonsense, variants
+from sfumato.testing.check import CALM, Check, must, must_be_named, nonsense, variants
 from sfumato.testing.reference import distinct_l_of, k_of
 from sfumato.testing.strategies import PARAMETERS, instances, tables
 from sfumato.testing.tables import Awkward, awkward_table, awkward_tables, request_for
@@ -47,7 +48,10 @@ def check_algorithm(
 
 
 def _about_the_class(algorithm_class: type[Algorithm]) -> Iterator[Check]:
-    yield Check("has a name and a sentence", partial(_is_named, algorithm_class))
+    yield Check(
+        "has a name and a sentence",
+        partial(must_be_named, algorithm_class, algorithm_class.sentence),
+    )
     yield Check("options are validated when made", partial(_validates, algorithm_class))
 
 
@@ -64,11 +68,6 @@ def _about_solving(algorithm: Algorithm, variant: str) -> Iterator[Check]:
 # What the class must look like.
 
 
-def _is_named(algorithm_class: type[Algorithm]) -> None:
-    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", algorithm_class.name)
-    assert algorithm_class.sentence.strip().endswith(".")
-
-
 def _validates(algorithm_class: type[Algorithm]) -> None:
     hints = get_type_hints(algorithm_class)
     for option in fields(algorithm_class):
@@ -82,8 +81,8 @@ def _must_refuse(make: Callable[[], object], option: str) -> None:
     try:
         make()
     except SfumatoError as error:
-        assert option in error.message, f"the error does not name '{option}'"
-        assert error.hint, f"the error about '{option}' has no hint"
+        must(option in error.message, f"the error does not name '{option}'")
+        must(error.hint, f"the error about '{option}' has no hint")
     else:
         raise AssertionError(f"'{option}' accepts nonsense")
 
@@ -128,20 +127,20 @@ def check_solution(request: Request, solution: Solution) -> None:
     _is_well_formed(request, grouping)
     groups = request.groups(grouping)
     for model in request.models:
-        assert model.verify(groups).holds, f"the groups do not meet {model}"
+        must(model.verify(groups).holds, f"the groups do not meet {model}")
     _meets_by_counting(request, grouping)
     if grouping.levels is not None:
         _levels_fit(request, grouping)
 
 
 def _is_well_formed(request: Request, grouping: Grouping) -> None:
-    assert len(grouping.group_of) == request.rows
-    assert grouping.group_of.dtype == np.int32
+    must(len(grouping.group_of) == request.rows, "a row has no group")
+    must(grouping.group_of.dtype == np.int32, "groups are not int32")
     suppressed = int((~grouping.kept).sum())
-    assert suppressed <= request.removable, f"{suppressed} rows were left out"
+    must(suppressed <= request.removable, f"{suppressed} rows were left out")
     found = set(grouping.group_of[grouping.kept].tolist())
-    assert found == set(range(grouping.count)), "groups are not numbered 0 … count − 1"
-    assert grouping.count > 0, "no row is published"
+    must(found == set(range(grouping.count)), "groups are not numbered 0 … count − 1")
+    must(grouping.count > 0, "no row is published")
 
 
 def _meets_by_counting(request: Request, grouping: Grouping) -> None:
@@ -151,26 +150,33 @@ def _meets_by_counting(request: Request, grouping: Grouping) -> None:
     for model in request.models:
         if isinstance(model, KAnonymity):
             who = None if request.subject is None else request.subject[kept].tolist()
-            assert k_of(rows, who) >= model.k
+            must(
+                k_of(rows, who) >= model.k,
+                f"counting rows, the groups do not meet {model}",
+            )
         elif isinstance(model, LDiversity) and model.kind == "distinct":
             for name in (view.column for view in model.views(tuple(request.sensitive))):
                 values = request.sensitive[name].codes[kept].tolist()
-                assert distinct_l_of(rows, values) >= model.l
+                must(
+                    distinct_l_of(rows, values) >= model.l,
+                    f"counting rows, the groups do not meet {model}",
+                )
 
 
 def _levels_fit(request: Request, grouping: Grouping) -> None:
     """All rows of a group share the node at the level that the group declares."""
     levels = grouping.levels
     assert levels is not None
-    assert levels.shape == (grouping.count, len(request.quasi))
+    must(
+        levels.shape == (grouping.count, len(request.quasi)),
+        "levels have a wrong shape",
+    )
     kept = np.flatnonzero(grouping.kept)
     owner = grouping.group_of[kept]
     for index, coded in enumerate(request.quasi):
         nodes = coded.axis.levels[levels[owner, index], coded.codes[kept]]
         pairs = set(zip(owner.tolist(), nodes.tolist(), strict=True))
-        assert len(pairs) == grouping.count, (
-            f"'{coded.name}' shows two nodes in a group"
-        )
+        must(len(pairs) == grouping.count, f"'{coded.name}' shows two nodes in a group")
 
 
 def _must_be_infeasible(algorithm: Algorithm, request: Request) -> None:
@@ -184,15 +190,15 @@ def _must_be_infeasible(algorithm: Algorithm, request: Request) -> None:
 
 def _explains(error: InfeasibleError, request: Request) -> None:
     """The text names a requirement and both numbers, hints, and shows no cell."""
-    assert any(model.name in error.message for model in request.models), error.message
-    assert len(re.findall(r"\d+(?:\.\d+)?", error.message)) >= 2, error.message
-    assert error.hint
+    must(any(model.name in error.message for model in request.models), error.message)
+    must(len(re.findall(r"\d+(?:\.\d+)?", error.message)) >= 2, error.message)
+    must(error.hint, "the error has no hint")
     text = str(error)
     for coded in request.sensitive.values():
         shown = [
             v for v in coded.axis.labels if len(v) > 1 and not v.isdigit() and v in text
         ]
-        assert not shown, f"{len(shown)} values of '{coded.name}' are in the error"
+        must(not shown, f"{len(shown)} values of '{coded.name}' are in the error")
 
 
 # What must hold for every setting.
@@ -201,13 +207,19 @@ def _explains(error: InfeasibleError, request: Request) -> None:
 def _same_twice(algorithm: Algorithm) -> None:
     for request, first in _solved(algorithm):
         second = algorithm.solve(request).grouping
-        assert np.array_equal(first.group_of, second.group_of)
+        must(
+            np.array_equal(first.group_of, second.group_of),
+            "two runs with one seed differ",
+        )
 
 
 def _same_on_two_threads(algorithm: Algorithm) -> None:
     for request, alone in _solved(algorithm):
         together = algorithm.solve(replace(request, threads=2)).grouping
-        assert np.array_equal(alone.group_of, together.group_of)
+        must(
+            np.array_equal(alone.group_of, together.group_of),
+            "two threads give another result than one",
+        )
 
 
 def _same_for_permuted_rows(algorithm: Algorithm) -> None:
@@ -220,7 +232,7 @@ def _same_for_permuted_rows(algorithm: Algorithm) -> None:
         other = request_for(table.permuted(order), models)
         expected = contents(request, algorithm.solve(request).grouping)
         found = contents(other, algorithm.solve(other).grouping)
-        assert found == expected, f"the groups of '{table}' depend on the order of rows"
+        must(found == expected, f"the groups of '{table}' depend on the order of rows")
 
 
 def contents(request: Request, grouping: Grouping) -> Counter[tuple[Any, ...]]:
@@ -246,7 +258,10 @@ def _leaves_input_alone(algorithm: Algorithm) -> None:
     before = [array.copy() for array in _arrays(request)]
     algorithm.solve(request)
     for old, new in zip(before, _arrays(request), strict=True):
-        assert np.array_equal(old, new, equal_nan=old.dtype.kind == "f")
+        must(
+            np.array_equal(old, new, equal_nan=old.dtype.kind == "f"),
+            "an input array was changed",
+        )
 
 
 def _arrays(request: Request) -> list[npt.NDArray[Any]]:
@@ -273,9 +288,9 @@ def _reports_progress(algorithm: Algorithm) -> None:
     calls: list[tuple[str, float]] = []
     request = _busy_request(progress=lambda step, share: calls.append((step, share)))
     algorithm.solve(request)
-    assert calls, "progress was never reported"
-    assert all(step for step, _ in calls), "a step has no name"
-    assert all(0.0 <= share <= 1.0 for _, share in calls), "a share is outside 0 … 1"
+    must(calls, "progress was never reported")
+    must(all(step for step, _ in calls), "a step has no name")
+    must(all(0.0 <= share <= 1.0 for _, share in calls), "a share is outside 0 … 1")
 
 
 class _Pressed(KeyboardInterrupt):
@@ -291,11 +306,11 @@ def _can_be_cancelled(algorithm: Algorithm) -> None:
     try:
         algorithm.solve(_busy_request(progress=press, threads=2))
     except _Pressed:
-        assert threading.active_count() == running, "threads were left behind"
+        must(threading.active_count() == running, "threads were left behind")
     else:
         raise AssertionError("an interrupt was swallowed")
     again = algorithm.solve(_busy_request()).grouping.group_of
-    assert np.array_equal(expected, again), "an interrupt left something behind"
+    must(np.array_equal(expected, again), "an interrupt left something behind")
 
 
 def _accepts_every_group_model(algorithm: Algorithm) -> None:
@@ -329,11 +344,11 @@ def _serves(algorithm: Algorithm, request: Request) -> None:
         solution = algorithm.solve(request)
     except InfeasibleError as error:
         _explains(error, request)
-        assert not _whole_holds(request), "a feasible request was called infeasible"
+        must(not _whole_holds(request), "a feasible request was called infeasible")
     except RefusedError as error:
-        assert error.hint
+        must(error.hint, "the error has no hint")
         scopes = {model.scope for model in request.models}
-        assert scopes != {Scope.GROUP}, "a group model was refused"
+        must(scopes != {Scope.GROUP}, "a group model was refused")
     else:
         check_solution(request, solution)
 
@@ -343,12 +358,14 @@ def _whole_holds(request: Request) -> bool:
     return all(model.verify(whole).holds for model in request.models)
 
 
-_STATEMENTS: Mapping[str, Callable[[Algorithm], None]] = {
-    "one seed gives one result": _same_twice,
-    "two threads give the result of one": _same_on_two_threads,
-    "the order of rows does not matter": _same_for_permuted_rows,
-    "the input is left as it was": _leaves_input_alone,
-    "progress is a named share": _reports_progress,
-    "an interrupt leaves nothing behind": _can_be_cancelled,
-    "every group model of the catalogue is served": _accepts_every_group_model,
-}
+_STATEMENTS: Mapping[str, Callable[[Algorithm], None]] = MappingProxyType(
+    {
+        "one seed gives one result": _same_twice,
+        "two threads give the result of one": _same_on_two_threads,
+        "the order of rows does not matter": _same_for_permuted_rows,
+        "the input is left as it was": _leaves_input_alone,
+        "progress is a named share": _reports_progress,
+        "an interrupt leaves nothing behind": _can_be_cancelled,
+        "every group model of the catalogue is served": _accepts_every_group_model,
+    }
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, fields
 from enum import Enum
@@ -29,6 +30,19 @@ class Check(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.name}: {self.case}" if self.case else self.name
+
+
+def must(condition: object, otherwise: str) -> None:
+    """Fail with a text; unlike `assert`, whatever flags Python runs with."""
+    if not condition:
+        raise AssertionError(otherwise)
+
+
+def must_be_named(thing: type[Any], *texts: str) -> None:
+    """A name such as `k-anonymity`, and texts that are sentences."""
+    must(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", thing.name), "the name has odd signs")
+    for text in texts:
+        must(text.strip().endswith("."), "a sentence does not end in a full stop")
 
 
 def variants(thing: type[Any]) -> dict[str, dict[str, Any]]:

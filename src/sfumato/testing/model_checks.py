@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from functools import partial
 from itertools import combinations
+from types import MappingProxyType
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -20,7 +21,7 @@ from sfumato.data.rules import SUBJECT, View
 from sfumato.errors import PolicyError
 from sfumato.kernels.rules import group_ok, rule_table
 from sfumato.models.base import OutputModel, Scope, SensitiveModel
-from sfumato.testing.check import CALM, Check, nonsense
+from sfumato.testing.check import CALM, Check, must, must_be_named, nonsense
 from sfumato.testing.strategies import groupings, instances, tables
 from sfumato.testing.tables import Awkward, request_for
 
@@ -38,15 +39,14 @@ def check_model(
     """
     models = instances(model_class, parameters)
     return [
-        Check("has a name, a sentence and a blind spot", partial(_named, model_class)),
+        Check(
+            "has a name, a sentence and a blind spot",
+            partial(
+                must_be_named, model_class, model_class.sentence, model_class.blind_spot
+            ),
+        ),
         *(Check(name, partial(ask, models)) for name, ask in _STATEMENTS.items()),
     ]
-
-
-def _named(model_class: type[OutputModel]) -> None:
-    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", model_class.name)
-    assert model_class.sentence.strip().endswith(".")
-    assert model_class.blind_spot.strip().endswith(".")
 
 
 def _validates(models: st.SearchStrategy[Any]) -> None:
@@ -67,9 +67,9 @@ def _must_refuse(model: OutputModel, option: str, value: Any) -> None:
     try:
         type(model)(**chosen)
     except PolicyError as error:
-        assert model.name in error.message, "the error does not name the model"
-        assert re.search(rf"\b{option}\b", str(error)), f"'{option}' is not named"
-        assert error.hint, f"the error about '{option}' has no hint"
+        must(model.name in error.message, "the error does not name the model")
+        must(re.search(rf"\b{option}\b", str(error)), f"'{option}' is not named")
+        must(error.hint, f"the error about '{option}' has no hint")
     else:
         raise AssertionError(f"{model.name} accepts {option} = {value}")
 
@@ -100,9 +100,9 @@ def _agrees_with_its_rules(models: st.SearchStrategy[Any]) -> None:
         told = model.verify(request.groups(grouping)).holds
         compiled = compiled_verdict(request, grouping)
         if model.scope is Scope.TABLE:
-            assert told or not compiled, "the rules let through what the model refuses"
+            must(told or not compiled, "the rules let through what the model refuses")
         else:
-            assert told == compiled, f"{model}: {told} by NumPy, {compiled} compiled"
+            must(told == compiled, f"{model}: {told} by NumPy, {compiled} compiled")
 
     agree()
 
@@ -113,7 +113,10 @@ def _rules_are_safe_with_subjects(models: st.SearchStrategy[Any]) -> None:
     def safe(case: Case) -> None:
         request, grouping = case
         told = request.models[0].verify(request.groups(grouping)).holds
-        assert told or not compiled_verdict(request, grouping)
+        must(
+            told or not compiled_verdict(request, grouping),
+            "the rules let through what the model refuses",
+        )
 
     safe()
 
@@ -166,7 +169,7 @@ def _monotone_under_merging(models: st.SearchStrategy[Any]) -> None:
             into, other = data.draw(st.permutations(range(grouping.count)))[:2]
             merged = np.where(grouping.group_of == other, into, grouping.group_of)
             after = request.groups(Grouping.renumbered(merged))
-            assert model.verify(after).holds, f"{model} is lost by merging two groups"
+            must(model.verify(after).holds, f"{model} is lost by merging two groups")
 
     merging_keeps_it()
 
@@ -183,7 +186,7 @@ def _monotone_under_suppression(models: st.SearchStrategy[Any]) -> None:
             gone = data.draw(st.integers(0, grouping.count - 1))
             left = np.where(grouping.group_of == gone, SUPPRESSED, grouping.group_of)
             after = request.groups(Grouping.renumbered(left))
-            assert model.verify(after).holds, f"{model} is lost by leaving a group out"
+            must(model.verify(after).holds, f"{model} is lost by leaving a group out")
 
     leaving_out_keeps_it()
 
@@ -198,7 +201,7 @@ def _feasibility_is_exact(models: st.SearchStrategy[Any]) -> None:
         request = request_for(table, [model], removable=removable)
         whole = request.groups(_one_group(table, ()))
         answer = model.feasibility(whole, removable=removable)
-        assert answer.feasible == _any_grouping_holds(request, table), str(model)
+        must(answer.feasible == _any_grouping_holds(request, table), str(model))
         if not answer.feasible:
             _explained(model, answer.message, answer.hint)
 
@@ -206,9 +209,9 @@ def _feasibility_is_exact(models: st.SearchStrategy[Any]) -> None:
 
 
 def _explained(model: OutputModel, message: str, hint: str) -> None:
-    assert model.name in message, "the message does not name the model"
-    assert len(re.findall(r"\d+(?:\.\d+)?", message)) >= 2, "two numbers are missing"
-    assert hint
+    must(model.name in message, "the message does not name the model")
+    must(len(re.findall(r"\d+(?:\.\d+)?", message)) >= 2, "two numbers are missing")
+    must(hint, "the message has no hint")
 
 
 def _any_grouping_holds(request: Request, table: Awkward) -> bool:
@@ -272,8 +275,14 @@ def _numbering_does_not_matter(models: st.SearchStrategy[Any]) -> None:
         second = model.verify(
             request.groups(Grouping(turned.astype(np.int32), grouping.count))
         )
-        assert (first.holds, first.offending) == (second.holds, second.offending)
-        assert _close(first.measured, second.measured)
+        must(
+            (first.holds, first.offending) == (second.holds, second.offending),
+            "another numbering gives another verdict",
+        )
+        must(
+            _close(first.measured, second.measured),
+            "another numbering gives another measure",
+        )
 
     same_for_other_numbers()
 
@@ -284,12 +293,14 @@ def _close(first: float | None, second: float | None) -> bool:
     return bool(np.isclose(first, second, rtol=0, atol=1e-9, equal_nan=True))
 
 
-_STATEMENTS: Mapping[str, Callable[[st.SearchStrategy[Any]], None]] = {
-    "parameters are validated when made": _validates,
-    "the NumPy form agrees with the compiled rules": _agrees_with_its_rules,
-    "the compiled rules are safe with subjects": _rules_are_safe_with_subjects,
-    "monotone under merging as declared": _monotone_under_merging,
-    "monotone under suppression as declared": _monotone_under_suppression,
-    "feasibility agrees with trying everything": _feasibility_is_exact,
-    "the numbering of groups does not matter": _numbering_does_not_matter,
-}
+_STATEMENTS: Mapping[str, Callable[[st.SearchStrategy[Any]], None]] = MappingProxyType(
+    {
+        "parameters are validated when made": _validates,
+        "the NumPy form agrees with the compiled rules": _agrees_with_its_rules,
+        "the compiled rules are safe with subjects": _rules_are_safe_with_subjects,
+        "monotone under merging as declared": _monotone_under_merging,
+        "monotone under suppression as declared": _monotone_under_suppression,
+        "feasibility agrees with trying everything": _feasibility_is_exact,
+        "the numbering of groups does not matter": _numbering_does_not_matter,
+    }
+)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from sfumato.data.seeds import Seed
 from sfumato.data.table import Table
 from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
 from sfumato.publish.base import Draft, Material, Operator
-from sfumato.testing.check import CALM, Check, variants
+from sfumato.testing.check import CALM, Check, must, must_be_named, variants
 from sfumato.testing.reference import Domain, covered, k_of
 from sfumato.testing.strategies import groupings, tables
 from sfumato.testing.tables import Awkward, awkward_tables, request_for
@@ -33,7 +33,12 @@ def check_operator(
 ) -> list[Check]:
     """Every check of an operator; `options` as for `check_algorithm`."""
     named = variants(operator_class) if options is None else options
-    checks = [Check("has a name and a sentence", partial(_named, operator_class))]
+    checks = [
+        Check(
+            "has a name and a sentence",
+            partial(must_be_named, operator_class, operator_class.sentence),
+        )
+    ]
     for name, chosen in named.items():
         operator = operator_class(**chosen)
         checks += [
@@ -41,11 +46,6 @@ def check_operator(
             for statement, judge in _STATEMENTS.items()
         ]
     return checks
-
-
-def _named(operator_class: type[Operator]) -> None:
-    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", operator_class.name)
-    assert operator_class.sentence.strip().endswith(".")
 
 
 Judge = Callable[[Awkward, Material, Draft], None]
@@ -112,8 +112,8 @@ def _typed(table: Awkward) -> Table:
 def _rows_are_those_asked_for(
     _table: Awkward, material: Material, draft: Draft
 ) -> None:
-    assert draft.table.num_rows == len(material.rows)
-    assert np.array_equal(draft.rows, material.rows)
+    must(draft.table.num_rows == len(material.rows), "rows were lost or added")
+    must(np.array_equal(draft.rows, material.rows), "the rows are in another order")
 
 
 def _others_leave_as_they_came(
@@ -122,8 +122,8 @@ def _others_leave_as_they_came(
     for name in table.names(Role.SENSITIVE):
         source = table.source.column(name).take(pa.array(material.rows))
         published = draft.table.column(name)
-        assert published.type == source.type, f"'{name}' has another type"
-        assert published.to_pylist() == source.to_pylist(), f"'{name}' has other cells"
+        must(published.type == source.type, f"'{name}' has another type")
+        must(published.to_pylist() == source.to_pylist(), f"'{name}' has other cells")
 
 
 def _nothing_is_added(table: Awkward, _material: Material, draft: Draft) -> None:
@@ -131,17 +131,23 @@ def _nothing_is_added(table: Awkward, _material: Material, draft: Draft) -> None
     hidden = {*table.names(Role.SUBJECT), *table.names(Role.IDENTIFIER)}
     allowed = {*draft.quasi, *table.source.column_names} - hidden
     added = [name for name in draft.table.column_names if name not in allowed]
-    assert not added, f"columns {added} are not of the source"
-    assert len(set(draft.table.column_names)) == len(draft.table.column_names)
+    must(not added, f"columns {added} are not of the source")
+    must(
+        len(set(draft.table.column_names)) == len(draft.table.column_names),
+        "two columns have one name",
+    )
 
 
 def _groups_share_a_tuple(_table: Awkward, material: Material, draft: Draft) -> None:
     rows = published_rows(draft)
     groups = material.grouping.group_of[material.rows].tolist()
     shown = set(zip(groups, rows, strict=True))
-    assert len(shown) == len(set(groups)), "a group shows two tuples"
+    must(len(shown) == len(set(groups)), "a group shows two tuples")
     if rows:
-        assert k_of(rows) >= int(material.grouping.sizes().min())
+        must(
+            k_of(rows) >= int(material.grouping.sizes().min()),
+            "a published group is smaller than its rows",
+        )
 
 
 def published_rows(draft: Draft) -> list[tuple[str, ...]]:
@@ -170,8 +176,9 @@ def _contains(
     axis, domain = coded.axis, domain_of(coded.axis)
     source = [axis.labels[code] for code in coded.codes[rows]]
     for cell, value in set(zip(published, source, strict=True)):
-        assert value in covered(cell, domain), (
-            f"a cell of '{coded.name}' does not cover the value behind it"
+        must(
+            value in covered(cell, domain),
+            f"a cell of '{coded.name}' does not cover the value behind it",
         )
 
 
@@ -192,15 +199,17 @@ def domain_of(axis: Axis) -> Domain:
 def _losses_are_shares(_table: Awkward, material: Material, draft: Draft) -> None:
     shape = (material.grouping.count, len(material.quasi))
     for losses in (draft.ncp, draft.loss):
-        assert losses.shape == shape
-        assert ((losses >= 0) & (losses <= 1 + 1e-12)).all()
+        must(losses.shape == shape, "losses have a wrong shape")
+        must(((losses >= 0) & (losses <= 1 + 1e-12)).all(), "a loss is outside 0 … 1")
 
 
-_STATEMENTS: Mapping[str, Judge] = {
-    "the rows are those asked for, in that order": _rows_are_those_asked_for,
-    "other columns leave as they came": _others_leave_as_they_came,
-    "no column is added": _nothing_is_added,
-    "all rows of a group show one tuple": _groups_share_a_tuple,
-    "a cell contains the source value": _cells_contain_the_source,
-    "losses are shares": _losses_are_shares,
-}
+_STATEMENTS: Mapping[str, Judge] = MappingProxyType(
+    {
+        "the rows are those asked for, in that order": _rows_are_those_asked_for,
+        "other columns leave as they came": _others_leave_as_they_came,
+        "no column is added": _nothing_is_added,
+        "all rows of a group show one tuple": _groups_share_a_tuple,
+        "a cell contains the source value": _cells_contain_the_source,
+        "losses are shares": _losses_are_shares,
+    }
+)

@@ -15,7 +15,6 @@ from datetime import UTC, date, datetime
 
 STAR = "*"
 _INTERVAL = re.compile(r"\[(?P<low>[^,\]]+), (?P<high>[^,\])]+)[\])]")
-_SECONDS_PER_DAY = 86400
 
 Row = tuple[str, ...]
 
@@ -82,7 +81,7 @@ def _between(value: str, cell: str, domain: Domain) -> bool:
     if bounds is None or not domain.numeric or value == domain.missing:
         return False
     low, high = bounds
-    open_end = cell.endswith(")")
+    open_end = cell.endswith(")") or cell.startswith("< ")
     return low <= number(value) and (
         number(value) < high if open_end else number(value) <= high
     )
@@ -91,7 +90,12 @@ def _between(value: str, cell: str, domain: Domain) -> bool:
 def interval(cell: str) -> tuple[float, float] | None:
     """The bounds of a published interval, or None for any other text."""
     match = _INTERVAL.fullmatch(cell)
-    return (number(match["low"]), number(match["high"])) if match else None
+    if match:
+        return number(match["low"]), number(match["high"])
+    sign, _, bound = cell.partition(" ")
+    if sign == ">=":
+        return number(bound), math.inf
+    return (-math.inf, number(bound)) if sign in ("<", "<=") else None
 
 
 def _under(label: str, paths: Mapping[str, Sequence[str]]) -> frozenset[str]:

@@ -77,7 +77,11 @@ def test_a_missing_sensitive_value_is_a_value_of_its_own():
 
 def test_check_agrees_with_a_release_read_back_from_its_file(tmp_path):
     release = sf.anonymize(
-        people(None), quasi=["age", "town"], k=5, unlisted="keep", seed=Seed.guessable(1)
+        people(None),
+        quasi=["age", "town"],
+        k=5,
+        unlisted="keep",
+        seed=Seed.guessable(1),
     )
     release.save(tmp_path / "release")
     found = sf.check(

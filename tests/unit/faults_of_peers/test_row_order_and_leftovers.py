@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import pandas as pd
 import pytest
@@ -41,7 +42,7 @@ def test_the_index_of_the_source_is_not_published():
 
 def test_rows_leave_in_another_order():
     order = [int(text.split()[1]) for text in release_of(people()).data["illness"]]
-    followers = sum(b == a + 1 for a, b in zip(order, order[1:], strict=False))
+    followers = sum(b == a + 1 for a, b in pairwise(order))
     # In a random order about one row follows its neighbor; ten do so in one of 10^7.
     assert followers < 10
 
@@ -49,7 +50,7 @@ def test_rows_leave_in_another_order():
 def test_groups_do_not_leave_one_after_the_other():
     published = release_of(people()).data
     tuples = list(published[["age", "town"]].itertuples(index=False, name=None))
-    changes = sum(a != b for a, b in zip(tuples, tuples[1:], strict=False))
+    changes = sum(a != b for a, b in pairwise(tuples))
     assert changes > 3 * len(set(tuples))
 
 

@@ -42,7 +42,13 @@ def test_ncp_of_a_node_is_its_share_of_the_leaves(cell, expected):
 
 @pytest.mark.parametrize(
     ("cell", "expected"),
-    [("20", 0.0), ("[20, 24]", 0.2), ("[20, 25)", 0.25), ("[0, 100]", 1.0)],
+    [
+        ("20", 0.0),
+        ("[20, 24]", 0.2),
+        ("[20, 25)", 0.25),
+        ("[0, 100]", 1.0),
+        (">= 30", 0.5),
+    ],
 )
 def test_ncp_of_an_interval_is_its_clipped_share_of_the_range(cell, expected):
     assert cell_ncp(cell, AGE) == pytest.approx(expected)
@@ -127,6 +133,9 @@ def test_a_flat_group_shows_its_values_in_a_fixed_order():
         ("{A|C}", FLAT, "AC"),
         ("[20, 24]", AGE, ("20", "24")),
         ("[20, 24)", AGE, ("20",)),
+        (">= 30", AGE, ("30", "40")),
+        ("< 24", AGE, ("20",)),
+        ("<= 24", AGE, ("20", "24")),
         ("Italy", TOWN, ("Rome", "Turin")),
         ("Oslo", TOWN, ("Oslo",)),
     ],
