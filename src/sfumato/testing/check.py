@@ -77,7 +77,7 @@ def nonsense(option: Field[Any], kind: Any) -> Sequence[Any]:
     if kind is bool or option.name in _FREE_TEXT:
         return ()
     if numeric:
-        return (-1, float("nan"))
+        return (-1, float("nan"), *((1.5,) if float not in numeric else ()))
     return ("no such choice",) if kind is str or choices(kind) else ()
 
 

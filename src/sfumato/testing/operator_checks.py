@@ -20,7 +20,7 @@ from sfumato.data.table import Table
 from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
 from sfumato.publish.base import Draft, Material, Operator
 from sfumato.testing.check import CALM, Check, must, must_be_named, variants
-from sfumato.testing.reference import Domain, covered, k_of
+from sfumato.testing.reference import Domain, covers, k_of
 from sfumato.testing.strategies import groupings, tables
 from sfumato.testing.tables import Awkward, awkward_tables, request_for
 
@@ -177,7 +177,7 @@ def _contains(
     source = [axis.labels[code] for code in coded.codes[rows]]
     for cell, value in set(zip(published, source, strict=True)):
         must(
-            value in covered(cell, domain),
+            covers(cell, value, domain),
             f"a cell of '{coded.name}' does not cover the value behind it",
         )
 

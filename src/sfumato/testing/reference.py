@@ -53,15 +53,20 @@ def _moment(text: str) -> float:
 
 def covered(cell: str, domain: Domain) -> frozenset[str]:
     """The source values that a published cell may stand for."""
-    if cell == STAR:
-        return domain.values
+    return frozenset(value for value in domain.values if covers(cell, value, domain))
+
+
+def covers(cell: str, value: str, domain: Domain) -> bool:
+    """Whether a published cell may stand for a source value."""
+    if cell in (STAR, value):
+        return True
+    if domain.paths and cell in domain.paths.get(value, ()):
+        return True
     if cell in domain.values:
-        return frozenset({cell})
-    if domain.paths and any(cell in path for path in domain.paths.values()):
-        return _under(cell, domain.paths) & domain.values
+        return False
     if cell.startswith("{"):
-        return frozenset(members(cell))
-    return frozenset(v for v in domain.values if _between(v, cell, domain))
+        return value in members(cell)
+    return _between(value, cell, domain)
 
 
 def members(cell: str) -> list[str]:
