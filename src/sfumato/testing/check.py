@@ -1,0 +1,84 @@
+"""What a conformance check is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, Field, fields
+from enum import Enum
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+
+from hypothesis import settings
+
+CALM = settings(
+    derandomize=True, deadline=None, database=None, max_examples=60, print_blob=False
+)
+"""How drawn examples are tried: the same ones every time, and no clock."""
+
+
+class Check(NamedTuple):
+    """A statement that must hold for a thing, and how to find out."""
+
+    name: str
+    """The statement."""
+    run: Callable[[], None]
+    case: str = ""
+    """The options and the table that it is asked of."""
+
+    def __call__(self) -> None:
+        self.run()
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.case}" if self.case else self.name
+
+
+def must(condition: object, otherwise: str) -> None:
+    """Fail with a text; unlike `assert`, whatever flags Python runs with."""
+    if not condition:
+        raise AssertionError(otherwise)
+
+
+def must_be_named(thing: type[Any], *texts: str) -> None:
+    """A name such as `k-anonymity`, and texts that are sentences."""
+    must(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", thing.name), "the name has odd signs")
+    for text in texts:
+        must(text.strip().endswith("."), "a sentence does not end in a full stop")
+
+
+def variants(thing: type[Any]) -> dict[str, dict[str, Any]]:
+    """The defaults, and each other choice of each option, by name.
+
+    Options are found by their types: a flag, an enumeration or a Literal. Options
+    without a default are left to the caller.
+    """
+    found: dict[str, dict[str, Any]] = {"defaults": {}}
+    hints = get_type_hints(thing)
+    for option in fields(thing):
+        for value in choices(hints[option.name]):
+            if option.default is not MISSING and value != option.default:
+                found[f"{option.name}={value}"] = {option.name: value}
+    return found
+
+
+def choices(kind: Any) -> Sequence[Any]:
+    """The values that a type allows, where it allows only a few."""
+    if kind is bool:
+        return (False, True)
+    if get_origin(kind) is Literal:
+        return get_args(kind)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return tuple(kind)
+    return ()
+
+
+def nonsense(option: Field[Any], kind: Any) -> Sequence[Any]:
+    """Values that no option of this type may accept."""
+    numeric = {int, float} & {kind, *get_args(kind)}
+    if kind is bool or option.name in _FREE_TEXT:
+        return ()
+    if numeric:
+        return (-1, float("nan"), *((1.5,) if float not in numeric else ()))
+    return ("no such choice",) if kind is str or choices(kind) else ()
+
+
+_FREE_TEXT = frozenset({"on", "population"})

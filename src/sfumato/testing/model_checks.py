@@ -1,0 +1,306 @@
+"""What every output model must meet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from functools import partial
+from itertools import combinations
+from types import MappingProxyType
+from typing import Any, get_type_hints
+
+import numpy as np
+import numpy.typing as npt
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.algorithms.base import Request
+from sfumato.data.grouping import SUPPRESSED, Grouping
+from sfumato.data.rules import SUBJECT, View
+from sfumato.errors import PolicyError
+from sfumato.kernels.rules import group_ok, rule_table
+from sfumato.models.base import OutputModel, Scope, SensitiveModel
+from sfumato.testing.check import CALM, Check, must, must_be_named, nonsense
+from sfumato.testing.strategies import groupings, instances, tables
+from sfumato.testing.tables import Awkward, request_for
+
+Parameters = st.SearchStrategy[dict[str, Any]]
+Case = tuple[Request, Grouping]
+
+
+def check_model(
+    model_class: type[OutputModel], *, parameters: Parameters | None = None
+) -> list[Check]:
+    """Every check of a model.
+
+    `parameters` is a strategy of keyword arguments; the catalogue's own models have
+    theirs in `sfumato.testing.strategies.PARAMETERS`.
+    """
+    models = instances(model_class, parameters)
+    return [
+        Check(
+            "has a name, a sentence and a blind spot",
+            partial(
+                must_be_named, model_class, model_class.sentence, model_class.blind_spot
+            ),
+        ),
+        *(Check(name, partial(ask, models)) for name, ask in _STATEMENTS.items()),
+    ]
+
+
+def _validates(models: st.SearchStrategy[Any]) -> None:
+    @CALM
+    @given(models)
+    def refuses_nonsense(model: OutputModel) -> None:
+        hints = get_type_hints(type(model))
+        for option in fields(model):
+            if getattr(model, option.name) is not None:
+                for value in nonsense(option, hints[option.name]):
+                    _must_refuse(model, option.name, value)
+
+    refuses_nonsense()
+
+
+def _must_refuse(model: OutputModel, option: str, value: Any) -> None:
+    chosen = model.parameters() | {option: value}
+    try:
+        type(model)(**chosen)
+    except PolicyError as error:
+        must(model.name in error.message, "the error does not name the model")
+        must(re.search(rf"\b{option}\b", str(error)), f"'{option}' is not named")
+        must(error.hint, f"the error about '{option}' has no hint")
+    else:
+        raise AssertionError(f"{model.name} accepts {option} = {value}")
+
+
+@st.composite
+def cases(
+    draw: st.DrawFn,
+    models: st.SearchStrategy[Any],
+    *,
+    max_rows: int = 12,
+    suppression: bool = True,
+    subjects: bool | None = None,
+) -> Case:
+    """A request for one model on a drawn table, and a grouping of its rows."""
+    model = draw(models)
+    columns = draw(st.integers(1, 2)) if isinstance(model, SensitiveModel) else None
+    table = draw(tables(max_rows=max_rows, subjects=subjects, sensitive=columns))
+    grouping = draw(groupings(table.rows, suppression=suppression))
+    return request_for(table, [model]), grouping
+
+
+def _agrees_with_its_rules(models: st.SearchStrategy[Any]) -> None:
+    @CALM
+    @given(cases(models, subjects=False))
+    def agree(case: Case) -> None:
+        request, grouping = case
+        model = request.models[0]
+        told = model.verify(request.groups(grouping)).holds
+        compiled = compiled_verdict(request, grouping)
+        if model.scope is Scope.TABLE:
+            must(told or not compiled, "the rules let through what the model refuses")
+        else:
+            must(told == compiled, f"{model}: {told} by NumPy, {compiled} compiled")
+
+    agree()
+
+
+def _rules_are_safe_with_subjects(models: st.SearchStrategy[Any]) -> None:
+    @CALM
+    @given(cases(models, subjects=True))
+    def safe(case: Case) -> None:
+        request, grouping = case
+        told = request.models[0].verify(request.groups(grouping)).holds
+        must(
+            told or not compiled_verdict(request, grouping),
+            "the rules let through what the model refuses",
+        )
+
+    safe()
+
+
+def compiled_verdict(request: Request, grouping: Grouping) -> bool:
+    """Whether every group meets the compiled rules of the request's models."""
+    names, subjects = tuple(request.sensitive), request.subject is not None
+    rules = [r for m in request.models for r in m.rules(names, subjects=subjects)]
+    views = sorted({rule.view for rule in rules if rule.view is not None})
+    table = rule_table(rules, views)
+    return all(
+        _one_verdict(request, np.flatnonzero(grouping.group_of == group), views, table)
+        for group in range(grouping.count)
+    )
+
+
+def _one_verdict(
+    request: Request, rows: npt.NDArray[np.int64], views: list[View], table: Any
+) -> bool:
+    counted = [
+        np.unique(_seen(request, view)[rows], return_counts=True) for view in views
+    ]
+    width = max((len(codes) for codes, _ in counted), default=0)
+    codes = np.zeros((len(views), width), dtype=np.int32)
+    counts = np.zeros((len(views), width), dtype=np.int64)
+    for line, (values, times) in enumerate(counted):
+        codes[line, : len(values)] = values
+        counts[line, : len(values)] = times
+    lengths = np.array([len(values) for values, _ in counted], dtype=np.int64)
+    return bool(group_ok(len(rows), 0, codes, counts, lengths, table))
+
+
+def _seen(request: Request, view: View) -> npt.NDArray[np.int32]:
+    if view == SUBJECT:
+        assert request.subject is not None
+        return request.subject
+    coded = request.sensitive[view.column]
+    return coded.axis.levels[view.level, coded.codes]
+
+
+def _monotone_under_merging(models: st.SearchStrategy[Any]) -> None:
+    @CALM
+    @given(cases(models), st.data())
+    def merging_keeps_it(case: Case, data: st.DataObject) -> None:
+        request, grouping = case
+        model = request.models[0]
+        if not model.monotone_generalization or grouping.count < 2:
+            return
+        if model.verify(request.groups(grouping)).holds:
+            into, other = data.draw(st.permutations(range(grouping.count)))[:2]
+            merged = np.where(grouping.group_of == other, into, grouping.group_of)
+            after = request.groups(Grouping.renumbered(merged))
+            must(model.verify(after).holds, f"{model} is lost by merging two groups")
+
+    merging_keeps_it()
+
+
+def _monotone_under_suppression(models: st.SearchStrategy[Any]) -> None:
+    @CALM
+    @given(cases(models), st.data())
+    def leaving_out_keeps_it(case: Case, data: st.DataObject) -> None:
+        request, grouping = case
+        model = request.models[0]
+        if not model.monotone_suppression or grouping.count < 2:
+            return
+        if model.verify(request.groups(grouping)).holds:
+            gone = data.draw(st.integers(0, grouping.count - 1))
+            left = np.where(grouping.group_of == gone, SUPPRESSED, grouping.group_of)
+            after = request.groups(Grouping.renumbered(left))
+            must(model.verify(after).holds, f"{model} is lost by leaving a group out")
+
+    leaving_out_keeps_it()
+
+
+def _feasibility_is_exact(models: st.SearchStrategy[Any]) -> None:
+    @CALM
+    @given(models, st.data())
+    def agrees(model: OutputModel, data: st.DataObject) -> None:
+        columns = 1 if isinstance(model, SensitiveModel) else None
+        table = data.draw(tables(max_rows=6, sensitive=columns))
+        removable = data.draw(st.integers(0, 2))
+        request = request_for(table, [model], removable=removable)
+        whole = request.groups(_one_group(table, ()))
+        answer = model.feasibility(whole, removable=removable)
+        must(answer.feasible == _any_grouping_holds(request, table), str(model))
+        if not answer.feasible:
+            _explained(model, answer.message, answer.hint)
+
+    agrees()
+
+
+def _explained(model: OutputModel, message: str, hint: str) -> None:
+    must(model.name in message, "the message does not name the model")
+    must(len(re.findall(r"\d+(?:\.\d+)?", message)) >= 2, "two numbers are missing")
+    must(hint, "the message has no hint")
+
+
+def _any_grouping_holds(request: Request, table: Awkward) -> bool:
+    """Whether any grouping of any allowed remainder meets the model.
+
+    One group is enough for models that merging keeps; the others are asked about
+    every partition.
+    """
+    model = request.models[0]
+    for left_out in _removals(table.rows, request.removable):
+        kept = [row for row in range(table.rows) if row not in left_out]
+        for parts in _partitions(kept, whole=model.monotone_generalization):
+            if model.verify(request.groups(_grouping(table.rows, parts))).holds:
+                return True
+    return False
+
+
+def _removals(rows: int, removable: int) -> Iterator[tuple[int, ...]]:
+    for count in range(min(removable, rows - 1) + 1):
+        yield from combinations(range(rows), count)
+
+
+def _partitions(rows: list[int], *, whole: bool) -> Iterator[list[list[int]]]:
+    yield [rows]
+    if not whole:
+        yield from (parts for parts in _all_partitions(rows) if len(parts) > 1)
+
+
+def _all_partitions(rows: list[int]) -> Iterator[list[list[int]]]:
+    if not rows:
+        yield []
+        return
+    first, rest = rows[0], rows[1:]
+    for parts in _all_partitions(rest):
+        yield [[first], *parts]
+        for index in range(len(parts)):
+            yield [*parts[:index], [first, *parts[index]], *parts[index + 1 :]]
+
+
+def _one_group(table: Awkward, left_out: tuple[int, ...]) -> Grouping:
+    return _grouping(table.rows, [[r for r in range(table.rows) if r not in left_out]])
+
+
+def _grouping(rows: int, parts: list[list[int]]) -> Grouping:
+    group_of = np.full(rows, SUPPRESSED, dtype=np.int32)
+    for group, members in enumerate(parts):
+        group_of[members] = group
+    return Grouping(group_of, len(parts))
+
+
+def _numbering_does_not_matter(models: st.SearchStrategy[Any]) -> None:
+    @CALM
+    @given(cases(models))
+    def same_for_other_numbers(case: Case) -> None:
+        request, grouping = case
+        turned = np.where(
+            grouping.kept, grouping.count - 1 - grouping.group_of, SUPPRESSED
+        )
+        model = request.models[0]
+        first = model.verify(request.groups(grouping))
+        second = model.verify(
+            request.groups(Grouping(turned.astype(np.int32), grouping.count))
+        )
+        must(
+            (first.holds, first.offending) == (second.holds, second.offending),
+            "another numbering gives another verdict",
+        )
+        must(
+            _close(first.measured, second.measured),
+            "another numbering gives another measure",
+        )
+
+    same_for_other_numbers()
+
+
+def _close(first: float | None, second: float | None) -> bool:
+    if first is None or second is None:
+        return first is second
+    return bool(np.isclose(first, second, rtol=0, atol=1e-9, equal_nan=True))
+
+
+_STATEMENTS: Mapping[str, Callable[[st.SearchStrategy[Any]], None]] = MappingProxyType(
+    {
+        "parameters are validated when made": _validates,
+        "the NumPy form agrees with the compiled rules": _agrees_with_its_rules,
+        "the compiled rules are safe with subjects": _rules_are_safe_with_subjects,
+        "monotone under merging as declared": _monotone_under_merging,
+        "monotone under suppression as declared": _monotone_under_suppression,
+        "feasibility agrees with trying everything": _feasibility_is_exact,
+        "the numbering of groups does not matter": _numbering_does_not_matter,
+    }
+)

@@ -1,0 +1,215 @@
+"""What every publication operator must meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.data.grouping import Grouping
+from sfumato.data.schema import Attribute, Role, Schema
+from sfumato.data.seeds import Seed
+from sfumato.data.table import Table
+from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
+from sfumato.publish.base import Draft, Material, Operator
+from sfumato.testing.check import CALM, Check, must, must_be_named, variants
+from sfumato.testing.reference import Domain, covers, k_of
+from sfumato.testing.strategies import groupings, tables
+from sfumato.testing.tables import Awkward, awkward_tables, request_for
+
+Case = tuple[Awkward, Material]
+Options = Mapping[str, Any]
+
+
+def check_operator(
+    operator_class: type[Operator], *, options: Mapping[str, Options] | None = None
+) -> list[Check]:
+    """Every check of an operator; `options` as for `check_algorithm`."""
+    named = variants(operator_class) if options is None else options
+    checks = [
+        Check(
+            "has a name and a sentence",
+            partial(must_be_named, operator_class, operator_class.sentence),
+        )
+    ]
+    for name, chosen in named.items():
+        operator = operator_class(**chosen)
+        checks += [
+            Check(statement, partial(_ask, operator, judge), name)
+            for statement, judge in _STATEMENTS.items()
+        ]
+    return checks
+
+
+Judge = Callable[[Awkward, Material, Draft], None]
+
+
+def _ask(operator: Operator, judge: Judge) -> None:
+    """Judge what an operator makes of every awkward table and of drawn ones."""
+    for table in awkward_tables():
+        for material in _materials(table):
+            judge(table, material, operator.publish(material))
+
+    @CALM
+    @given(drawn_cases())
+    def judged(case: Case) -> None:
+        table, material = case
+        judge(table, material, operator.publish(material))
+
+    judged()
+
+
+def _materials(table: Awkward) -> Iterator[Material]:
+    """The table as one group, in neighbors of five rows, and with a row left out."""
+    for width in (table.rows, 5):
+        yield material_for(table, np.arange(table.rows) // width)
+    if table.rows > 1:
+        labels = np.arange(table.rows) % max(table.rows // 4, 1)
+        labels[0] = -1
+        yield material_for(table, labels)
+
+
+@st.composite
+def drawn_cases(draw: st.DrawFn) -> Case:
+    """A drawn table and something to publish of it."""
+    table = draw(tables())
+    grouping = draw(groupings(table.rows))
+    return table, material_for(table, grouping.group_of)
+
+
+def material_for(table: Awkward, labels: npt.NDArray[np.integer]) -> Material:
+    """What an operator works on, with rows in an order that is not the source's."""
+    grouping = Grouping.renumbered(labels)
+    kept = np.flatnonzero(grouping.kept)
+    seed = Seed.guessable(3)
+    return Material(
+        table=_typed(table),
+        quasi=request_for(table, ()).quasi,
+        grouping=grouping,
+        rows=kept[seed.child("order").permutation(len(kept))],
+        seed=seed,
+    )
+
+
+def _typed(table: Awkward) -> Table:
+    attributes = tuple(
+        Attribute(name=name, role=table.roles[name], kind=table.kinds[name])
+        for name in table.source.column_names
+    )
+    return Table(Schema(attributes), table.source, table.columns())
+
+
+# What must hold for every draft.
+
+
+def _rows_are_those_asked_for(
+    _table: Awkward, material: Material, draft: Draft
+) -> None:
+    must(draft.table.num_rows == len(material.rows), "rows were lost or added")
+    must(np.array_equal(draft.rows, material.rows), "the rows are in another order")
+
+
+def _others_leave_as_they_came(
+    table: Awkward, material: Material, draft: Draft
+) -> None:
+    for name in table.names(Role.SENSITIVE):
+        source = table.source.column(name).take(pa.array(material.rows))
+        published = draft.table.column(name)
+        must(published.type == source.type, f"'{name}' has another type")
+        must(published.to_pylist() == source.to_pylist(), f"'{name}' has other cells")
+
+
+def _nothing_is_added(table: Awkward, _material: Material, draft: Draft) -> None:
+    """No column beside the quasi-identifiers' and those of the source."""
+    hidden = {*table.names(Role.SUBJECT), *table.names(Role.IDENTIFIER)}
+    allowed = {*draft.quasi, *table.source.column_names} - hidden
+    added = [name for name in draft.table.column_names if name not in allowed]
+    must(not added, f"columns {added} are not of the source")
+    must(
+        len(set(draft.table.column_names)) == len(draft.table.column_names),
+        "two columns have one name",
+    )
+
+
+def _groups_share_a_tuple(_table: Awkward, material: Material, draft: Draft) -> None:
+    rows = published_rows(draft)
+    groups = material.grouping.group_of[material.rows].tolist()
+    shown = set(zip(groups, rows, strict=True))
+    must(len(shown) == len(set(groups)), "a group shows two tuples")
+    if rows:
+        must(
+            k_of(rows) >= int(material.grouping.sizes().min()),
+            "a published group is smaller than its rows",
+        )
+
+
+def published_rows(draft: Draft) -> list[tuple[str, ...]]:
+    """The published quasi-identifiers as texts; a missing cell is empty."""
+    columns = [texts(draft.table.column(name)) for name in draft.quasi]
+    return list(zip(*columns, strict=True))
+
+
+def texts(column: pa.ChunkedArray) -> list[str]:
+    """Cells as the texts that a CSV file would show."""
+    plain = column.cast(pa.string()) if column.type != pa.string() else column
+    return ["" if cell is None else cell for cell in plain.to_pylist()]
+
+
+def _cells_contain_the_source(
+    _table: Awkward, material: Material, draft: Draft
+) -> None:
+    for coded in material.quasi:
+        if coded.name in draft.quasi:
+            _contains(coded, material.rows, texts(draft.table.column(coded.name)))
+
+
+def _contains(
+    coded: CodedAxis, rows: npt.NDArray[np.int64], published: list[str]
+) -> None:
+    axis, domain = coded.axis, domain_of(coded.axis)
+    source = [axis.labels[code] for code in coded.codes[rows]]
+    for cell, value in set(zip(published, source, strict=True)):
+        must(
+            covers(cell, value, domain),
+            f"a cell of '{coded.name}' does not cover the value behind it",
+        )
+
+
+def domain_of(axis: Axis) -> Domain:
+    """What an axis may show, as plain texts."""
+    paths = {
+        label: [axis.node_labels[node] for node in axis.levels[:, code]]
+        for code, label in enumerate(axis.labels)
+    }
+    return Domain(
+        values=frozenset(axis.labels),
+        paths=paths if axis.shape is Shape.TREE else None,
+        numeric=axis.kind.numeric,
+        missing=axis.labels[axis.missing] if axis.missing >= 0 else None,
+    )
+
+
+def _losses_are_shares(_table: Awkward, material: Material, draft: Draft) -> None:
+    shape = (material.grouping.count, len(material.quasi))
+    for losses in (draft.ncp, draft.loss):
+        must(losses.shape == shape, "losses have a wrong shape")
+        must(((losses >= 0) & (losses <= 1 + 1e-12)).all(), "a loss is outside 0 … 1")
+
+
+_STATEMENTS: Mapping[str, Judge] = MappingProxyType(
+    {
+        "the rows are those asked for, in that order": _rows_are_those_asked_for,
+        "other columns leave as they came": _others_leave_as_they_came,
+        "no column is added": _nothing_is_added,
+        "all rows of a group show one tuple": _groups_share_a_tuple,
+        "a cell contains the source value": _cells_contain_the_source,
+        "losses are shares": _losses_are_shares,
+    }
+)
