@@ -15,7 +15,7 @@ from sfumato.hierarchies.axis import Shape
 from sfumato.hierarchies.intervals import halving_nodes, interval_ladder
 from sfumato.hierarchies.labels import DISCRETE, set_label
 from sfumato.hierarchies.masking import calendar_ladder, prefix_ladder
-from sfumato.hierarchies.rungs import Ints, Ladder, Rung, known_numbers
+from sfumato.hierarchies.rungs import Ints, Ladder, Rung, known_numbers, possible_leaves
 
 _FINEST_BINS = 20
 _MOST_LEVELS = 5
@@ -87,6 +87,8 @@ def prefix_lengths(column: Column) -> tuple[int, ...]:
 
 def _interval_ladder(column: Column) -> Ladder:
     widths = interval_widths(column)
+    if not widths:
+        return Ladder(total=possible_leaves(column))
     whole = column.kind in DISCRETE
     given = [int(width) if whole else width for width in widths]
     return interval_ladder(column, given)

@@ -10,7 +10,7 @@ from sfumato.data.table import Column
 from sfumato.errors import HierarchyError
 from sfumato.hierarchies.automatic import automatic_ladder
 from sfumato.hierarchies.axis import CodedAxis, Shape
-from sfumato.hierarchies.files import LabelTable, read_file, read_tree, tree_table
+from sfumato.hierarchies.files import read_file, read_tree, tree_table
 from sfumato.hierarchies.intervals import (
     interval_ladder,
     quantile_ladder,
@@ -115,24 +115,25 @@ def _from_file(
 ) -> Ladder:
     if not isinstance(given, str):
         raise _wrong(column, "needs a path in 'file'")
+    trust = bool(_switch(column, options, "trust"))
     table = read_file(
         base / given,
         column,
         header=_switch(column, options, "header"),
         delimiter=_delimiter(column, options),
     )
-    return table_ladder(column, table, trust=bool(_switch(column, options, "trust")))
+    return table_ladder(column, table, trust=trust)
 
 
 def _from_tree(
     column: Column, given: object, options: Mapping[str, object], base: Path
 ) -> Ladder:
-    table: LabelTable
+    trust = bool(_switch(column, options, "trust"))
     if isinstance(given, str):
         table = read_tree(base / given, column)
     else:
         table = tree_table(given, column)
-    return table_ladder(column, table, trust=bool(_switch(column, options, "trust")))
+    return table_ladder(column, table, trust=trust)
 
 
 def _switch(column: Column, options: Mapping[str, object], key: str) -> bool | None:
