@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,7 @@ STAR = "*"
 
 Nodes = npt.NDArray[np.int32]
 Losses = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.integer[Any]]
 
 
 class Shape(IntEnum):
@@ -88,31 +90,27 @@ class Axis:
         known = self._numbers[~np.isnan(self._numbers)]
         return float(known.max() - known.min()) if len(known) else 0.0
 
-    def covering(
-        self, low: npt.NDArray[np.integer], high: npt.NDArray[np.integer]
-    ) -> Nodes:
+    def covering(self, low: Indices, high: Indices) -> Nodes:
         """The smallest node over each run of codes low … high."""
-        nodes = self.levels[-1, low].copy()
+        nodes: Nodes = self.levels[-1, low].copy()
         for level in range(self.height - 2, -1, -1):
             at_level = self.levels[level]
             same = at_level[low] == at_level[high]
             nodes[same] = at_level[low[same]]
         return nodes
 
-    def interval_ncp(
-        self, low: npt.NDArray[np.integer], high: npt.NDArray[np.integer]
-    ) -> Losses:
+    def interval_ncp(self, low: Indices, high: Indices) -> Losses:
         """NCP of the runs low … high on a free axis."""
         length = self._numbers[high] - self._numbers[low]
         mixed = np.where(low == high, 0.0, 1.0)
         scaled = length / self.span if self.span > 0 else np.zeros(len(length))
         return np.where(np.isnan(scaled), mixed, scaled)
 
-    def set_ncp(self, counts: npt.NDArray[np.integer]) -> Losses:
+    def set_ncp(self, counts: Indices) -> Losses:
         """NCP of sets of `counts` values on a flat axis: size / occurring values."""
         return np.where(counts <= 1, 0.0, counts / max(self.size, 1))
 
-    def set_loss(self, counts: npt.NDArray[np.integer]) -> Losses:
+    def set_loss(self, counts: Indices) -> Losses:
         """Generalized loss of sets on a flat axis: (size − 1) / (occurring − 1)."""
         return (counts - 1) / max(self.size - 1, 1)
 

@@ -47,7 +47,8 @@ class _Reader:
         if text in self.leaf:
             return self._only([self.leaf[text]])
         nodes = self.nodes.get(text, [])
-        return np.isin(self.axis.levels, nodes).any(axis=0)
+        under: Leaves = np.isin(self.axis.levels, nodes).any(axis=0)
+        return under
 
     def _unnamed(self, text: str) -> Leaves:
         members = parse_set(text)
