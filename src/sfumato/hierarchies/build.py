@@ -19,6 +19,9 @@ from sfumato.hierarchies.intervals import (
 from sfumato.hierarchies.masking import calendar_ladder, prefix_ladder
 from sfumato.hierarchies.rungs import Ladder, assemble
 from sfumato.hierarchies.tree import table_ladder
+from sfumato.hierarchies.validate import refuse_reserved
+
+__all__ = ["OPTIONS", "Spec", "build", "refuse_reserved"]
 
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     "file": ("trust", "header", "delimiter"),

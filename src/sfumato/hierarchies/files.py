@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -59,12 +60,27 @@ def read_tree(path: Path, column: Column) -> LabelTable:
     text = _text_of(path, column)
     load = _load_toml if path.suffix.lower() == ".toml" else _load_json
     try:
-        tree = load(text)
+        return tree_table(load(text), column, name=path.name)
     except ValueError as error:
-        raise _fault(path.name, column, f"cannot be read: {error}.") from error
+        problem = f"cannot be read: {_reason(error)}."
     except RecursionError:
-        raise _fault(path.name, column, "is nested too deeply.") from None
-    return tree_table(tree, column, name=path.name)
+        problem = "is nested too deeply."
+    raise _fault(
+        path.name,
+        column,
+        problem,
+        hint="A tree is tables of tables, with lists of leaves at the end.",
+    )
+
+
+def _reason(error: ValueError) -> str:
+    """What a parser says, without the text it stumbled on."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"not JSON at line {error.lineno}, column {error.colno}"
+    if isinstance(error, tomllib.TOMLDecodeError):
+        place = re.search(r"line \d+, column \d+", str(error))
+        return f"not TOML at {place[0] if place else 'its end'}"
+    return str(error)
 
 
 def tree_table(tree: object, column: Column, *, name: str = "tree") -> LabelTable:
@@ -74,6 +90,8 @@ def tree_table(tree: object, column: Column, *, name: str = "tree") -> LabelTabl
             name, column, "is not a tree: tables and lists of values expected."
         )
     paths = list(_paths(tree, (), name, column))
+    if not paths:
+        raise _fault(name, column, "has no leaves.")
     depth = max(len(path) for path in paths)
     padded = [path[::-1][:1] * (depth - len(path)) + path[::-1] for path in paths]
     return LabelTable(name=name, levels=tuple(zip(*padded, strict=True)))
@@ -135,13 +153,16 @@ def _parse_rows(
     """The rows that hold something, each with the line it ends on."""
     rows = _split(text, delimiter or _detected(text))
     if not rows:
-        raise _fault(path.name, column, "is empty.")
+        raise _fault(path.name, column, "is empty, or no CSV file.")
     return rows
 
 
 def _split(text: str, delimiter: str) -> list[tuple[int, list[str]]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    return [(reader.line_num, row) for row in reader if row]
+    try:
+        return [(reader.line_num, row) for row in reader if row]
+    except csv.Error:
+        return []
 
 
 def _detected(text: str) -> str:

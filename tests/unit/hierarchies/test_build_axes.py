@@ -326,13 +326,12 @@ def named(shape: Any, path: str, leaves: list[str]) -> Any:
     if shape == "leaf":
         leaves.append(f"v{path}")
         return None
-    parts = {
+    return {
         f"v{path}.{at}" if part == "leaf" else f"n{path}.{at}": named(
             part, f"{path}.{at}", leaves
         )
         for at, part in enumerate(shape)
     }
-    return parts
 
 
 @given(TREES, st.randoms(use_true_random=False))

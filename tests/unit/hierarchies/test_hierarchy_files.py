@@ -245,12 +245,15 @@ def test_numbers_in_a_json_tree_keep_their_text(
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [
-        ("t.json", "{", "cannot be read"),
+        ("t.json", "{", "cannot be read: not JSON at line 1, column 2"),
+        ("t.json", "[[]]", "has no leaves"),
+        ("t.json", "[" * 100_000, "nested too deeply"),
+        ("h.csv", "x" * 200_000 + ",*", "no CSV file"),
         ("t.json", "[]", "is not a tree"),
         ("t.json", '"France"', "is not a tree"),
         ("t.json", '{"a": [true]}', "neither text nor number"),
         ("t.json", '{"a": ["x"], "a": ["y"]}', "1 keys occur twice"),
-        ("t.toml", "= 1", "cannot be read"),
+        ("t.toml", "= 1", "cannot be read: not TOML at line 1, column 1"),
         ("h.csv", "", "is empty"),
         ("h.csv", "country,all\n", "header and no leaves"),
     ],

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow
-import pyarrow.csv
+import pyarrow as pa
+import pyarrow.csv as pa_csv
 import pytest
 
 from sfumato.data.schema import Kind
@@ -37,13 +37,11 @@ def values_of(path: Path) -> dict[str, list[str]]:
     raw = path.read_bytes()
     data = gzip.decompress(raw) if path.suffix == ".gz" else raw
     names = data.split(b"\n", 1)[0].decode().strip().split(",")
-    text = pyarrow.csv.ConvertOptions(
-        column_types=dict.fromkeys(names, pyarrow.string()), strings_can_be_null=False
+    text = pa_csv.ConvertOptions(
+        column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
     )
-    lines = pyarrow.csv.ParseOptions(newlines_in_values=True)
-    table = pyarrow.csv.read_csv(
-        io.BytesIO(data), convert_options=text, parse_options=lines
-    )
+    lines = pa_csv.ParseOptions(newlines_in_values=True)
+    table = pa_csv.read_csv(io.BytesIO(data), convert_options=text, parse_options=lines)
     return {name: [str(cell) for cell in table[name].unique()] for name in names}
 
 
