@@ -92,10 +92,8 @@ def starred(extent: Extent) -> Labels:
 
 def _texts(axis: Axis, labels: tuple[str, ...]) -> list[str | None]:
     """The texts of leaves or nodes; an empty missing mark is a missing cell."""
-    texts: list[str | None] = list(labels)
-    if axis.missing >= 0 and labels[axis.missing] == "":
-        texts[axis.missing] = None
-    return texts
+    unmarked = axis.missing >= 0 and axis.labels[axis.missing] == ""
+    return [None if unmarked and label == "" else label for label in labels]
 
 
 def _intervals(extent: Extent) -> Labels:
@@ -110,9 +108,7 @@ def _intervals(extent: Extent) -> Labels:
 
 def _interval(axis: Axis, low: int, high: int) -> str | None:
     if low == high:
-        return (
-            _texts(axis, axis.labels)[low] if low == axis.missing else axis.labels[low]
-        )
+        return axis.labels[low] or None
     if high == axis.missing:
         return STAR
     return f"[{axis.labels[low]}, {axis.labels[high]}]"
