@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +16,9 @@ HEAD = ("requirement", "required", "measured", "verdict")
 
 def print_json(record: Mapping[str, Any]) -> None:
     """Machine output: one JSON object on stdout."""
-    typer.echo(json.dumps(record, indent=2, ensure_ascii=False, default=_plain))
+    from sfumato.report.json import dump
+
+    typer.echo(dump(record))
 
 
 def print_columns(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> None:
@@ -64,8 +65,3 @@ def refuse_existing_file(path: Path) -> None:
             f"'{path}' exists already.",
             hint="Name another file with -o, or move the old one away.",
         )
-
-
-def _plain(value: Any) -> Any:
-    """NumPy's numbers as Python's own; anything else as its text."""
-    return value.item() if hasattr(value, "item") else str(value)
