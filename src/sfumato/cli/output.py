@@ -31,15 +31,22 @@ def print_columns(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> None:
 
 def requirement_rows(verdicts: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
     """One row per requirement: required, measured, verdict."""
-    from sfumato.report.phrases import amount, measured, settings
+    from sfumato.report.phrases import measured, settings
 
     rows: list[tuple[str, ...]] = [HEAD]
     for each in verdicts:
-        broken = f"✗ broken by {amount(each.get('offending_groups', 0))} groups"
-        verdict = "✓ holds" if each["holds"] else broken
         required = settings(each["parameters"])
-        rows.append((each["model"], required, measured(each), verdict))
+        rows.append((each["model"], required, measured(each), _verdict(each)))
     return rows
+
+
+def _verdict(each: Mapping[str, Any]) -> str:
+    if each["holds"]:
+        return "✓ holds"
+    count = each.get("offending_groups", 0)
+    if not count:
+        return "✗ does not hold"
+    return f"✗ broken by {count:,} {'group' if count == 1 else 'groups'}"
 
 
 def write_new_text(path: Path, text: str) -> None:
