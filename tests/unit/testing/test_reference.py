@@ -7,6 +7,7 @@ import pytest
 from sfumato.testing.reference import (
     Domain,
     average_class_size,
+    calendar,
     cell_loss,
     cell_ncp,
     covered,
@@ -151,3 +152,16 @@ def test_a_quoted_member_of_a_set_may_hold_the_separator():
 def test_dates_are_days_and_instants_seconds():
     assert number("1970-01-11") == 10.0
     assert number("1970-01-01T00:01:00") == 60.0
+
+
+@pytest.mark.parametrize(
+    ("cell", "first", "last"),
+    [
+        ("1970-02", "1970-02-01", "1970-02-28"),
+        ("1971-Q4", "1971-10-01", "1971-12-31"),
+        ("1972", "1972-01-01", "1972-12-31"),
+        ("1970s", "1970-01-01", "1979-12-31"),
+    ],
+)
+def test_a_calendar_label_runs_from_its_first_to_its_last_day(cell, first, last):
+    assert calendar(cell) == (number(first), number(last))
