@@ -15,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.data.grouping import Grouping
-from sfumato.data.schema import Attribute, Role, Schema
+from sfumato.data.schema import Attribute, Kind, Role, Schema
 from sfumato.data.seeds import Seed
 from sfumato.data.table import Table
+from sfumato.errors import PolicyError, RefusedError
 from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
 from sfumato.publish.base import Draft, Form, Material, Operator
 from sfumato.testing.check import CALM, Check, must, must_be_named, variants
@@ -57,15 +58,31 @@ def _ask(operator: Operator, judge: Judge) -> None:
     """Judge what an operator makes of every awkward table and of drawn ones."""
     for table in awkward_tables():
         for material in _materials(table):
-            judge(table, material, operator.publish(material))
+            _judge(operator, judge, table, material)
 
     @CALM
     @given(drawn_cases())
     def judged(case: Case) -> None:
-        table, material = case
-        judge(table, material, operator.publish(material))
+        _judge(operator, judge, *case)
 
     judged()
+
+
+def _judge(
+    operator: Operator, judge: Judge, table: Awkward, material: Material
+) -> None:
+    try:
+        draft = operator.publish(material)
+    except (PolicyError, RefusedError) as error:
+        must(error.hint, "a refusal has no hint")
+        must(_may_refuse(operator, table), f"'{table}' was refused")
+    else:
+        judge(table, material, draft)
+
+
+def _may_refuse(operator: Operator, table: Awkward) -> bool:
+    """Only what permutes or counts sensitive values may ask for some."""
+    return operator.form is not Form.CELLS and not table.names(Role.SENSITIVE)
 
 
 def _materials(table: Awkward) -> Iterator[Material]:
@@ -223,6 +240,7 @@ def domain_of(axis: Axis) -> Domain:
         paths=paths if axis.shape is Shape.TREE else None,
         numeric=axis.kind.numeric,
         missing=axis.labels[axis.missing] if axis.missing >= 0 else None,
+        steps=axis.kind in (Kind.INTEGER, Kind.DATE),
     )
 
 

@@ -34,6 +34,9 @@ class Domain:
     numeric: bool = False
     missing: str | None = None
     """The text of a missing value."""
+    steps: bool = False
+    """Whether values are whole numbers or days: then every step of the source's range
+    is a leaf of a hierarchy, whether it occurs or not."""
 
     def range(self) -> tuple[float, float]:
         """The lowest and the highest number of the source."""
@@ -203,10 +206,25 @@ def cell_loss(cell: str, domain: Domain) -> float:
     if cell == STAR:
         return 1.0
     if domain.paths and not cell.startswith("{"):
-        return (len(_under(cell, domain.paths)) - 1) / (len(domain.paths) - 1)
+        return _other_leaves(cell, domain) / max(_all_leaves(domain) - 1, 1)
     if domain.numeric:
         return _range_share(cell, domain)
     return (len(members(cell)) - 1) / max(len(domain.values) - 1, 1)
+
+
+def _other_leaves(cell: str, domain: Domain) -> float:
+    bounds = (interval(cell) or calendar(cell)) if domain.steps else None
+    if bounds is None:
+        return len(_under(cell, domain.paths or {})) - 1
+    lowest, highest = domain.range()
+    return min(bounds[1], highest) - max(bounds[0], lowest)
+
+
+def _all_leaves(domain: Domain) -> float:
+    if not domain.steps:
+        return len(domain.paths or {})
+    lowest, highest = domain.range()
+    return highest - lowest + 1 + (domain.missing is not None)
 
 
 def ncp(rows: Sequence[Row], domains: Sequence[Domain], *, suppressed: int) -> float:

@@ -76,6 +76,16 @@ def test_generalized_loss_counts_leaves_beyond_the_first(cell, domain, expected)
     assert cell_loss(cell, domain) == pytest.approx(expected)
 
 
+def test_every_step_of_a_whole_number_is_a_leaf_of_its_hierarchy():
+    paths = {
+        age: [age, "[20, 29]" if age < "30" else "[30, 39]", "*"]
+        for age in ["20", "24", "30", "40"]
+    }
+    domain = Domain(values=frozenset(paths), paths=paths, numeric=True, steps=True)
+    assert cell_loss("[20, 29]", domain) == pytest.approx(9 / 20)
+    assert cell_ncp("[20, 29]", domain) == pytest.approx(9 / 20)
+
+
 def test_every_cell_of_a_suppressed_row_costs_one():
     rows = [("Italy", "20"), ("Italy", "20")]
     assert ncp(rows, [TOWN, AGE], suppressed=2) == pytest.approx((0.5 * 2 + 4) / 8)
