@@ -103,7 +103,7 @@ def drawn_cases(draw: st.DrawFn) -> Case:
     return table, material_for(table, grouping.group_of)
 
 
-def material_for(table: Awkward, labels: npt.NDArray[np.integer]) -> Material:
+def material_for(table: Awkward, labels: npt.NDArray[np.integer[Any]]) -> Material:
     """What an operator works on, with rows in an order that is not the source's."""
     grouping = Grouping.renumbered(labels)
     kept = np.flatnonzero(grouping.kept)

@@ -79,9 +79,6 @@ def test_generalized_loss_counts_leaves_beyond_the_first(cell, domain, expected)
 def test_every_step_of_a_whole_number_is_a_leaf_of_its_hierarchy():
     ages = ["20", "24", "30", "40"]
     paths = {a: [a, "[20, 29]" if a < "30" else "[30, 39]", "*"] for a in ages}
-        age: [age, "[20, 29]" if age < "30" else "[30, 39]", "*"]
-        for age in ["20", "24", "30", "40"]
-    }
     domain = Domain(values=frozenset(paths), paths=paths, numeric=True, steps=True)
     assert cell_loss("[20, 29]", domain) == pytest.approx(9 / 20)
     assert cell_ncp("[20, 29]", domain) == pytest.approx(9 / 20)
