@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +16,9 @@ HEAD = ("requirement", "required", "measured", "verdict")
 
 def print_json(record: Mapping[str, Any]) -> None:
     """Machine output: one JSON object on stdout."""
-    typer.echo(json.dumps(record, indent=2, ensure_ascii=False, default=_plain))
+    from sfumato.report.json import dump
+
+    typer.echo(dump(record))
 
 
 def print_columns(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> None:
@@ -30,15 +31,22 @@ def print_columns(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> None:
 
 def requirement_rows(verdicts: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
     """One row per requirement: required, measured, verdict."""
-    from sfumato.report.phrases import amount, measured, settings
+    from sfumato.report.phrases import measured, settings
 
     rows: list[tuple[str, ...]] = [HEAD]
     for each in verdicts:
-        broken = f"✗ broken by {amount(each.get('offending_groups', 0))} groups"
-        verdict = "✓ holds" if each["holds"] else broken
         required = settings(each["parameters"])
-        rows.append((each["model"], required, measured(each), verdict))
+        rows.append((each["model"], required, measured(each), _verdict(each)))
     return rows
+
+
+def _verdict(each: Mapping[str, Any]) -> str:
+    if each["holds"]:
+        return "✓ holds"
+    count = each.get("offending_groups", 0)
+    if not count:
+        return "✗ does not hold"
+    return f"✗ broken by {count:,} {'group' if count == 1 else 'groups'}"
 
 
 def write_new_text(path: Path, text: str) -> None:
@@ -64,8 +72,3 @@ def refuse_existing_file(path: Path) -> None:
             f"'{path}' exists already.",
             hint="Name another file with -o, or move the old one away.",
         )
-
-
-def _plain(value: Any) -> Any:
-    """NumPy's numbers as Python's own; anything else as its text."""
-    return value.item() if hasattr(value, "item") else str(value)

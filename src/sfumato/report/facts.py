@@ -21,6 +21,11 @@ PUBLISHED_AS = {
     "weight": "kept",
 }
 """What happens to a column of a role, unless the operator or the policy says more."""
+BY_OPERATOR = {
+    "swap": {"quasi": "kept", "sensitive": "swapped"},
+    "anatomize": {"quasi": "kept", "sensitive": "apart"},
+}
+"""Operators that hide the link to sensitive values rather than quasi-identifiers."""
 
 
 class RequirementFacts(TypedDict):
@@ -41,7 +46,7 @@ class ColumnFacts(TypedDict):
     name: str
     role: str
     treatment: str
-    """How it was published: "dropped", "kept", "pseudonymized" or the operator."""
+    """A key of `words.TREATMENTS`, or the name of an operator."""
     hierarchy: NotRequired[str]
     ncp: NotRequired[float]
     generalized_loss: NotRequired[float]
@@ -162,7 +167,9 @@ def _treatment(
 ) -> str:
     if section.get("pseudonymize"):
         return "pseudonymized"
-    return PUBLISHED_AS.get(role, str(operator.get("name", "generalize")))
+    name = str(operator.get("name", "generalize"))
+    treatments = {**PUBLISHED_AS, **BY_OPERATOR.get(name, {})}
+    return treatments.get(role, name)
 
 
 def _hierarchy(declared: object) -> str:

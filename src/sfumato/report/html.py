@@ -19,7 +19,7 @@ from sfumato.report.phrases import (
     settings,
 )
 from sfumato.report.style import STYLE
-from sfumato.report.words import LIMITS, TREATMENTS, measure
+from sfumato.report.words import LIMITS, TREATMENTS, groups, measure
 
 TITLE = "What this release promises"
 POLICY_DIRECTIVE = "default-src 'none'; style-src 'unsafe-inline'"
@@ -94,7 +94,7 @@ def _what_was_published(facts: Facts) -> str:
     dropped = [c["name"] for c in facts["columns"] if c["treatment"] == "dropped"]
     text = (
         f"{amount(facts['rows_out'])} rows were published, in "
-        f"{amount(facts['groups'])} groups of rows that look the same to an attacker."
+        f"{amount(facts['groups'])} {groups(facts['operator'].get('name', ''))}."
     )
     return f"{text} Left out altogether: {listing(dropped)}." if dropped else text
 
@@ -199,7 +199,10 @@ def _groups(facts: Facts) -> Html | None:
     return tag(
         "section",
         tag("h2", "How large the groups are"),
-        tag("p", "Rows of one group show the same quasi-identifiers."),
+        tag(
+            "p",
+            f"{amount(facts['groups'])} {groups(facts['operator'].get('name', ''))}.",
+        ),
         group_size_chart(bins),
         tag("details", tag("summary", "The numbers behind the chart"), table),
     )

@@ -64,7 +64,16 @@ TREATMENTS = {
     "generalize": "made coarser",
     "suppress": "* where a group disagrees",
     "kept": "as it was",
+    "swapped": "permuted within groups",
+    "apart": "in a table of their own",
 }
+
+GROUPS = {
+    "swap": "groups of rows within which sensitive values were permuted",
+    "anatomize": "groups of rows whose sensitive values stand in a table of their own",
+}
+"""What a group is to a recipient, where it is not the following."""
+ALIKE = "groups of rows that show the same quasi-identifiers"
 
 LIMITS = (
     (
@@ -78,6 +87,11 @@ LIMITS = (
     ),
 )
 """What every report says; a manifest adds the limits of its own release."""
+
+
+def groups(operator: str) -> str:
+    """What the groups of a release are."""
+    return GROUPS.get(operator, ALIKE)
 
 
 def measure(key: str) -> Measure:

@@ -72,19 +72,17 @@ def _validates(algorithm_class: type[Algorithm]) -> None:
     hints = get_type_hints(algorithm_class)
     for option in fields(algorithm_class):
         for value in nonsense(option, hints[option.name]):
-            _must_refuse(
-                lambda n=option.name, v=value: algorithm_class(**{n: v}), option.name
-            )
+            _must_refuse(algorithm_class, option.name, value)
 
 
-def _must_refuse(make: Callable[[], object], option: str) -> None:
+def _must_refuse(algorithm_class: type[Algorithm], option: str, value: Any) -> None:
     try:
-        make()
+        algorithm_class(**{option: value})
     except SfumatoError as error:
         must(option in error.message, f"the error does not name '{option}'")
         must(error.hint, f"the error about '{option}' has no hint")
     else:
-        raise AssertionError(f"'{option}' accepts nonsense")
+        raise AssertionError(f"'{option}' accepts {value!r}")
 
 
 # What a solution must be.
@@ -111,10 +109,14 @@ def _solves(algorithm: Algorithm, table: Awkward) -> None:
 def _one_group_does(request: Request) -> bool:
     """Whether the whole table, as one group, meets k and distinct l."""
     rows = [()] * request.rows
-    persons = k_of(rows, request.subject)
+    persons = k_of(rows, _persons(request))
     values = [distinct_l_of(rows, s.codes) for s in request.sensitive.values()]
     limits = {"k-anonymity": persons, "l-diversity": min(values, default=0)}
     return all(_asked(model) <= limits[model.name] for model in request.models)
+
+
+def _persons(request: Request) -> list[int] | None:
+    return None if request.subject is None else request.subject.tolist()
 
 
 def _asked(model: OutputModel) -> float:

@@ -154,7 +154,8 @@ def _seen(request: Request, view: View) -> npt.NDArray[np.int32]:
         assert request.subject is not None
         return request.subject
     coded = request.sensitive[view.column]
-    return coded.axis.levels[view.level, coded.codes]
+    nodes: npt.NDArray[np.int32] = coded.axis.levels[view.level, coded.codes]
+    return nodes
 
 
 def _monotone_under_merging(models: st.SearchStrategy[Any]) -> None:

@@ -16,6 +16,10 @@ from datetime import UTC, date, datetime
 STAR = "*"
 _INTERVAL = re.compile(r"\[(?P<low>[^,\]]+), (?P<high>[^,\])]+)[\])]")
 
+_CALENDAR = re.compile(
+    r"(?P<year>\d{4})(-(?P<month>\d\d)|-Q(?P<quarter>[1-4])|(?P<decade>s))?"
+)
+
 Row = tuple[str, ...]
 
 
@@ -30,6 +34,9 @@ class Domain:
     numeric: bool = False
     missing: str | None = None
     """The text of a missing value."""
+    steps: bool = False
+    """Whether values are whole numbers or days: then every step of the source's range
+    is a leaf of a hierarchy, whether it occurs or not."""
 
     def range(self) -> tuple[float, float]:
         """The lowest and the highest number of the source."""
@@ -103,6 +110,27 @@ def interval(cell: str) -> tuple[float, float] | None:
     return (-math.inf, number(bound)) if sign in ("<", "<=") else None
 
 
+def calendar(cell: str) -> tuple[float, float] | None:
+    """First and last day of a published month, quarter, year or decade."""
+    match = _CALENDAR.fullmatch(cell)
+    if not match:
+        return None
+    year, months = int(match["year"]), 12
+    month = int(match["month"] or 1)
+    if match["month"]:
+        months = 1
+    elif match["quarter"]:
+        month, months = 3 * int(match["quarter"]) - 2, 3
+    elif match["decade"]:
+        months = 120
+    after = year * 12 + month - 1 + months
+    return _day(year, month), _day(after // 12, after % 12 + 1) - 1
+
+
+def _day(year: int, month: int) -> float:
+    return float((date(year, month, 1) - date(1970, 1, 1)).days)
+
+
 def _under(label: str, paths: Mapping[str, Sequence[str]]) -> frozenset[str]:
     return frozenset(leaf for leaf, path in paths.items() if label in path)
 
@@ -156,7 +184,7 @@ def _share(cell: str, domain: Domain) -> float:
 
 def _range_share(cell: str, domain: Domain) -> float:
     lowest, highest = domain.range()
-    bounds = interval(cell) or _leaf_range(cell, domain)
+    bounds = interval(cell) or calendar(cell) or _leaf_range(cell, domain)
     if bounds is None or highest == lowest:
         return 1.0 if bounds is None else 0.0
     low, high = max(bounds[0], lowest), min(bounds[1], highest)
@@ -178,10 +206,25 @@ def cell_loss(cell: str, domain: Domain) -> float:
     if cell == STAR:
         return 1.0
     if domain.paths and not cell.startswith("{"):
-        return (len(_under(cell, domain.paths)) - 1) / (len(domain.paths) - 1)
+        return _other_leaves(cell, domain) / max(_all_leaves(domain) - 1, 1)
     if domain.numeric:
         return _range_share(cell, domain)
     return (len(members(cell)) - 1) / max(len(domain.values) - 1, 1)
+
+
+def _other_leaves(cell: str, domain: Domain) -> float:
+    bounds = (interval(cell) or calendar(cell)) if domain.steps else None
+    if bounds is None:
+        return len(_under(cell, domain.paths or {})) - 1
+    lowest, highest = domain.range()
+    return min(bounds[1], highest) - max(bounds[0], lowest)
+
+
+def _all_leaves(domain: Domain) -> float:
+    if not domain.steps:
+        return len(domain.paths or {})
+    lowest, highest = domain.range()
+    return highest - lowest + 1 + (domain.missing is not None)
 
 
 def ncp(rows: Sequence[Row], domains: Sequence[Domain], *, suppressed: int) -> float:

@@ -114,7 +114,8 @@ def _coarser(level: npt.NDArray[np.int64], joined: list[bool]) -> npt.NDArray[np
     starts = np.diff(level, prepend=-1) != 0
     keep = starts & ~np.array(joined)
     keep[0] = True
-    return np.cumsum(keep) - 1
+    runs: npt.NDArray[np.int64] = np.cumsum(keep) - 1
+    return runs
 
 
 def _tree_axis(runs: list[npt.NDArray[np.int64]]) -> Axis:

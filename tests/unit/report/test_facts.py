@@ -6,6 +6,7 @@ import itertools
 import json
 from typing import Any
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -91,6 +92,13 @@ def test_a_release_certified_by_its_process_needs_no_source_counts():
 def test_json_gives_the_facts_back():
     facts = build(MANIFEST, FOUND)
     assert json.loads(dump(facts)) == facts
+
+
+def test_json_has_no_infinity():
+    assert json.loads(dump({"measured": float("inf"), "t": np.float64(0.5)})) == {
+        "measured": None,
+        "t": 0.5,
+    }
 
 
 def test_few_sizes_have_a_bin_each():

@@ -8,7 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from sfumato.data.grouping import Grouping
+from sfumato.publish.anatomize import Anatomize
 from sfumato.publish.generalize import Generalize
+from sfumato.publish.swap import Swap
 from sfumato.testing.checks import check_operator
 
 
@@ -66,7 +69,46 @@ class CountsLossTwice(Generalize):
         return replace(shown, ncp=2 * shown.ncp)
 
 
+class MispricesCells(Generalize):
+    def show(self, material, index):
+        shown = super().show(material, index)
+        return replace(shown, ncp=shown.ncp / 2)
+
+
+class SwapsAcrossGroups(Swap):
+    def publish(self, material):
+        one = np.zeros(len(material.grouping.group_of), dtype=np.int32)
+        one[~material.grouping.kept] = -1
+        whole = Grouping(one, min(len(material.rows), 1))
+        draft = super().publish(replace(material, grouping=whole))
+        shape = (material.grouping.count, len(material.quasi))
+        return replace(draft, ncp=np.zeros(shape), loss=np.zeros(shape))
+
+
+class RoundsQuasiIdentifiers(Swap):
+    def publish(self, material):
+        draft = super().publish(material)
+        name = draft.quasi[0]
+        blank = pa.array(["x"] * draft.table.num_rows, pa.string())
+        place = draft.table.column_names.index(name)
+        return replace(draft, table=draft.table.set_column(place, name, blank))
+
+
+class CountsOnceOnly(Anatomize):
+    def publish(self, material):
+        draft = super().publish(material)
+        (table,) = draft.beside.values()
+        ones = pa.array([1] * table.num_rows)
+        place = table.column_names.index("count")
+        counted = table.set_column(place, "count", ones)
+        return replace(draft, beside={"sensitive": counted})
+
+
 FAULTS = [
+    (MispricesCells, "losses agree with their definition"),
+    (SwapsAcrossGroups, "sensitive values stay in their group"),
+    (RoundsQuasiIdentifiers, "quasi-identifiers leave as they came"),
+    (CountsOnceOnly, "sensitive values are counted per group"),
     (AddsARowNumber, "no column is added"),
     (LosesTheLastRow, "the rows are those asked for, in that order"),
     (KeepsTheSourceOrder, "the rows are those asked for, in that order"),

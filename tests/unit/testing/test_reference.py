@@ -7,6 +7,7 @@ import pytest
 from sfumato.testing.reference import (
     Domain,
     average_class_size,
+    calendar,
     cell_loss,
     cell_ncp,
     covered,
@@ -73,6 +74,14 @@ def test_ncp_of_a_set_is_its_share_of_the_values(cell, expected):
 )
 def test_generalized_loss_counts_leaves_beyond_the_first(cell, domain, expected):
     assert cell_loss(cell, domain) == pytest.approx(expected)
+
+
+def test_every_step_of_a_whole_number_is_a_leaf_of_its_hierarchy():
+    ages = ["20", "24", "30", "40"]
+    paths = {a: [a, "[20, 29]" if a < "30" else "[30, 39]", "*"] for a in ages}
+    domain = Domain(values=frozenset(paths), paths=paths, numeric=True, steps=True)
+    assert cell_loss("[20, 29]", domain) == pytest.approx(9 / 20)
+    assert cell_ncp("[20, 29]", domain) == pytest.approx(9 / 20)
 
 
 def test_every_cell_of_a_suppressed_row_costs_one():
@@ -151,3 +160,16 @@ def test_a_quoted_member_of_a_set_may_hold_the_separator():
 def test_dates_are_days_and_instants_seconds():
     assert number("1970-01-11") == 10.0
     assert number("1970-01-01T00:01:00") == 60.0
+
+
+@pytest.mark.parametrize(
+    ("cell", "first", "last"),
+    [
+        ("1970-02", "1970-02-01", "1970-02-28"),
+        ("1971-Q4", "1971-10-01", "1971-12-31"),
+        ("1972", "1972-01-01", "1972-12-31"),
+        ("1970s", "1970-01-01", "1979-12-31"),
+    ],
+)
+def test_a_calendar_label_runs_from_its_first_to_its_last_day(cell, first, last):
+    assert calendar(cell) == (number(first), number(last))

@@ -1,0 +1,222 @@
+"""From cells to codes: distinct values typed, sorted by what they mean, numbered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as types
+
+from sfumato.data.schema import Kind
+from sfumato.data.table import Codes, Column
+from sfumato.data.text import Texts, as_text, distinct
+from sfumato.data.values import kind_of_texts, kind_of_type, meaning, numbers
+from sfumato.errors import DataError
+
+Ranks = npt.NDArray[np.int64]
+
+
+def code_column(
+    name: str,
+    values: pa.ChunkedArray,
+    *,
+    kind: Kind | None = None,
+    missing: Sequence[str] = (),
+    order: Sequence[str] | None = None,
+) -> Column:
+    """Code a column: every cell becomes the rank of its value.
+
+    Nulls, numbers that are not numbers (NaN) and the marks in `missing` share one
+    code, the last. Texts that are the same number or moment share one code and are
+    shown by the shortest of them, so that nobody stands out by formatting. An
+    infinite number is an error: no interval could hold it. Without `kind` the values
+    decide.
+    """
+    found = Values.of(name, values, missing)
+    kind = kind or found.kind()[0]
+    if kind is Kind.ORDERED and order is None:
+        order = found.own_order()
+    ranked = _ranked(found, kind, order)
+    return Column(
+        name=name,
+        kind=kind,
+        codes=found.codes(ranked),
+        labels=(*ranked.labels, *found.missing_label),
+        numbers=_with_missing(ranked.numbers, found),
+        missing=len(ranked.labels) if found.missing_label else -1,
+    )
+
+
+def infer_kind(
+    values: pa.ChunkedArray, *, missing: Sequence[str] = ()
+) -> tuple[Kind, str]:
+    """The kind of a column's values and the reason for it."""
+    return Values.of("", values, missing).kind()
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """The distinct values of a column as text, and where they occur."""
+
+    name: str
+    arrow_type: Any
+    texts: Texts
+    """Every value, also those that no cell has."""
+    places: Codes
+    """Per cell the index of its value; −1 for null."""
+    missing: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, name: str, values: pa.ChunkedArray, missing: Sequence[str] = ()
+    ) -> Values:
+        dictionary, places = distinct(values, name=name)
+        texts = as_text(dictionary, name=name)
+        return cls(name, values.type, texts, places, tuple(missing))
+
+    @cached_property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """How many cells have each value."""
+        present = self.places[self.places >= 0] if self._nulls else self.places
+        return np.bincount(present, minlength=len(self.texts))
+
+    @cached_property
+    def absent(self) -> npt.NDArray[np.bool_]:
+        """Which values stand for a missing one."""
+        marks = pa.array(self.missing, pa.string())
+        marked = pc.or_(pc.is_null(self.texts), pc.is_in(self.texts, value_set=marks))
+        return np.asarray(marked.to_numpy(zero_copy_only=False), dtype=np.bool_)
+
+    @cached_property
+    def present(self) -> npt.NDArray[np.int64]:
+        """The places of the values that occur and are not missing."""
+        return np.flatnonzero(~self.absent & (self.counts > 0))
+
+    @cached_property
+    def present_texts(self) -> Texts:
+        return self.texts.take(pa.array(self.present))
+
+    @cached_property
+    def missing_label(self) -> tuple[str, ...]:
+        """The text that stands for all missing values; nothing if there are none."""
+        occurring = self.absent & (self.counts > 0)
+        if not (self._nulls or occurring.any()):
+            return ()
+        shown = set(self.texts.filter(pa.array(occurring)).to_pylist())
+        return (next((mark for mark in self.missing if mark in shown), ""),)
+
+    def kind(self) -> tuple[Kind, str]:
+        """What the values are, and why."""
+        return kind_of_type(self.arrow_type) or kind_of_texts(self.present_texts)
+
+    def own_order(self) -> tuple[str, ...]:
+        """The order that an ordered category brings along."""
+        if types.is_dictionary(self.arrow_type) and self.arrow_type.ordered:
+            return tuple(text for text in self.texts.to_pylist() if text is not None)
+        raise DataError(
+            f"Column '{self.name}' is an ordered category without an order.",
+            hint="List its values from low to high in 'order'.",
+        )
+
+    def codes(self, ranked: Ranked) -> Codes:
+        """The rank of each cell's value; missing ones come last."""
+        # One place more than there are values: index −1, null, finds the last.
+        rank_of = np.full(len(self.texts) + 1, len(ranked.labels), dtype=np.int32)
+        rank_of[self.present] = ranked.ranks
+        return np.take(rank_of, self.places, mode="wrap" if self._nulls else "clip")
+
+    def refuse(self, bad: npt.NDArray[np.bool_], what: str, hint: str) -> None:
+        """Raise for the cells whose values are `bad`, if any."""
+        if not bad.any():
+            return
+        cells = int(self.counts[self.present][bad].sum())
+        raise DataError(
+            f"Column '{self.name}': {cells} of {len(self.places)} cells {what}.",
+            hint=hint,
+            values=self.present_texts.filter(pa.array(bad)).to_pylist(),
+        )
+
+    @cached_property
+    def _nulls(self) -> bool:
+        return bool(len(self.places)) and int(self.places.min()) < 0
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """The rank of each value that is present, and what each rank shows."""
+
+    ranks: Ranks
+    labels: tuple[str, ...]
+    numbers: npt.NDArray[np.float64] | None = None
+
+
+def _ranked(found: Values, kind: Kind, order: Sequence[str] | None) -> Ranked:
+    if kind.numeric:
+        return _by_meaning(found, kind)
+    if kind is Kind.ORDERED:
+        return _by_order(found, order or ())
+    return _by_text(found.present_texts)
+
+
+def _by_text(texts: Texts) -> Ranked:
+    by_rank = pc.sort_indices(texts)
+    ranks = np.empty(len(texts), dtype=np.int64)
+    ranks[by_rank.to_numpy()] = np.arange(len(texts))
+    return Ranked(ranks, tuple(texts.take(by_rank).to_pylist()))
+
+
+def _by_order(found: Values, order: Sequence[str]) -> Ranked:
+    declared = pa.array(order, pa.string())
+    place = pc.index_in(found.present_texts, value_set=declared)
+    found.refuse(
+        np.asarray(pc.is_null(place).to_numpy(zero_copy_only=False)),
+        f"have a value that is not among the {len(order)} of 'order'",
+        "Add the values to 'order', or declare them in 'missing'.",
+    )
+    occurring, ranks = np.unique(place.to_numpy(), return_inverse=True)
+    return Ranked(ranks, tuple(order[int(at)] for at in occurring))
+
+
+def _by_meaning(found: Values, kind: Kind) -> Ranked:
+    texts = found.present_texts
+    read = meaning(kind, texts)
+    found.refuse(read.bad, _misfit(kind, read.note), _KIND_HINT)
+    keys, ranks = np.unique(read.keys, return_inverse=True)
+    shown = _shortest(texts, ranks, len(keys))
+    return Ranked(ranks, tuple(shown.to_pylist()), numbers(kind, keys))
+
+
+def _misfit(kind: Kind, note: str) -> str:
+    article = "an" if kind is Kind.INTEGER else "a"
+    return f"are not {article} {kind}" + (f" ({note})" if note else "")
+
+
+_KIND_HINT = (
+    "Declare the marks for missing values in 'missing', or another 'kind' for the "
+    "column. Dates are read as YYYY-MM-DD, decimals with a point."
+)
+
+
+def _shortest(texts: Texts, ranks: Ranks, count: int) -> Texts:
+    """One text for each rank: the shortest, ties by text."""
+    if count == len(texts):
+        return texts.take(pa.array(np.argsort(ranks)))
+    lengths = pc.utf8_length(texts).to_numpy()
+    alphabetic = _by_text(texts).ranks
+    order = np.lexsort((alphabetic, lengths, ranks))
+    first = np.searchsorted(ranks[order], np.arange(count))
+    return texts.take(pa.array(order[first]))
+
+
+def _with_missing(
+    values: npt.NDArray[np.float64] | None, found: Values
+) -> npt.NDArray[np.float64] | None:
+    if values is None or not found.missing_label:
+        return values
+    return np.append(values, np.nan)

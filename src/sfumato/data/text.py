@@ -1,0 +1,66 @@
+"""Cells as text, and the distinct values behind them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as types
+
+from sfumato.errors import DataError
+
+Texts = Any
+"""An Arrow array of strings; the library's own types differ between releases."""
+
+
+def as_text(values: Any, *, name: str = "") -> Any:
+    """Cells as a CSV file of ours shows them; null stays null.
+
+    Text is untouched. A number that is not a number (NaN) counts as null: written as
+    `nan` it would come back as a word.
+    """
+    kind = values.type
+    if types.is_dictionary(kind):
+        values, kind = pc.cast(values, kind.value_type), kind.value_type
+    if types.is_string(kind):
+        return values
+    if types.is_floating(kind):
+        values = pc.if_else(pc.is_nan(values), pa.scalar(None, kind), values)
+    try:
+        return pc.cast(values, pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise _shapeless(name, kind) from None
+
+
+def _shapeless(name: str, kind: Any) -> DataError:
+    return DataError(
+        f"Column '{name}' has the type {kind}, which has no form as text.",
+        hint="Split it into plain columns, or leave it out.",
+    )
+
+
+def distinct(
+    values: pa.ChunkedArray, *, name: str = ""
+) -> tuple[Any, npt.NDArray[np.int32]]:
+    """The values behind a column and the place of each cell's value; −1 for null."""
+    if types.is_dictionary(values.type):
+        encoded = values.unify_dictionaries()
+    elif types.is_nested(values.type):
+        raise _shapeless(name, values.type)
+    else:
+        encoded = values.dictionary_encode()
+    chunks = [chunk for chunk in encoded.chunks if len(chunk)]
+    if not chunks:
+        return pa.array([], pa.string()), np.empty(0, dtype=np.int32)
+    return chunks[0].dictionary, np.concatenate([_places(chunk) for chunk in chunks])
+
+
+def _places(chunk: Any) -> npt.NDArray[np.int32]:
+    indices = chunk.indices
+    if indices.null_count:
+        indices = indices.fill_null(pa.scalar(-1, indices.type))
+    places: npt.NDArray[np.int32] = indices.to_numpy(zero_copy_only=False)
+    return places.astype(np.int32, copy=False)

@@ -1,0 +1,268 @@
+"""What distinct values mean: numbers, dates, codes or words.
+
+Every function takes distinct texts, never rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as types
+
+from sfumato.data.schema import Kind
+from sfumato.data.text import Texts
+
+INTEGER = r"^[+-]?[0-9]{1,18}$"
+DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
+LEADING_ZERO = r"^[+-]?0[0-9]"
+DIGITS = r"^[0-9]+$"
+CODE = r"^[A-Z]{1,3}[0-9][0-9A-Z]{1,8}([.\-/][0-9A-Z]{1,6})?$"
+DATE = r"^(?P<a>[0-9]{1,4})(?P<mark>[-/.])(?P<b>[0-9]{1,2})[-/.](?P<c>[0-9]{1,4})$"
+DATETIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}(:[0-9]{2}){0,2}.*)?$"
+ZONED = r"[T ][0-9:.]+(Z|[+-][0-9]{2}:?[0-9]{2})$"
+FINER = r"(\.[0-9]{6})[0-9]+"
+
+FEW_MARKS = 3
+"""So many values that are no numbers, among numbers, look like marks."""
+SAMPLE = 1000
+"""How many distinct values are tried before all of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Meaning:
+    """The sortable meaning of each text, and the texts that have none."""
+
+    keys: npt.NDArray[Any]
+    bad: npt.NDArray[np.bool_]
+    note: str = ""
+    """Why a text has no meaning, where the pattern alone does not say it."""
+
+
+def meaning(kind: Kind, texts: Texts) -> Meaning:
+    """Read texts as values of a numeric kind."""
+    trimmed = pc.utf8_trim_whitespace(texts)
+    if kind is Kind.INTEGER:
+        return _integers(trimmed)
+    if kind is Kind.DECIMAL:
+        return _decimals(trimmed)
+    return _dates(trimmed) if kind is Kind.DATE else _datetimes(trimmed)
+
+
+def numbers(kind: Kind, keys: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """The place of each meaning on its line: days for dates, seconds for datetimes."""
+    scaled = keys / 1e6 if kind is Kind.DATETIME else keys
+    return np.asarray(scaled, dtype=np.float64)
+
+
+def kind_of_type(kind: Any) -> tuple[Kind, str] | None:
+    """The kind that an Arrow type stands for; None for text."""
+    if types.is_dictionary(kind):
+        return None if not kind.ordered else (Kind.ORDERED, "an ordered category")
+    if types.is_integer(kind):
+        return Kind.INTEGER, "whole numbers by type"
+    if types.is_floating(kind) or types.is_decimal(kind):
+        return Kind.DECIMAL, "decimal numbers by type"
+    if types.is_date(kind):
+        return Kind.DATE, "dates by type"
+    if types.is_timestamp(kind):
+        return Kind.DATETIME, "points in time by type"
+    if types.is_boolean(kind):
+        return Kind.CATEGORY, "true or false"
+    return None
+
+
+def kind_of_texts(texts: Texts) -> tuple[Kind, str]:
+    """The kind that fits every one of these texts, and why."""
+    if not len(texts):
+        return Kind.CATEGORY, "no values"
+    trimmed = pc.utf8_trim_whitespace(texts)
+    digits = _digits(trimmed)
+    if digits is not None:
+        return digits
+    if _fits(trimmed, DECIMAL) and not _any(trimmed, LEADING_ZERO + r"\d*\."):
+        parsed = _decimals(trimmed)
+        if not parsed.bad.any():
+            return Kind.DECIMAL, "every value is a number"
+    return _moments(trimmed) or _words(trimmed)
+
+
+def _digits(texts: Texts) -> tuple[Kind, str] | None:
+    if _fits(texts, DIGITS) and _any(texts, LEADING_ZERO):
+        return Kind.CODE, "digits with leading zeros"
+    if _fits(texts, INTEGER):
+        return Kind.INTEGER, "every value is a whole number"
+    if _fits(texts, DIGITS):
+        return Kind.CODE, "digits, too many for a number"
+    return None
+
+
+def _moments(texts: Texts) -> tuple[Kind, str] | None:
+    if _fits(texts, DATE):
+        found = _dates(texts)
+        if not found.bad.any():
+            return Kind.DATE, "every value is a date"
+        return (Kind.CATEGORY, found.note) if found.note else None
+    if _fits(texts, DATETIME) and not _datetimes(texts).bad.any():
+        return Kind.DATETIME, "every value is a point in time"
+    return None
+
+
+def _words(texts: Texts) -> tuple[Kind, str]:
+    if _fits(texts, CODE):
+        return Kind.CODE, "capital letters and digits, as in ICD or postal codes"
+    others = int(_mismatch(texts, DECIMAL).sum())
+    if others <= FEW_MARKS < len(texts) - others:
+        return Kind.CATEGORY, (
+            f"numbers but for {others} of {len(texts)} values: if those are marks for "
+            "missing ones, declare them"
+        )
+    return Kind.CATEGORY, "words"
+
+
+def _fits(texts: Texts, pattern: str) -> bool:
+    """Whether all texts match, tried on a few first."""
+    return all(
+        bool(pc.all(pc.match_substring_regex(part, pattern), min_count=0).as_py())
+        for part in (texts.slice(0, SAMPLE), texts.slice(SAMPLE))
+    )
+
+
+def _any(texts: Texts, pattern: str) -> bool:
+    return bool(pc.any(pc.match_substring_regex(texts, pattern)).as_py())
+
+
+def _mismatch(texts: Texts, pattern: str) -> npt.NDArray[np.bool_]:
+    fits = pc.match_substring_regex(texts, pattern)
+    return ~np.asarray(fits.to_numpy(zero_copy_only=False), dtype=np.bool_)
+
+
+def _integers(texts: Texts) -> Meaning:
+    bad = _mismatch(texts, INTEGER)
+    plain = pc.utf8_ltrim(texts, characters="+")
+    return Meaning(_cast_good(plain, bad, pa.int64()), bad)
+
+
+def _decimals(texts: Texts) -> Meaning:
+    bad = _mismatch(texts, DECIMAL)
+    keys = _cast_good(texts, bad, pa.float64())
+    # A number too large for a float is infinite: no interval could hold it.
+    return Meaning(keys + 0.0, bad | ~np.isfinite(keys))
+
+
+def _cast_good(texts: Texts, bad: npt.NDArray[np.bool_], kind: Any) -> npt.NDArray[Any]:
+    if bad.any():
+        texts = pc.if_else(pa.array(bad), pa.scalar("0"), texts)
+    keys: npt.NDArray[Any] = pc.cast(texts, kind).to_numpy(zero_copy_only=False)
+    return keys
+
+
+def _dates(texts: Texts) -> Meaning:
+    """Days since 1970: year first, or last where day and month can be told apart."""
+    bad = _mismatch(texts, DATE)
+    if bad.any():
+        return Meaning(np.zeros(len(bad), dtype=np.int64), bad)
+    parts = pc.extract_regex(texts, DATE)
+    a, b, c = (_field(parts, name) for name in "abc")
+    if (_lengths(parts, "a") == 4).all():
+        return _calendar(a, b, c)
+    if not (_lengths(parts, "c") == 4).all():
+        return Meaning(
+            a, np.ones(len(a), dtype=np.bool_), "the year is not written out"
+        )
+    return _day_or_month_first(a, b, c, _dotted(parts))
+
+
+def _day_or_month_first(
+    a: npt.NDArray[np.int64],
+    b: npt.NDArray[np.int64],
+    c: npt.NDArray[np.int64],
+    dotted: bool,
+) -> Meaning:
+    day_first = _calendar(c, b, a)
+    if dotted:
+        return day_first
+    month_first = _calendar(c, a, b)
+    if day_first.bad.any():
+        return month_first if not month_first.bad.any() else day_first
+    if month_first.bad.any() or (a == b).all():
+        return day_first
+    return Meaning(
+        a,
+        np.ones(len(a), dtype=np.bool_),
+        "dates in which day and month cannot be told apart",
+    )
+
+
+def _field(parts: Any, name: str) -> npt.NDArray[np.int64]:
+    texts = pc.struct_field(parts, name)
+    field: npt.NDArray[np.int64] = pc.cast(texts, pa.int64()).to_numpy()
+    return field
+
+
+def _lengths(parts: Any, name: str) -> npt.NDArray[np.int32]:
+    lengths: npt.NDArray[np.int32] = pc.utf8_length(
+        pc.struct_field(parts, name)
+    ).to_numpy()
+    return lengths
+
+
+def _dotted(parts: Any) -> bool:
+    return bool(pc.all(pc.equal(pc.struct_field(parts, "mark"), ".")).as_py())
+
+
+def _calendar(
+    year: npt.NDArray[np.int64],
+    month: npt.NDArray[np.int64],
+    day: npt.NDArray[np.int64],
+) -> Meaning:
+    bad = (year < 1) | (month < 1) | (month > 12) | (day < 1) | (day > 31)
+    months = (year - 1970) * 12 + np.where(bad, 1, month) - 1
+    first = months.astype("datetime64[M]").astype("datetime64[D]")
+    moment = first + (np.where(bad, 1, day) - 1)
+    overflow = moment.astype("datetime64[M]").astype(np.int64) != months
+    return Meaning(moment.astype(np.int64), bad | overflow)
+
+
+def _datetimes(texts: Texts) -> Meaning:
+    """Microseconds since 1970; a zone, where given, is honored, finer parts are cut."""
+    bad = _mismatch(texts, DATETIME)
+    if not bad.any():
+        bad = np.zeros(len(bad), dtype=np.bool_)
+        _mark_unreadable(texts, bad, 0)
+    good = pc.if_else(pa.array(bad), pa.scalar("1970-01-01"), texts)
+    return Meaning(_microseconds(good), bad)
+
+
+def _mark_unreadable(texts: Texts, bad: npt.NDArray[np.bool_], start: int) -> None:
+    """Halve until every part reads or is one text that does not."""
+    if not len(texts) or _readable(texts):
+        return
+    if len(texts) == 1:
+        bad[start] = True
+        return
+    half = len(texts) // 2
+    _mark_unreadable(texts.slice(0, half), bad, start)
+    _mark_unreadable(texts.slice(half), bad, start + half)
+
+
+def _readable(texts: Texts) -> bool:
+    try:
+        _microseconds(texts)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _microseconds(texts: Texts) -> npt.NDArray[np.int64]:
+    texts = pc.replace_substring_regex(texts, FINER, r"\1")
+    zoned = pc.match_substring_regex(texts, ZONED)
+    nothing = pa.scalar(None, pa.string())
+    local = pc.cast(pc.if_else(zoned, nothing, texts), pa.timestamp("us"))
+    utc = pc.cast(pc.if_else(zoned, texts, nothing), pa.timestamp("us", tz="UTC"))
+    moments = pc.coalesce(local, pc.cast(utc, pa.timestamp("us")))
+    return np.asarray(pc.cast(moments, pa.int64()).to_numpy(), dtype=np.int64)

@@ -1,0 +1,114 @@
+"""Frames of other libraries: in as Arrow, out as the kind that came in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, TypeVar, cast
+
+import narwhals as nw
+import pyarrow as pa
+import pyarrow.types as types
+from narwhals.exceptions import DuplicateError
+
+from sfumato.errors import DataError
+from sfumato.io.bare import compact
+
+Frame = TypeVar("Frame")
+
+
+def to_arrow(frame: Any) -> pa.Table:
+    """A pandas, polars or Arrow frame as an Arrow table.
+
+    The index of a pandas frame is left out: it numbers or names the rows.
+    """
+    if isinstance(frame, pa.Table):
+        _check_names(frame.column_names)
+        return frame
+    wrapped = _wrapped(frame)
+    _check_names(list(wrapped.columns))
+    try:
+        table = _without_index(wrapped).to_arrow()
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        raise DataError(
+            "A column of the frame mixes types, so that it has no type of its own.",
+            hint="Turn its cells into text, or into numbers.",
+        ) from None
+    return table.replace_schema_metadata(None)
+
+
+def like(frame: Frame, table: pa.Table) -> Frame:
+    """An Arrow table as the kind of frame that `frame` is.
+
+    A column that still has the type it had in `frame` gets the frame's own type back;
+    dictionaries that were none there become plain, and those that stay keep only the
+    values that occur (a polars Enum, declared as such, keeps all).
+    """
+    came = to_arrow(frame).schema
+    plain = _plain(table, came)
+    if isinstance(frame, pa.Table):
+        return cast(Frame, plain)
+    wrapped = _wrapped(frame)
+    result = nw.DataFrame.from_arrow(plain, backend=wrapped.implementation).to_native()
+    kept = [n for n in plain.column_names if _same(plain.schema, came, n)]
+    return cast(Frame, _retyped(result, frame, kept, wrapped.implementation))
+
+
+def _wrapped(frame: Any) -> nw.DataFrame[Any]:
+    try:
+        return nw.from_native(frame, eager_only=True)
+    except TypeError:
+        raise DataError(
+            f"A table cannot be made of {type(frame).__name__}.",
+            hint="Give a pandas, polars or Arrow table, or the path of a file.",
+        ) from None
+    except DuplicateError:
+        _check_names([str(name) for name in frame.columns])
+        raise
+
+
+def _without_index(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+    if not frame.implementation.is_pandas_like():
+        return frame
+    return nw.from_native(frame.to_native().reset_index(drop=True), eager_only=True)
+
+
+def _check_names(names: list[Any]) -> None:
+    unusual = sum(not (isinstance(name, str) and name.strip()) for name in names)
+    if unusual:
+        raise DataError(
+            f"{unusual} of {len(names)} columns of the frame have no text as name.",
+            hint="Name the columns with text that is not empty.",
+        )
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        listed = ", ".join(f"'{name}'" for name in twice)
+        raise DataError(
+            f"{len(names)} columns, but some share a name: {listed}.",
+            hint="Give every column a name of its own.",
+        )
+
+
+def _plain(table: pa.Table, came: pa.Schema) -> pa.Table:
+    for place, field in enumerate(table.schema):
+        if types.is_dictionary(field.type):
+            same = _same(table.schema, came, field.name)
+            column = table.column(place)
+            column = compact(column) if same else column.cast(field.type.value_type)
+            table = table.set_column(place, field.name, column)
+    return table.replace_schema_metadata(None)
+
+
+def _same(new: pa.Schema, came: pa.Schema, name: str) -> bool:
+    return name in came.names and new.field(name).type == came.field(name).type
+
+
+def _retyped(
+    result: Any, frame: Any, names: list[str], implementation: nw.Implementation
+) -> Any:
+    if implementation.is_pandas_like():
+        own = {name: frame[name].dtype for name in names}
+        # A categorical type lists the values of the source, also those not released.
+        return result.astype({n: t for n, t in own.items() if t.name != "category"})
+    if implementation.is_polars():
+        return result.cast({name: frame.schema[name] for name in names})
+    return result

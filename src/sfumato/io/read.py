@@ -1,0 +1,251 @@
+"""Reading a table from a file, every cell as it stands there."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+import pyarrow.parquet as parquet
+
+from sfumato.errors import DataError
+from sfumato.io.formats import Format, compressed, format_of
+from sfumato.io.sniff import Plain, find_delimiter, header, plain_text, undecodable
+
+ENCODING = b"sfumato.encoding"
+DELIMITER = b"sfumato.delimiter"
+BLOCK_BYTES = 1 << 20
+
+
+def read_source(
+    path: str | Path, *, delimiter: str | None = None, encoding: str | None = None
+) -> pa.Table:
+    """Read a CSV, Parquet or Arrow file.
+
+    Cells of a CSV file come as text, none of them as null; what they mean is decided
+    later, on distinct values. The encoding and delimiter taken are in the schema's
+    metadata (`taken`). Blank lines are skipped.
+    """
+    place = Path(path)
+    form = format_of(place)
+    _check_place(place)
+    if form is Format.CSV:
+        table = _read_csv(place, delimiter, encoding)
+    else:
+        table = _read_parquet(place) if form is Format.PARQUET else _read_arrow(place)
+    _check_names(table.column_names, place)
+    if not table.num_rows:
+        raise DataError(
+            f"'{path}' has a header of {table.num_columns} columns and no rows.",
+            hint="A table needs at least one row below its header.",
+        )
+    return table
+
+
+def taken(table: pa.Table) -> tuple[str, str]:
+    """The delimiter and encoding a table was read with; defaults if from no CSV."""
+    found = table.schema.metadata or {}
+    return found.get(DELIMITER, b",").decode(), found.get(ENCODING, b"utf-8").decode()
+
+
+def _check_place(path: Path) -> None:
+    if path.is_dir():
+        raise DataError(
+            f"'{path}' is a directory, not a file.", hint="Name a file in it."
+        )
+    if not path.exists():
+        raise DataError(
+            f"There is no file '{path}'.",
+            hint="Paths in a policy are relative to the policy file.",
+        )
+    if not path.stat().st_size:
+        raise _empty(path)
+
+
+def _empty(path: Path) -> DataError:
+    return DataError(
+        f"'{path}' is empty.", hint="A table needs a header and at least one row."
+    )
+
+
+def _content(path: Path) -> bytes:
+    try:
+        content = path.read_bytes()
+        return gzip.decompress(content) if compressed(path) else content
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise DataError(
+            f"'{path}' is not a whole gzip file.",
+            hint="Copy it again, or drop the ending .gz if it is plain text.",
+        ) from None
+    except OSError as error:
+        raise DataError(
+            f"'{path}' cannot be read: {error.strerror}.",
+            hint="Check the permissions of the file.",
+        ) from None
+
+
+def _read_csv(path: Path, delimiter: str | None, encoding: str | None) -> pa.Table:
+    plain = plain_text(_content(path), encoding, path)
+    if not plain.content.strip():
+        raise _empty(path)
+    delimiter = delimiter or find_delimiter(plain.sample)
+    names = header(plain.sample, delimiter)
+    _check_names(names, path)
+    table = _parse(plain, delimiter, names, path)
+    if table.column_names != names:
+        raise DataError(
+            f"'{path}', line 1: the header cannot be read as {len(names)} names.",
+            hint="Put quotation marks around names with unusual characters.",
+        )
+    _check_last_quote(plain.content, table, path)
+    chosen = {DELIMITER: delimiter, ENCODING: plain.encoding}
+    return table.replace_schema_metadata(chosen)
+
+
+def _parse(plain: Plain, delimiter: str, names: list[str], path: Path) -> pa.Table:
+    try:
+        return _parse_blocks(plain.content, delimiter, names)
+    except pa.ArrowInvalid as error:
+        raise _explain(error, plain.content, delimiter, path) from None
+
+
+def _parse_blocks(
+    content: bytes, delimiter: str, names: list[str], **options: Any
+) -> pa.Table:
+    quoted = b'"' in content
+    block = BLOCK_BYTES
+    while True:
+        try:
+            return arrow_csv.read_csv(
+                pa.BufferReader(content),
+                read_options=arrow_csv.ReadOptions(
+                    block_size=block, use_threads=not options
+                ),
+                parse_options=arrow_csv.ParseOptions(
+                    delimiter=delimiter, newlines_in_values=quoted, **options
+                ),
+                convert_options=arrow_csv.ConvertOptions(
+                    column_types=dict.fromkeys(names, pa.string()),
+                    strings_can_be_null=False,
+                ),
+            )
+        except pa.ArrowInvalid as error:
+            # A row longer than a block: nothing is wrong with it.
+            if "straddling" not in str(error) or block > len(content):
+                raise
+            block *= 8
+
+
+def _explain(
+    error: pa.ArrowInvalid, content: bytes, delimiter: str, path: Path
+) -> DataError:
+    """Say what is wrong without the cells that the parser's own message quotes."""
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as found:
+        return undecodable(content, found, path)
+    ragged = _first_ragged(content, delimiter, path)
+    if ragged is not None:
+        return ragged
+    return DataError(
+        f"'{path}' cannot be parsed as CSV with the delimiter {delimiter!r}.",
+        hint="Declare the delimiter, and check the quotation marks.",
+    )
+
+
+def _first_ragged(content: bytes, delimiter: str, path: Path) -> DataError | None:
+    found: list[Any] = []
+
+    def stop(row: Any) -> str:
+        found.append(row)
+        return "error"
+
+    names = header(content.decode("utf-8"), delimiter)
+    try:
+        _parse_blocks(content, delimiter, names, invalid_row_handler=stop)
+    except pa.ArrowInvalid:
+        if not found:
+            return None
+    row = found[0]
+    return DataError(
+        f"'{path}', line {_line_of_record(content, row.number)}: "
+        f"{row.actual_columns} cells where the header has {row.expected_columns}.",
+        hint="Quote cells that contain the delimiter "
+        f"({delimiter!r}), or declare another one.",
+    )
+
+
+def _line_of_record(content: bytes, number: int) -> int:
+    """The line on which the given record starts, header and records from 1."""
+    data = np.frombuffer(content, dtype=np.uint8)
+    ends = _positions(data, b"\n") if b"\n" in content else _positions(data, b"\r")
+    # After an odd number of quotation marks a line end is part of a cell.
+    outside = np.searchsorted(_positions(data, b'"'), ends) % 2 == 0
+    starts = np.concatenate([[0], ends[outside] + 1])
+    starts = starts[starts < len(data)]
+    filled = starts[~np.isin(data[starts], (10, 13))]
+    return int(np.searchsorted(ends, filled[number - 1])) + 1
+
+
+def _positions(data: npt.NDArray[np.uint8], byte: bytes) -> npt.NDArray[np.intp]:
+    return np.flatnonzero(data == byte[0])
+
+
+def _check_last_quote(content: bytes, table: pa.Table, path: Path) -> None:
+    """An unclosed quotation mark swallows the rest of the file into the last cell."""
+    if not table.num_rows or content.count(b'"') % 2 == 0:
+        return
+    last = table.column(table.num_columns - 1)[-1].as_py()
+    if "\n" in last or "\r" in last:
+        rest = last.encode("utf-8")
+        line = content.count(b"\n") - rest.count(b"\n") + 1
+        raise DataError(
+            f"'{path}', line {line}: a quotation mark is opened and never closed.",
+            hint="Close it, or double quotation marks inside a quoted cell.",
+        )
+
+
+def _check_names(names: list[str], path: Path) -> None:
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    unnamed = [place for place, name in enumerate(names, 1) if not name.strip()]
+    if unnamed:
+        raise DataError(
+            f"'{path}': column {unnamed[0]} of {len(names)} has no name.",
+            hint="Every column needs a name in the header.",
+        )
+    if twice:
+        listed = ", ".join(f"'{name}'" for name in twice)
+        raise DataError(
+            f"'{path}': {len(names)} columns, but some share a name: {listed}.",
+            hint="Give every column a name of its own.",
+        )
+
+
+def _read_parquet(path: Path) -> pa.Table:
+    try:
+        return parquet.read_table(path)
+    except (pa.ArrowInvalid, OSError):
+        raise _not_a(path, "Parquet") from None
+
+
+def _read_arrow(path: Path) -> pa.Table:
+    content = pa.py_buffer(_content(path))
+    for open_it in (pa.ipc.open_file, pa.ipc.open_stream):
+        try:
+            return open_it(content).read_all()
+        except pa.ArrowInvalid:
+            continue
+    raise _not_a(path, "Arrow")
+
+
+def _not_a(path: Path, what: str) -> DataError:
+    return DataError(
+        f"'{path}' is not a whole {what} file.",
+        hint="Check that its ending says what it is, or copy it again.",
+    )

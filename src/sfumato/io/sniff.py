@@ -1,0 +1,136 @@
+"""What a CSV file does not say of itself: its encoding and its delimiter."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sfumato.errors import DataError
+
+BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+DELIMITERS = (",", ";", "\t", "|")
+OTHER_FILES = (
+    (b"PAR1", "Parquet", ".parquet"),
+    (b"ARROW1", "Arrow", ".arrow"),
+    (b"PK\x03\x04", "a spreadsheet or a zip archive", ".csv after exporting it"),
+    (b"\x1f\x8b", "gzip", ".csv.gz"),
+)
+SAMPLE_BYTES = 1 << 16
+SAMPLE_ROWS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Plain:
+    """The content of a CSV file as UTF-8 without a mark at its start."""
+
+    content: bytes
+    encoding: str
+    """The encoding it came in."""
+
+    @property
+    def sample(self) -> str:
+        """The first lines, the last of them whole."""
+        head = self.content[:SAMPLE_BYTES]
+        if len(head) < len(self.content):
+            head = head[: head.rfind(b"\n") + 1] or head
+        return head.decode("utf-8", errors="replace")
+
+
+def plain_text(content: bytes, encoding: str | None, path: Path) -> Plain:
+    """Decode a CSV file, by declaration or by what its bytes prove.
+
+    UTF-8 is taken unless a mark at the start, or the zero bytes of UTF-16, prove
+    another. The old one-byte encodings cannot be proven from bytes (one byte is `ê` in
+    one and `ę` in the next), so they are read only when declared.
+    """
+    for magic, what, ending in OTHER_FILES:
+        if content.startswith(magic):
+            raise DataError(
+                f"'{path}' is named like a text file, but it is {what}.",
+                hint=f"Name it {ending}.",
+            )
+    chosen = _known(encoding, path) if encoding else proven_encoding(content)
+    if chosen in ("utf-8", "utf-8-sig"):
+        return Plain(content.removeprefix(codecs.BOM_UTF8), chosen)
+    return Plain(_decoded(content, chosen, path).encode("utf-8"), chosen)
+
+
+def proven_encoding(content: bytes) -> str:
+    """The encoding that the first bytes prove, or else UTF-8."""
+    for mark, name in BOMS:
+        if content.startswith(mark):
+            return name
+    head = np.frombuffer(content[:4096], dtype=np.uint8)
+    for first, name in ((1, "utf-16-le"), (0, "utf-16-be")):
+        zeros, others = head[first::2] == 0, head[1 - first :: 2] == 0
+        if len(head) > 3 and zeros.mean() > 0.9 and others.mean() < 0.1:
+            return name
+    return "utf-8"
+
+
+def _known(encoding: str, path: Path) -> str:
+    try:
+        return codecs.lookup(encoding).name
+    except LookupError:
+        raise DataError(
+            f"'{path}' cannot be read: there is no encoding '{encoding}'.",
+            hint="Common ones are utf-8, utf-16, cp1252 and latin-1.",
+        ) from None
+
+
+def _decoded(content: bytes, encoding: str, path: Path) -> str:
+    try:
+        return content.decode(encoding).removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        raise undecodable(content, error, path) from None
+
+
+def undecodable(content: bytes, error: UnicodeDecodeError, path: Path) -> DataError:
+    """The error for bytes that are no text in the encoding they were read in."""
+    line = content.count(b"\n", 0, error.start) + 1
+    return DataError(
+        f"'{path}', line {line}: the byte at offset {error.start} is no "
+        f"{error.encoding} text.",
+        hint='Declare the encoding of the file, for example encoding = "cp1252".',
+    )
+
+
+def find_delimiter(sample: str) -> str:
+    """The delimiter that cuts most rows into as many cells as the header has."""
+    scores = [_score(sample, delimiter) for delimiter in DELIMITERS]
+    best = max(scores)
+    return DELIMITERS[scores.index(best)] if best > (0.0, 0) else ","
+
+
+def header(sample: str, delimiter: str) -> list[str]:
+    """The cells of the first row."""
+    return next(iter(_rows(sample, delimiter)), [])
+
+
+def _score(sample: str, delimiter: str) -> tuple[float, int]:
+    rows = _rows(sample, delimiter)
+    width = len(rows[0]) if rows else 0
+    if width < 2:
+        return (0.0, 0)
+    alike = sum(len(row) == width for row in rows) / len(rows)
+    return (alike, width)
+
+
+def _rows(sample: str, delimiter: str) -> list[list[str]]:
+    reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
+    try:
+        rows = [row for row, _ in zip(reader, range(SAMPLE_ROWS), strict=False)]
+    except csv.Error:
+        return []
+    return [row for row in rows if row]

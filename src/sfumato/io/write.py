@@ -1,0 +1,183 @@
+"""Writing a table, so that it reads back cell by cell as it was."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as arrow_csv
+import pyarrow.parquet as parquet
+import pyarrow.types as types
+
+from sfumato.data.text import as_text, distinct
+from sfumato.io.bare import bare
+from sfumato.io.formats import Format, compressed
+
+BATCH_ROWS = 1 << 16
+QUOTE = '"'
+
+
+def write_table(
+    table: pa.Table,
+    path: str | Path,
+    format: Format | str,
+    *,
+    delimiter: str = ",",
+) -> None:
+    """Write a table as CSV, Parquet or Arrow IPC.
+
+    Nothing travels along that the cells do not show: schema metadata is dropped, and
+    dictionaries keep only values that occur, in an order that says nothing about rows.
+    CSV is UTF-8 with LF, and quoted only where needed. A null is an empty cell; where a
+    column has both nulls and empty texts, the latter are quoted.
+    """
+    plain = bare(table)
+    if Format(format) is Format.CSV:
+        with _opened(Path(path)) as sink:
+            _write_csv(plain, sink, delimiter)
+    elif Format(format) is Format.PARQUET:
+        parquet.write_table(plain, path, compression="zstd")
+    else:
+        with (
+            pa.OSFile(str(path), "wb") as sink,
+            pa.ipc.new_file(sink, plain.schema) as writer,
+        ):
+            writer.write_table(plain)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    with path.open("wb") as file:
+        if not compressed(path):
+            yield file
+            return
+        # No file name and no time in the archive: the same table, the same bytes.
+        with gzip.GzipFile("", "wb", 6, file, mtime=0) as archive:
+            yield cast("IO[bytes]", archive)
+
+
+def _write_csv(table: pa.Table, sink: IO[bytes], delimiter: str) -> None:
+    sink.write(_header(table.column_names, delimiter))
+    alone = table.num_columns == 1
+    columns = [
+        _quoted_column(name, column, delimiter, alone)
+        for name, column in zip(table.column_names, table.columns, strict=True)
+    ]
+    if any(quoted for _, quoted in columns):
+        _write_joined([column for column, _ in columns], sink, delimiter)
+    elif table.num_rows:
+        plain = pa.table([column for column, _ in columns], table.column_names)
+        arrow_csv.write_csv(plain, sink, _unquoted(delimiter))
+
+
+def _unquoted(delimiter: str) -> arrow_csv.WriteOptions:
+    return arrow_csv.WriteOptions(
+        include_header=False,
+        delimiter=delimiter,
+        quoting_style="none",
+        batch_size=BATCH_ROWS,
+    )
+
+
+def _header(names: Iterable[str], delimiter: str) -> bytes:
+    cells = [_quoted_name(name, delimiter) for name in names]
+    return (delimiter.join(cells) + "\n").encode()
+
+
+def _quoted_name(name: str, delimiter: str) -> str:
+    # An unquoted byte order mark at the start of the file would be taken off it.
+    special = {delimiter, QUOTE, "\n", "\r", "\ufeff"}
+    if special.isdisjoint(name):
+        return name
+    return QUOTE + name.replace(QUOTE, QUOTE + QUOTE) + QUOTE
+
+
+def _quoted_column(
+    name: str, column: pa.ChunkedArray, delimiter: str, alone: bool
+) -> tuple[pa.ChunkedArray, bool]:
+    """A column as the text of its CSV cells, and whether any of them is quoted."""
+    if types.is_dictionary(column.type):
+        cells, quoted = _quoted_dictionary(name, column, delimiter, alone)
+    else:
+        cells, quoted = _quoted_texts(as_text(column, name=name), delimiter, alone)
+    if not cells.null_count:
+        return cells, quoted
+    return pc.fill_null(cells, QUOTE + QUOTE if alone else ""), quoted or alone
+
+
+def _quoted_dictionary(
+    name: str, column: pa.ChunkedArray, delimiter: str, alone: bool
+) -> tuple[pa.ChunkedArray, bool]:
+    values, places = distinct(column, name=name)
+    nulls = bool(column.null_count)
+    texts = pa.chunked_array([as_text(values, name=name)])
+    cells, quoted = _quoted_texts(texts, delimiter, alone or nulls)
+    indices = pa.array(places, mask=places < 0)
+    return pa.chunked_array([cells.combine_chunks().take(indices)]), quoted
+
+
+def _quoted_texts(
+    texts: pa.ChunkedArray, delimiter: str, mark_empty: bool
+) -> tuple[pa.ChunkedArray, bool]:
+    mark_empty = mark_empty or bool(texts.null_count)
+    chunks = [_quoted_chunk(chunk, delimiter, mark_empty) for chunk in texts.chunks]
+    cells = pa.chunked_array([cells for cells, _ in chunks], texts.type)
+    return cells, any(quoted for _, quoted in chunks)
+
+
+def _quoted_chunk(chunk: Any, delimiter: str, mark_empty: bool) -> tuple[Any, bool]:
+    needed = None
+    if _has_special(chunk, delimiter):
+        needed = pc.match_substring_regex(chunk, f'[\\x{ord(delimiter):02x}"\\r\\n]')
+    if mark_empty:
+        empty = pc.equal(chunk, "")
+        needed = empty if needed is None else pc.or_(needed, empty)
+    if needed is None or not pc.any(needed).as_py():
+        return chunk, False
+    doubled = pc.replace_substring(chunk, QUOTE, QUOTE + QUOTE)
+    quoted = pc.binary_join_element_wise(QUOTE, doubled, QUOTE, "")
+    return pc.if_else(needed, quoted, chunk), True
+
+
+def _has_special(chunk: Any, delimiter: str) -> bool:
+    """Whether any of the bytes that need quotation marks occurs: one fast scan."""
+    _, offsets, data = chunk.buffers()
+    if data is None or not len(chunk):
+        return False
+    ends = np.frombuffer(offsets, dtype=np.int32)
+    first, last = ends[chunk.offset], ends[chunk.offset + len(chunk)]
+    seen = np.frombuffer(data, dtype=np.uint8)[first:last].tobytes()
+    return any(mark in seen for mark in (delimiter.encode(), b'"', b"\n", b"\r"))
+
+
+def _write_joined(
+    columns: list[pa.ChunkedArray], sink: IO[bytes], delimiter: str
+) -> None:
+    table = pa.table(columns, [str(place) for place in range(len(columns))])
+    batches = table.to_batches(max_chunksize=BATCH_ROWS)
+    with ThreadPoolExecutor() as pool:
+        for lines in pool.map(lambda batch: _lines(batch, delimiter), batches):
+            sink.write(lines)
+
+
+def _lines(batch: pa.RecordBatch, delimiter: str) -> bytes:
+    ended = pc.binary_join_element_wise(batch.columns[-1], "", "\n")
+    joined = pc.binary_join_element_wise(*batch.columns[:-1], ended, delimiter)
+    return b"".join(_bytes_of(joined))
+
+
+def _bytes_of(texts: Any) -> Iterator[memoryview]:
+    """All texts one after the other, as they lie in memory."""
+    chunks = texts.chunks if isinstance(texts, pa.ChunkedArray) else [texts]
+    for chunk in chunks:
+        _, offsets, data = chunk.buffers()
+        ends = np.frombuffer(offsets, dtype=np.int32)
+        first, last = ends[chunk.offset], ends[chunk.offset + len(chunk)]
+        yield memoryview(data)[first:last]

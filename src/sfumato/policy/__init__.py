@@ -1,0 +1,1 @@
+"""The policy: what is asked of a release."""

@@ -1,0 +1,235 @@
+"""What the commands do when all is well."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import sfumato as sf
+from sfumato.cli import main
+
+TABLE = """\
+age,sex,illness
+"[20, 29]",F,flu
+"[20, 29]",F,gout
+"[20, 29]",F,flu
+"[30, 39]",M,flu
+"[30, 39]",M,asthma
+"""
+
+
+@pytest.fixture
+def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A table in groups of three and two, in a directory to work in."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "published.csv"
+    path.write_text(TABLE, encoding="utf-8")
+    return path
+
+
+def check(*words: str) -> int:
+    return main(["check", "published.csv", "--quasi", "age,sex", *words])
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--k", "2"], 0),
+        (["--k", "3"], 1),
+        (["--sensitive", "illness", "--l", "2"], 0),
+        (["--sensitive", "illness", "--l", "3"], 1),
+        (["--k", "2", "--sensitive", "illness", "--l", "3"], 1),
+        (["--require", "model=k-anonymity,k=2"], 0),
+        (["--require", "model=k-anonymity,k=3"], 1),
+    ],
+)
+def test_check_ends_1_when_a_requirement_does_not_hold(published, words, code):
+    assert check(*words) == code
+
+
+def test_check_says_what_was_required_and_what_was_measured(published, capsys):
+    check("--k", "3")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "published.csv: 5 rows, 2 groups"
+    assert " ".join(lines[2].split()) == "k-anonymity k = 3 k = 2 ✗ broken by 1 group"
+        "k-anonymity",
+        "k",
+        "=",
+        "3",
+        "k",
+        "=",
+        "2",
+        "✗",
+        "broken",
+        "by",
+        "1",
+        "groups",
+    ]
+
+
+def test_check_as_json(published, capsys):
+    assert check("--k", "2", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["rows"], found["groups"], found["holds"]) == (5, 2, True)
+    [requirement] = found["requirements"]
+    assert requirement["model"] == "k-anonymity"
+    assert requirement["parameters"] == {"k": 2}
+    assert (requirement["holds"], requirement["measured"]) == (True, 2)
+
+
+def test_check_counts_a_missing_value_as_one_of_its_own(published, capsys):
+    published.write_text("age,sex\n,F\n20,F\n20,F\n", encoding="utf-8")
+    assert check("--k", "2", "--missing", "") == 1
+
+
+def test_check_counts_the_worst_case_where_a_missing_value_may_be_any(
+    published, capsys
+):
+    published.write_text("age,sex\n?,F\n20,F\n20,F\n30,F\n30,F\n", encoding="utf-8")
+    words = ["--k", "1", "--missing", "?", "--missing-as", "any", "--json"]
+    assert check(*words) == 0
+    # Five rows: whoever is 20 matches three rows; nobody matches fewer than that.
+    assert json.loads(capsys.readouterr().out)["requirements"][0]["measured"] >= 1
+
+
+def test_check_wants_to_know_the_quasi_identifiers(published, capsys):
+    assert main(["check", "published.csv", "--k", "2"]) == 2
+    assert "which columns are quasi-identifiers" in capsys.readouterr().err
+
+
+def test_check_wants_a_requirement(published, capsys):
+    assert check() == 2
+    assert "nothing to check" in capsys.readouterr().err
+
+
+def test_a_policy_and_roles_are_too_much(published, capsys):
+    assert check("--policy", "policy.toml") == 2
+    assert "--policy and --quasi cannot both be given." in capsys.readouterr().err
+
+
+def test_list_names_every_part_of_the_catalogue(capsys):
+    assert main(["list", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert list(found) == ["algorithms", "models", "operators", "metrics", "attacks"]
+    assert "mondrian" in [entry["name"] for entry in found["algorithms"]]
+    assert all(entry["sentence"] for entries in found.values() for entry in entries)
+
+
+def test_list_says_what_a_model_does_not_protect_from(capsys):
+    assert main(["list", "models"]) == 0
+    said = capsys.readouterr().out
+    assert "k-anonymity" in said
+    assert "Not: A group whose members share one sensitive value" in said
+    assert "mondrian" not in said
+
+
+@pytest.fixture(scope="module")
+def hospital(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo, made once; tests must not change it."""
+    place = tmp_path_factory.mktemp("cli") / "demo"
+    assert main(["demo", "--out", str(place)]) == 0
+    return place
+
+
+def check_demo(data: Path, hospital: Path) -> int:
+    return main(["check", str(data), "--policy", str(hospital / "policy.toml")])
+
+
+def test_the_demo_leaves_what_it_says(hospital):
+    names = ["hierarchies", "policy.toml", "release", "source.csv"]
+    assert sorted(path.name for path in hospital.iterdir()) == names
+    names = ["data.csv", "manifest.json", "private", "report.html"]
+    assert sorted(path.name for path in (hospital / "release").iterdir()) == names
+
+
+def test_the_demo_tells_what_it_did(tmp_path, capsys):
+    assert main(["demo", "--out", str(tmp_path / "demo")]) == 0
+    said = capsys.readouterr()
+    assert "No row is about a real person." in said.out
+    assert "✓ holds" in said.out
+    assert "sfumato check" in said.out
+
+
+def test_the_demo_release_passes_its_check(hospital):
+    assert check_demo(hospital / "release" / "data.csv", hospital) == 0
+
+
+def test_one_changed_cell_of_the_demo_fails_its_check(hospital, tmp_path):
+    data = pd.read_csv(hospital / "release" / "data.csv", dtype=str)
+    data.loc[0, "sex"] = "a value that occurs nowhere else"
+    data.to_csv(tmp_path / "data.csv", index=False)
+    assert check_demo(tmp_path / "data.csv", hospital) == 1
+
+
+def test_the_demo_release_names_nobody(hospital):
+    data = pd.read_csv(hospital / "release" / "data.csv", dtype=str)
+    assert "name" not in data.columns
+    report = (hospital / "release" / "report.html").read_text(encoding="utf-8")
+    names = pd.read_csv(hospital / "source.csv", dtype=str)["name"]
+    assert not any(name in report for name in names)
+
+
+def test_the_demo_report_says_what_the_manifest_says(hospital):
+    report = (hospital / "release" / "report.html").read_text(encoding="utf-8")
+    manifest = json.loads((hospital / "release" / "manifest.json").read_text("utf-8"))
+    assert manifest["data_sha256"] in report
+    assert manifest["policy_sha256"] in report
+
+
+def anonymize(hospital: Path, out: Path, *words: str) -> int:
+    policy = str(hospital / "policy.toml")
+    return main(["anonymize", policy, "--out", str(out), *words])
+
+
+def test_a_seed_repeats_a_release(hospital, tmp_path):
+    audit = json.loads((hospital / "release/private/audit.json").read_text("utf-8"))
+    assert anonymize(hospital, tmp_path / "again", "--seed", audit["seed"]) == 0
+    first = (hospital / "release" / "data.csv").read_bytes()
+    assert (tmp_path / "again" / "data.csv").read_bytes() == first
+
+
+def test_anonymize_as_json(hospital, tmp_path, capsys):
+    out = tmp_path / "release"
+    words = ["--json", "--insecure-seed", "1", "--set", "require.0.k=7"]
+    assert anonymize(hospital, out, *words) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["directory"] == str(out)
+    written = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+    assert said["manifest"] == written
+    assert written["requirements"][0]["parameters"]["k"] == 7
+    assert "not_for_publication" in written
+
+
+def test_anonymize_says_where_everything_is(hospital, tmp_path, capsys):
+    out = tmp_path / "release"
+    assert anonymize(hospital, out, "--insecure-seed", "1") == 0
+    said = capsys.readouterr().out
+    for name in ("data.csv", "manifest.json", "report.html", "private/"):
+        assert str(out / name).rstrip("/") in said
+    assert "never hand it on" in said
+    assert "not for publication" in said
+
+
+def test_data_may_be_named_apart_from_the_policy(hospital, tmp_path):
+    lines = (hospital / "source.csv").read_text(encoding="utf-8").splitlines()
+    other = tmp_path / "other.csv"
+    other.write_text("\n".join(lines[:501]) + "\n", encoding="utf-8")
+    assert anonymize(hospital, tmp_path / "release", "--data", str(other)) == 0
+    written = json.loads((tmp_path / "release/manifest.json").read_text("utf-8"))
+    assert written["rows_in"] == 500
+
+
+def test_init_proposes_a_policy_that_runs(hospital, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["init", str(hospital / "source.csv"), "-o", "policy.toml"]) == 0
+    policy = sf.Policy.load("policy.toml")
+    assert policy.column("name").role == "identifier"
+    assert main(["anonymize", "policy.toml"]) == 0
+
+
+def test_init_can_print_its_policy(hospital, capsys):
+    assert main(["init", str(hospital / "source.csv"), "-o", "-"]) == 0
+    assert "[columns.diagnosis]" in capsys.readouterr().out
