@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from typing import Any, TypeVar, cast
 
@@ -37,12 +38,14 @@ def to_arrow(frame: Any) -> pa.Table:
 
 
 def like(frame: Frame, table: pa.Table) -> Frame:
-    """An Arrow table as the kind of frame that `frame` is.
+    """An Arrow table as the kind of frame that `frame` is; Arrow for a path.
 
     A column that still has the type it had in `frame` gets the frame's own type back;
     dictionaries that were none there become plain, and those that stay keep only the
     values that occur (a polars Enum, declared as such, keeps all).
     """
+    if isinstance(frame, str | os.PathLike):
+        return cast(Frame, _plain(table, pa.schema([])))
     came = to_arrow(frame).schema
     plain = _plain(table, came)
     if isinstance(frame, pa.Table):

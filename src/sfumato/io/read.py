@@ -14,26 +14,31 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as parquet
 
+from sfumato.data.source import delimiter_of, encoding_of, remember
 from sfumato.errors import DataError
 from sfumato.io.formats import Format, compressed, format_of
 from sfumato.io.sniff import Plain, find_delimiter, header, plain_text, undecodable
 
-ENCODING = b"sfumato.encoding"
-DELIMITER = b"sfumato.delimiter"
+__all__ = ["delimiter_of", "encoding_of", "read_source"]
+
 BLOCK_BYTES = 1 << 20
 
 
 def read_source(
-    path: str | Path, *, delimiter: str | None = None, encoding: str | None = None
+    path: str | Path,
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    format: Format | str | None = None,
 ) -> pa.Table:
     """Read a CSV, Parquet or Arrow file.
 
     Cells of a CSV file come as text, none of them as null; what they mean is decided
-    later, on distinct values. The encoding and delimiter taken are in the schema's
-    metadata (`taken`). Blank lines are skipped.
+    later, on distinct values. The delimiter and encoding taken are in the schema's
+    metadata (`delimiter_of`, `encoding_of`). Blank lines are skipped.
     """
     place = Path(path)
-    form = format_of(place)
+    form = Format(format) if format else format_of(place)
     _check_place(place)
     if form is Format.CSV:
         table = _read_csv(place, delimiter, encoding)
@@ -46,12 +51,6 @@ def read_source(
             hint="A table needs at least one row below its header.",
         )
     return table
-
-
-def taken(table: pa.Table) -> tuple[str, str]:
-    """The delimiter and encoding a table was read with; defaults if from no CSV."""
-    found = table.schema.metadata or {}
-    return found.get(DELIMITER, b",").decode(), found.get(ENCODING, b"utf-8").decode()
 
 
 def _check_place(path: Path) -> None:
@@ -104,8 +103,7 @@ def _read_csv(path: Path, delimiter: str | None, encoding: str | None) -> pa.Tab
             hint="Put quotation marks around names with unusual characters.",
         )
     _check_last_quote(plain.content, table, path)
-    chosen = {DELIMITER: delimiter, ENCODING: plain.encoding}
-    return table.replace_schema_metadata(chosen)
+    return remember(table, delimiter=delimiter, encoding=plain.encoding)
 
 
 def _parse(plain: Plain, delimiter: str, names: list[str], path: Path) -> pa.Table:

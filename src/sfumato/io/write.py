@@ -18,7 +18,9 @@ import pyarrow.types as types
 
 from sfumato.data.text import as_text, distinct
 from sfumato.io.bare import bare
-from sfumato.io.formats import Format, compressed
+from sfumato.io.formats import Format, compressed, format_of, hash_file
+
+__all__ = ["format_of", "hash_file", "write_table"]
 
 BATCH_ROWS = 1 << 16
 QUOTE = '"'
@@ -27,11 +29,11 @@ QUOTE = '"'
 def write_table(
     table: pa.Table,
     path: str | Path,
-    format: Format | str,
+    format: Format | str | None = None,
     *,
     delimiter: str = ",",
 ) -> None:
-    """Write a table as CSV, Parquet or Arrow IPC.
+    """Write a table as CSV, Parquet or Arrow IPC; without a format, by the path's end.
 
     Nothing travels along that the cells do not show: schema metadata is dropped, and
     dictionaries keep only values that occur, in an order that says nothing about rows.
@@ -39,10 +41,11 @@ def write_table(
     column has both nulls and empty texts, the latter are quoted.
     """
     plain = bare(table)
-    if Format(format) is Format.CSV:
+    form = Format(format) if format else format_of(path)
+    if form is Format.CSV:
         with _opened(Path(path)) as sink:
             _write_csv(plain, sink, delimiter)
-    elif Format(format) is Format.PARQUET:
+    elif form is Format.PARQUET:
         parquet.write_table(plain, path, compression="zstd")
     else:
         with (

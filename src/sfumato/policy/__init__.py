@@ -1,1 +1,5 @@
-"""The policy: what is asked of a release."""
+"""The policy: a typed document that says what is asked of a release."""
+
+from sfumato.policy.document import Policy
+
+__all__ = ["Policy"]

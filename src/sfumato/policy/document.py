@@ -1,0 +1,239 @@
+"""The policy document: loading, changing, writing and asking it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import tomli_w
+from pydantic import ConfigDict, Field, PrivateAttr, ValidationError
+
+from sfumato.data.schema import Role
+from sfumato.errors import PolicyError
+from sfumato.models.base import OutputModel
+from sfumato.policy import changes, checks
+from sfumato.policy.keywords import document_of
+from sfumato.policy.origin import Key, Origin
+from sfumato.policy.public import without_paths
+from sfumato.policy.requirements import Load, load_named, make_model, make_named
+from sfumato.policy.sections import (
+    AlgorithmSection,
+    ColumnSection,
+    Data,
+    Publish,
+    Requirement,
+    Section,
+)
+from sfumato.policy.translate import translated
+from sfumato.registry import DEFAULT_ALGORITHM
+
+if TYPE_CHECKING:
+    from sfumato.algorithms.base import Algorithm
+    from sfumato.publish.base import Operator
+
+_OPERATOR_OPTIONS = ("numbers", "flat")
+
+
+class Policy(Section):
+    """What is asked of a release: roles, requirements, algorithm and operator.
+
+    Frozen; `with_setting` gives a changed copy. Two policies are equal if they ask for
+    the same, wherever they were read from.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    version: Literal[1] = 1
+    """The version of the document's form."""
+    unlisted: Literal["error", "keep", "drop"] = "error"
+    """What happens to columns that are not named."""
+    data: Data = Data()
+    columns: dict[str, ColumnSection] = Field(default_factory=dict)
+    require: Annotated[tuple[Requirement, ...], Field(strict=False)] = ()
+    algorithm: AlgorithmSection = AlgorithmSection()
+    publish: Publish = Publish()
+
+    _origin: Origin = PrivateAttr(default_factory=Origin)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Policy:
+        """Read a policy file; relative paths in it start from its directory."""
+        place = Path(path)
+        try:
+            text = place.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise PolicyError(
+                f"There is no policy file '{path}'.",
+                hint="'sfumato init DATA -o policy.toml' proposes one.",
+            ) from None
+        except IsADirectoryError:
+            raise PolicyError(
+                f"'{path}' is a directory, not a policy file.",
+                hint="Name a file in it.",
+            ) from None
+        except (OSError, UnicodeDecodeError):
+            raise PolicyError(
+                f"'{path}' cannot be read as UTF-8 text.",
+                hint="A policy is a TOML file.",
+            ) from None
+        return cls.parse(text, source=f"'{path}'", base=place.parent)
+
+    @classmethod
+    def parse(
+        cls, text: str, *, source: str = "the policy", base: Path | None = None
+    ) -> Policy:
+        """Read a policy from TOML text; `source` names it in errors."""
+        origin = Origin(source, text, base)
+        try:
+            document = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise PolicyError(
+                f"{source} is not TOML: {error}.",
+                hint="Texts need quotation marks; true and false are in lower case.",
+            ) from None
+        return cls._validated(document, origin)
+
+    @classmethod
+    def build(cls, columns: Sequence[str] | None = None, **settings: Any) -> Policy:
+        """The policy that keyword settings stand for; see `keywords.document_of`."""
+        document = document_of(columns, settings)
+        return cls._validated(document, Origin("the settings"))
+
+    @classmethod
+    def _validated(cls, document: Mapping[str, Any], origin: Origin) -> Policy:
+        try:
+            policy = cls.model_validate(dict(document))
+        except ValidationError as error:
+            raise translated(error, origin, cls) from None
+        policy._origin = origin
+        checks.check_columns_alone(policy.columns, policy.fault)
+        policy.models()
+        return policy
+
+    @property
+    def base(self) -> Path | None:
+        """Where relative paths start: the directory of the policy file."""
+        return self._origin.base
+
+    def fault(self, key: Key, what: str, *, hint: str | None = None) -> PolicyError:
+        """An error about a key of this policy, with its line where known."""
+        return self._origin.fault(key, what, hint=hint)
+
+    def column(self, name: str) -> ColumnSection:
+        """What is said of a column; the defaults if nothing is."""
+        return self.columns.get(name, ColumnSection())
+
+    def role(self, name: str) -> Role | None:
+        """The role of a column of the data; None if it is dropped."""
+        section = self.columns.get(name)
+        if section is None:
+            return None if self.unlisted == "drop" else Role.INSENSITIVE
+        return None if section.drop else section.role
+
+    def names(self, *roles: Role) -> tuple[str, ...]:
+        """The columns named in the policy that have one of these roles."""
+        return tuple(
+            name
+            for name, section in self.columns.items()
+            if section.role in roles and not section.drop
+        )
+
+    def pseudonymized(self) -> frozenset[str]:
+        """The columns that are published under a keyed hash."""
+        return frozenset(n for n, s in self.columns.items() if s.pseudonymize)
+
+    def models(self, *, load: Load | None = None) -> tuple[OutputModel, ...]:
+        """The requirements as models."""
+        return tuple(
+            self._model(place, requirement, load)
+            for place, requirement in enumerate(self.require)
+        )
+
+    def _model(self, place: int, wanted: Requirement, load: Load | None) -> OutputModel:
+        key = ("require", place)
+        model = make_model(wanted.model_dump(), key, origin=self._origin, load=load)
+        if not isinstance(model, OutputModel):
+            raise self.fault(
+                (*key, "model"),
+                f"is '{model.name}', which no published table can show.",
+                hint="It is certified by how a release is made, not by its cells.",
+            )
+        return model
+
+    def algorithm_instance(self, *, load: Load | None = None) -> Algorithm:
+        """The algorithm with its options."""
+        table = {"name": self.algorithm.name or DEFAULT_ALGORITHM}
+        made: Algorithm = make_named(
+            table | self.algorithm.settings,
+            "name",
+            "algorithms",
+            ("algorithm",),
+            origin=self._origin,
+            load=load,
+        )
+        return made
+
+    def operator_instance(self, *, load: Load | None = None) -> Operator:
+        """The publication operator with its options."""
+        named = {"operator": self.publish.operator}
+        place, kind = ("publish",), "operators"
+        found = load_named(
+            named, "operator", kind, place, origin=self._origin, load=load
+        )
+        made: Operator = make_named(
+            named | self._options_of(found),
+            "operator",
+            kind,
+            place,
+            origin=self._origin,
+            load=load,
+        )
+        return made
+
+    def _options_of(self, operator: type[Any]) -> dict[str, Any]:
+        """What `publish` says to the operator; defaults are not pressed upon it."""
+        known = getattr(operator, "__dataclass_fields__", {})
+        common = {
+            name: getattr(self.publish, name)
+            for name in _OPERATOR_OPTIONS
+            if name in known or name in self.publish.model_fields_set
+        }
+        return common | self.publish.settings
+
+    def check_columns(self, names: Sequence[str], *, load: Load | None = None) -> None:
+        """Check the policy against the columns of a table."""
+        checks.check_columns(self, names, self.models(load=load))
+
+    def with_setting(self, key: str, value: Any) -> Policy:
+        """A copy with one setting changed: `publish.max_suppressed`, `require.0.k`.
+
+        A text is read as a TOML value where it is one, and is itself where not.
+        """
+        document = changes.changed(self._document(), key, value)
+        return type(self)._validated(document, Origin("the settings", "", self.base))
+
+    def dump(self) -> str:
+        """The policy as TOML text; what has its default is left out."""
+        return tomli_w.dumps(self._document())
+
+    def _document(self) -> dict[str, Any]:
+        written = self.model_dump(mode="json", exclude_defaults=True)
+        return {"version": self.version, **changes.without_nothing(written)}
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """The JSON schema of the document, for editors."""
+        return cls.model_json_schema()
+
+    def public_dict(self) -> dict[str, Any]:
+        """What may be published of the policy: no path and no value of a column."""
+        return without_paths(self._document())
+
+    def sha256(self) -> str:
+        """The hash of the publishable policy, which anybody can recompute."""
+        text = json.dumps(self.public_dict(), sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()

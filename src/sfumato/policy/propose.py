@@ -1,0 +1,172 @@
+"""A proposed policy: what a table seems to need, each line with its reason."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.data.infer import Guess, Inference, infer
+from sfumato.data.power import Power
+from sfumato.data.schema import Kind, Role
+from sfumato.data.source import delimiter_of, encoding_of
+from sfumato.data.table import Column
+from sfumato.hierarchies.automatic import (
+    calendar_units,
+    interval_widths,
+    prefix_lengths,
+)
+
+MISSING = ("",)
+K = 5
+L = 2
+COMMONEST = 0.8
+"""A value that more rows than this share leaves too few others for diversity."""
+SETS_SHOWN = 5
+COMMENT_COLUMN = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """A policy as text with comments, and the guesses behind it."""
+
+    text: str
+    inference: Inference
+
+
+def propose(source: pa.Table, *, path: str) -> Proposal:
+    """Propose a policy for a table; `path` is where the policy finds it."""
+    found = infer(source, missing=MISSING)
+    lines = [
+        *_head(found),
+        *_data(source, found, path),
+        *_powers(found.sets),
+        *(line for guess in found.guesses for line in _column(guess, found)),
+        *_requirements(found),
+        *_rest(),
+    ]
+    return Proposal("\n".join(lines) + "\n", found)
+
+
+def _head(found: Inference) -> Iterator[str]:
+    yield f"# Proposed for {found.rows:,} rows and {len(found.guesses)} columns."
+    yield "# Every role is a guess with its reason beside it: read it before you run it."
+    yield ""
+    yield "version = 1"
+    yield 'unlisted = "error"  # columns that are not named here stop the run'
+
+
+def _data(source: pa.Table, found: Inference, path: str) -> Iterator[str]:
+    cells = sum(guess.missing for guess in found.guesses)
+    columns = sum(guess.missing > 0 for guess in found.guesses)
+    yield from ("", "[data]", f"path = {_text(path)}")
+    if delimiter_of(source) != ",":
+        yield _line(f"delimiter = {_text(delimiter_of(source))}", "as detected")
+    if encoding_of(source) not in ("utf-8", "utf-8-sig"):
+        yield _line(f"encoding = {_text(encoding_of(source))}", "as detected")
+    marks = ", ".join(map(_text, MISSING))
+    yield _line(f"missing = [{marks}]", f"{cells:,} empty cells in {columns} columns")
+    yield _line('missing_as = "value"', 'a value of its own; or "any", "drop"')
+
+
+def _powers(sets: Sequence[Power]) -> Iterator[str]:
+    if not sets:
+        yield from ("", "# No column looks like a quasi-identifier: name one to go on.")
+        return
+    yield from (
+        "",
+        "# What tells people apart most (distinct per row; pairs told apart):",
+    )
+    for power in sets[:SETS_SHOWN]:
+        names = " + ".join(map(_key, power.columns))
+        yield f"#   {power.distinction:7.2%} {power.separation:9.4%}  {names}"
+
+
+def _column(guess: Guess, found: Inference) -> Iterator[str]:
+    column = found.columns[guess.name]
+    yield ""
+    yield f"[columns.{_key(guess.name)}]"
+    yield _line(f'role = "{guess.role}"', guess.role_reason)
+    yield _line(f'kind = "{guess.kind}"', f"{guess.kind_reason}; {_counted(guess)}")
+    if guess.role is Role.QUASI:
+        yield from _hierarchy(column)
+
+
+def _counted(guess: Guess) -> str:
+    empty = f", {guess.missing:,} cells empty" if guess.missing else ""
+    return f"{guess.power.distinct:,} different{empty}"
+
+
+def _hierarchy(column: Column) -> Iterator[str]:
+    levels, builder, reason = _levels(column)
+    if levels:
+        written = ", ".join(levels)
+        yield _line(f"hierarchy = {{ {builder} = [{written}] }}", reason)
+    elif column.kind is Kind.ORDERED:
+        yield _line('hierarchy = "auto"', "runs of neighbors")
+    elif not column.kind.numeric:
+        yield _line(
+            'hierarchy = "flat"', "groups show sets; a CSV file can name better ones"
+        )
+
+
+def _levels(column: Column) -> tuple[list[str], str, str]:
+    if column.kind in (Kind.DATE, Kind.DATETIME):
+        units = calendar_units(column)
+        return [_text(unit) for unit in units], "calendar", "units the range spans"
+    if column.kind.numeric:
+        widths = interval_widths(column)
+        return [_number(width) for width in widths], "intervals", "round widths"
+    if column.kind is Kind.CODE:
+        lengths = prefix_lengths(column)
+        return [str(length) for length in lengths], "prefix", "leading characters kept"
+    return [], "", ""
+
+
+def _requirements(found: Inference) -> Iterator[str]:
+    k = min(K, found.rows)
+    yield from ("", "[[require]]", 'model = "k-anonymity"')
+    yield _line(f"k = {k}", f"nobody stands out from {k - 1} others")
+    names = found.names(Role.SENSITIVE)
+    diverse = [name for name in names if _diverse(found.columns[name])]
+    if diverse:
+        listed = ", ".join(map(_text, diverse))
+        yield from ("", "[[require]]", 'model = "l-diversity"')
+        yield _line(f"l = {L}", "no group gives a sensitive value away")
+        yield _line(
+            f"on = [{listed}]", f"{len(diverse)} of {len(names)} sensitive ones"
+        )
+    else:
+        yield from ("", "# No sensitive column has values enough for l-diversity.")
+
+
+def _diverse(column: Column) -> bool:
+    counts = np.bincount(column.codes, minlength=column.size)
+    return len(counts) >= L and bool(counts.max() <= COMMONEST * counts.sum())
+
+
+def _rest() -> Iterator[str]:
+    yield from ("", "[publish]")
+    yield _line('operator = "generalize"', "groups show what covers them")
+    yield _line("max_suppressed = 0.0", "the share of rows that may be left out, 0–1")
+
+
+def _number(width: float) -> str:
+    return str(int(width)) if width.is_integer() else repr(width)
+
+
+def _line(setting: str, reason: str) -> str:
+    return f"{setting:<{COMMENT_COLUMN}}  # {reason}"
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
+
+
+def _text(text: str) -> str:
+    """A text as TOML writes it; JSON's escapes are TOML's, but for one character."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,41 @@
+"""What of a policy may be published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+WORDS = frozenset({"auto", "flat", "free"})
+
+
+def without_paths(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A policy document without paths of files and without lists of values."""
+    public = dict(document)
+    data = {k: v for k, v in document.get("data", {}).items() if k != "path"}
+    public.pop("data", None)
+    if data:
+        public["data"] = data
+    if "columns" in document:
+        public["columns"] = {n: _column(s) for n, s in document["columns"].items()}
+    if "require" in document:
+        public["require"] = [_requirement(r) for r in document["require"]]
+    return public
+
+
+def _column(section: Mapping[str, Any]) -> dict[str, Any]:
+    public = {key: value for key, value in section.items() if key != "order"}
+    if "hierarchy" in section:
+        public["hierarchy"] = _hierarchy(section["hierarchy"])
+    return public
+
+
+def _hierarchy(declared: Any) -> Any:
+    if isinstance(declared, str):
+        return declared if declared in WORDS else "file"
+    hidden = ("file", "tree")
+    return {k: True if k in hidden else v for k, v in declared.items()}
+
+
+def _requirement(table: Mapping[str, Any]) -> dict[str, Any]:
+    """The population that some models compare with is a file too."""
+    return {k: True if k == "population" else v for k, v in table.items()}

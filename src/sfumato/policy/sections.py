@@ -1,0 +1,132 @@
+"""The tables of the policy document, as typed models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from sfumato.data.schema import Kind, Role
+from sfumato.hierarchies.build import OPTIONS
+
+
+def checked_hierarchy(value: Any) -> Any:
+    """A hierarchy as a policy writes it: a word, a path, or one builder's table."""
+    if value is None or (isinstance(value, str) and value):
+        return value
+    if not isinstance(value, Mapping):
+        raise ValueError("must be a path, a word such as 'auto', or a table")
+    builders = [name for name in OPTIONS if name in value]
+    if len(builders) != 1:
+        raise ValueError(
+            f"must name one of {', '.join(OPTIONS)}; it names {len(builders)}"
+        )
+    strange = [n for n in value if n not in (builders[0], *OPTIONS[builders[0]])]
+    if strange:
+        raise ValueError(f"has the key '{strange[0]}', which is unknown beside it")
+    return dict(value)
+
+
+_HIERARCHY_SCHEMA = WithJsonSchema(
+    {
+        "description": 'A path, "auto", "flat", "free", or a table with one builder.',
+        "anyOf": [
+            {"type": "string"},
+            *(
+                {
+                    "type": "object",
+                    "required": [builder],
+                    "properties": {name: {} for name in (builder, *options)},
+                    "additionalProperties": False,
+                }
+                for builder, options in OPTIONS.items()
+            ),
+        ],
+    }
+)
+Hierarchy = Annotated[
+    str | dict[str, Any] | None, BeforeValidator(checked_hierarchy), _HIERARCHY_SCHEMA
+]
+Texts = tuple[str, ...]
+
+
+class Section(BaseModel):
+    """A table of the document: unknown keys are errors, values are not guessed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Data(Section):
+    """Where the table is, and how it is read."""
+
+    path: str | None = None
+    """The file, relative to the policy."""
+    format: Literal["csv", "parquet", "arrow"] | None = None
+    """The format of the file; left out: by the end of its name."""
+    delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = None
+    """The character between cells of a CSV file; left out: detected."""
+    encoding: str | None = None
+    """The encoding of a CSV file; left out: UTF-8, or what its bytes prove."""
+    missing: Annotated[Texts, Field(strict=False)] = ("",)
+    """Cells that mean that there is no value."""
+    missing_as: Literal["value", "any", "drop"] = "value"
+    """A missing value is one of its own, matches any, or its row is left out."""
+
+
+class ColumnSection(Section):
+    """What a column is and how it is treated."""
+
+    role: Annotated[Role, Field(strict=False)] | None = None
+    """What it means for privacy."""
+    kind: Annotated[Kind, Field(strict=False)] | None = None
+    """What its values are; left out: inferred."""
+    hierarchy: Hierarchy = None
+    """How it is generalized."""
+    weight: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    """Its weight in the loss."""
+    order: Annotated[Texts, Field(strict=False)] | None = None
+    """The values of an ordered category, from low to high."""
+    pseudonymize: Literal["keyed-hash"] | None = None
+    """Publish an identifier or subject under a keyed hash instead of dropping it."""
+    drop: bool = False
+    """Leave the column out of the release."""
+
+
+class Named(BaseModel):
+    """A table that names a thing of the catalogue; its other keys are settings."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", strict=True)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return dict(self.model_extra or {})
+
+
+class Requirement(Named):
+    """A privacy model that the release must meet, with the model's parameters."""
+
+    model: str
+
+
+class AlgorithmSection(Named):
+    """The algorithm that groups rows, with its options."""
+
+    name: str | None = None
+    """Left out: chosen for the data."""
+
+
+class Publish(Named):
+    """How groups are shown; keys beyond these are options of the operator."""
+
+    operator: str = "generalize"
+    max_suppressed: Annotated[float, Field(ge=0, le=1)] = 0.0
+    """The share of rows that may be left out."""
+    numbers: Literal["interval", "bounds", "mean"] = "interval"
+    """How numbers and dates are shown."""
+    flat: Literal["set", "star"] = "set"
+    """How categories without a hierarchy are shown."""
+    order: Literal["random", "source"] = "random"
+    """The order of the published rows."""
+    format: Literal["csv", "parquet", "arrow"] | None = None
+    """The format of the data file; left out: that of the source."""
