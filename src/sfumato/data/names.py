@@ -33,7 +33,8 @@ PERSON = _vocabulary(
     """
     patient patientin person persona personne subject proband customer client kunde
     klient member mitglied user student pupil employee mitarbeiter respondent
-    participant teilnehmer individual citizen resident insured versicherter beneficiary case fall
+    participant teilnehmer individual citizen resident insured versicherter
+    beneficiary case fall
     """
 )
 NAME_PARTS = _vocabulary(
