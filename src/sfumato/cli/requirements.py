@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.errors import RefusedError, UsageError
 
 if TYPE_CHECKING:
-    from sfumato.models.base import Model, OutputModel
+    from sfumato.models.base import OutputModel
 
 OPENING, CLOSING = "[{", "]}"
 
@@ -58,44 +58,16 @@ def parse_requirement(text: str) -> OutputModel:
 
 def output_model(name: str, parameters: dict[str, Any]) -> OutputModel:
     """A model of the catalogue that can be judged on a published table."""
-    from sfumato import registry
     from sfumato.models.base import OutputModel
+    from sfumato.policy.requirements import make_model
 
-    model = registry.load("models", name)
-    if not issubclass(model, OutputModel):
+    model = make_model({"model": name, **parameters})
+    if not isinstance(model, OutputModel):
         raise RefusedError(
             f"'{name}' is certified by how a release is made; no table can show it.",
             hint="Look at the manifest of the release instead.",
         )
-    _refuse_unknown(model, parameters)
-    made: OutputModel = _make(model, {k: _frozen(v) for k, v in parameters.items()})
-    return made
-
-
-def _refuse_unknown(model: type[Model], parameters: dict[str, Any]) -> None:
-    from sfumato.models.base import parameter_names
-
-    known = parameter_names(model)
-    unknown = [key for key in parameters if key not in known]
-    if unknown:
-        raise UsageError(
-            f"{model.name} has no parameter '{unknown[0]}'.",
-            hint=f"It has: {', '.join(known)}.",
-        )
-
-
-def _make(model: type[Any], parameters: dict[str, Any]) -> Any:
-    try:
-        return model(**parameters)
-    except TypeError as fault:
-        raise UsageError(
-            f"{model.name} cannot be made of these parameters.",
-            hint=f"'sfumato list models' and the manual say what {model.name} needs.",
-        ) from fault
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+    return model
 
 
 def _split_outside_brackets(text: str) -> list[str]:

@@ -165,6 +165,8 @@ def _column(
 def _treatment(
     role: str, section: Mapping[str, Any], operator: Mapping[str, Any]
 ) -> str:
+    if section.get("drop"):
+        return "dropped"
     if section.get("pseudonymize"):
         return "pseudonymized"
     name = str(operator.get("name", "generalize"))

@@ -319,7 +319,11 @@ def _table(
         tag("thead", tag("tr", titles)),
         tag("tbody", [tag("tr", map(_cell, row)) for row in rows]),
     )
-    return tag("div", table, class_="scroll")
+    # Focusable, so that the keyboard can scroll a table wider than the screen.
+    label = caption or f"Table of {head[0]} and {head[1]}"
+    return tag(
+        "div", table, class_="scroll", tabindex=0, role="group", aria_label=label
+    )
 
 
 def _cell(child: Child) -> Html:

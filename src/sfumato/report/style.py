@@ -35,6 +35,7 @@ section { background: var(--paper); border: 1px solid var(--line); border-radius
 .pair dd { margin: 0; font-weight: 600; }
 .quiet { color: var(--soft); }
 .scroll { overflow-x: auto; }
+.scroll:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 caption { text-align: left; color: var(--soft); padding-bottom: .5rem; }
 th, td { text-align: left; vertical-align: top; padding: .5rem .75rem .5rem 0;

@@ -42,6 +42,7 @@ MANIFEST: dict[str, Any] = {
             "case": {"role": "identifier", "pseudonymize": "keyed-hash"},
             "zip": {"role": "quasi", "hierarchy": {"prefix": [4, 3]}},
             "ward": {"role": "insensitive"},
+            "note": {"role": "insensitive", "drop": True},
         }
     },
 }
@@ -59,7 +60,17 @@ def test_every_column_of_the_policy_says_how_it_was_published():
         "case": "pseudonymized",
         "zip": "generalize",
         "ward": "kept",
+        "note": "dropped",
     }
+
+
+def test_swapping_touches_the_sensitive_columns_only():
+    swapped = MANIFEST | {
+        "operator": {"name": "swap"},
+        "policy": {"columns": {"a": {"role": "quasi"}, "b": {"role": "sensitive"}}},
+    }
+    treatments = [c["treatment"] for c in build(swapped, {})["columns"]]
+    assert treatments == ["kept", "swapped"]
 
 
 def test_losses_stand_at_their_column():
