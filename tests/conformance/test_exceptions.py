@@ -13,7 +13,7 @@ def checks_behind(thing: str, statement: str) -> list[Check]:
     return [
         listed.check
         for listed in catalogue_checks(kind)
-        if (listed.thing, listed.check.name) == (thing, statement)
+        if listed.thing == thing and str(listed.check).startswith(statement)
     ]
 
 

@@ -73,12 +73,14 @@ def choices(kind: Any) -> Sequence[Any]:
 
 def nonsense(option: Field[Any], kind: Any) -> Sequence[Any]:
     """Values that no option of this type may accept."""
-    numeric = {int, float} & {kind, *get_args(kind)}
+    allowed = {kind, *get_args(kind)}
     if kind is bool or option.name in _FREE_TEXT:
         return ()
-    if numeric:
-        return (-1, float("nan"), *((1.5,) if float not in numeric else ()))
-    return ("no such choice",) if kind is str or choices(kind) else ()
+    if float in allowed:
+        return (-1, float("nan"))
+    if int in allowed:
+        return (-1, 1.5, float("nan"))
+    return ("no such choice",) if str in allowed or choices(kind) else ()
 
 
 _FREE_TEXT = frozenset({"on", "population"})

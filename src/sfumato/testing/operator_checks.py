@@ -19,7 +19,7 @@ from sfumato.data.schema import Attribute, Kind, Role, Schema
 from sfumato.data.seeds import Seed
 from sfumato.data.table import Table
 from sfumato.errors import PolicyError, RefusedError
-from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
+from sfumato.hierarchies.axis import Axis, Shape
 from sfumato.publish.base import Draft, Form, Material, Operator
 from sfumato.testing.check import CALM, Check, must, must_be_named, variants
 from sfumato.testing.reference import Domain, cell_loss, cell_ncp, covers, k_of
@@ -213,20 +213,29 @@ def _cells_contain_the_source(
     _table: Awkward, material: Material, draft: Draft
 ) -> None:
     for coded in material.quasi:
-        if coded.name in draft.quasi:
-            _contains(coded, material.rows, texts(draft.table.column(coded.name)))
+        domain = domain_of(coded.axis)
+        source = [coded.axis.labels[code] for code in coded.codes[material.rows]]
+        pairs = set(zip(_cells(coded.name, draft), source, strict=True))
+        outside = sum(not covers(cell, value, domain) for cell, value in pairs)
+        must(not outside, f"{outside} cells of '{coded.name}' do not cover their value")
 
 
-def _contains(
-    coded: CodedAxis, rows: npt.NDArray[np.int64], published: list[str]
-) -> None:
-    axis, domain = coded.axis, domain_of(coded.axis)
-    source = [axis.labels[code] for code in coded.codes[rows]]
-    for cell, value in set(zip(published, source, strict=True)):
-        must(
-            covers(cell, value, domain),
-            f"a cell of '{coded.name}' does not cover the value behind it",
-        )
+def _cells(name: str, draft: Draft) -> list[str]:
+    """The cells of a quasi-identifier; two columns of bounds read as one interval."""
+    if name in draft.quasi:
+        return texts(draft.table.column(name))
+    ends = (texts(draft.table.column(f"{name}_{end}")) for end in ("from", "to"))
+    return [_interval(low, high) for low, high in zip(*ends, strict=True)]
+
+
+def _interval(low: str, high: str) -> str:
+    if not low and not high:
+        return STAR
+    if low == high:
+        return low
+    if low and high:
+        return f"[{low}, {high}]"
+    return f">= {low}" if low else f"<= {high}"
 
 
 def domain_of(axis: Axis) -> Domain:
@@ -250,13 +259,13 @@ def _losses_follow_their_definition(
     """Price every published cell again, from its text."""
     groups = material.grouping.group_of[material.rows]
     for index, coded in enumerate(material.quasi):
-        if coded.name in draft.quasi:
-            domain, cells = domain_of(coded.axis), texts(draft.table.column(coded.name))
-            priced = set(zip(groups.tolist(), cells, strict=True))
-            for group, cell in priced:
-                ncp, loss = cell_ncp(cell, domain), cell_loss(cell, domain)
-                _must_be_close(draft.ncp[group, index], ncp, coded.name, "NCP")
-                _must_be_close(draft.loss[group, index], loss, coded.name, "loss")
+        domain = domain_of(coded.axis)
+        for group, cell in set(
+            zip(groups.tolist(), _cells(coded.name, draft), strict=True)
+        ):
+            ncp, loss = cell_ncp(cell, domain), cell_loss(cell, domain)
+            _must_be_close(draft.ncp[group, index], ncp, coded.name, "NCP")
+            _must_be_close(draft.loss[group, index], loss, coded.name, "loss")
 
 
 def _must_be_close(told: float, defined: float, column: str, what: str) -> None:
