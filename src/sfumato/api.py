@@ -41,6 +41,8 @@ class Release:
     """What was handed in: decides the kind of `data` and the format of `save`."""
     private: Mapping[str, Any]
     """For the steward alone: hash of the source, where it is a file."""
+    delimiter: str = ","
+    """Between the cells of a CSV file, as it came."""
 
     @property
     def table(self) -> pa.Table:
@@ -88,7 +90,7 @@ class Release:
             self.outcome,
             Path(directory),
             extension=self._extension(),
-            delimiter=self._delimiter(),
+            delimiter=self.delimiter,
             page=render,
             private=self.private,
         )
@@ -101,11 +103,6 @@ class Release:
         if asked is not None:
             return asked
         return format_of(self.origin) if _is_path(self.origin) else "csv"
-
-    def _delimiter(self) -> str:
-        if _is_path(self.origin) and format_of(self.origin) == "csv":
-            return delimiter_of(self.outcome.proven.table)
-        return ","
 
 
 @dataclass(frozen=True)
@@ -150,7 +147,7 @@ def anonymize(
         )
     )
     private = {"source_sha256": hash_file(Path(data))} if _is_path(data) else {}
-    return Release(outcome, data, private)
+    return Release(outcome, data, private, delimiter_of(source) or ",")
 
 
 def check(
