@@ -21,8 +21,9 @@ from sfumato.data.rules import View
 from sfumato.errors import DataError
 from sfumato.hierarchies.axis import Axis, CodedAxis
 from sfumato.hierarchies.cover import cover_matrix
+from sfumato.hierarchies.rollup import roll_up
 from sfumato.models.base import Groups, Histogram, OutputModel, Scope, Verdict
-from sfumato.models.groups import build_groups, rolled_up
+from sfumato.models.groups import build_groups
 
 Codes = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.int64]
@@ -74,6 +75,8 @@ class Evidence:
     groups: Codes | None = None
     """The private group of each row, where cells do not show it (swapped tables)."""
     population: Population | None = None
+    source_counts: Mapping[str, Rows] = field(default_factory=dict)
+    """How often each sensitive value occurs in the source, where it is known."""
     missing_any: bool = False
     rows: int = 0
 
@@ -121,6 +124,7 @@ def groups_of(evidence: Evidence, models: Sequence[OutputModel]) -> Groups:
         count,
         sensitive={n: _taken(s, rows) for n, s in evidence.sensitive.items()},
         views=views,
+        source_reference=source_references(evidence, views),
         subject=None if evidence.subject is None else evidence.subject[rows],
         cells=cells if len(cells) else None,
         population=inside,
@@ -143,8 +147,11 @@ def _plain(
 def _sorted_groups(evidence: Evidence, views: Sequence[View]) -> Groups:
     """Groups from sorted keys: no number per row is ever needed, only run lengths."""
     key = packed_key([c.codes for c in evidence.cells], evidence.rows)
+    references = source_references(evidence, views)
     histograms = {
-        view: _sorted_histogram(key, evidence.sensitive[view.column], view)
+        view: _sorted_histogram(
+            key, evidence.sensitive[view.column], view, references.get(view)
+        )
         for view in views
     }
     if histograms:
@@ -159,8 +166,40 @@ def _sorted_groups(evidence: Evidence, views: Sequence[View]) -> Groups:
     )
 
 
-def _sorted_histogram(key: Rows, coded: CodedAxis, view: View) -> Histogram:
-    axis, values = rolled_up(coded, view.level)
+def source_references(
+    evidence: Evidence, views: Sequence[View]
+) -> dict[View, npt.NDArray[np.float64]]:
+    """The source's distribution, for the views that compare with it."""
+    found = {}
+    for view in views:
+        if view.reference == "source":
+            found[view] = _source_reference(evidence, view)
+    return found
+
+
+def _source_reference(evidence: Evidence, view: View) -> npt.NDArray[np.float64]:
+    counts = evidence.source_counts.get(view.column)
+    if counts is None:
+        raise DataError(
+            f"A requirement compares '{view.column}' with the source, "
+            "which the published table does not show.",
+            hint="Give the private record: --groups private/rows.parquet.",
+        )
+    axis, to_new = roll_up(evidence.sensitive[view.column].axis, view.level)
+    summed = np.bincount(to_new, weights=counts, minlength=axis.size)
+    if evidence.missing_any and axis.missing >= 0:
+        summed[axis.missing] = 0.0
+    return np.asarray(summed / max(summed.sum(), 1.0))
+
+
+def _sorted_histogram(
+    key: Rows,
+    coded: CodedAxis,
+    view: View,
+    reference: npt.NDArray[np.float64] | None,
+) -> Histogram:
+    axis, to_new = roll_up(coded.axis, view.level)
+    values = coded.codes if view.level == 0 else to_new[coded.codes]
     if (int(key.max(initial=0)) + 1) * axis.size >= KEY_LIMIT:
         key = np.unique(key, return_inverse=True)[1].astype(np.int64)
     both, counts = _runs(np.sort(key * axis.size + values))
@@ -172,7 +211,9 @@ def _sorted_histogram(key: Rows, coded: CodedAxis, view: View) -> Histogram:
         codes=codes.astype(np.int32),
         counts=counts,
         sizes=np.add.reduceat(counts, first),
-        reference=np.bincount(values, minlength=axis.size) / len(values),
+        reference=np.bincount(values, minlength=axis.size) / len(values)
+        if reference is None
+        else reference,
     )
 
 

@@ -32,4 +32,6 @@ class Proven:
     """Private: the group of each source row, −1 for suppressed ones."""
     subject_of: npt.NDArray[np.int32] | None = None
     """Private: the person behind each source row, as a number."""
+    source_values: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Private: counts of the source that requirements compare with."""
     alternatives: tuple[Mapping[str, Any], ...] = field(default=())

@@ -40,6 +40,8 @@ class Private:
 
     subject: npt.NDArray[np.int32] | None = None
     groups: npt.NDArray[np.int32] | None = None
+    source_values: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """How often each value of each sensitive column occurs in the source."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,13 +75,15 @@ class Question:
                 hint="Give the private record: --groups private/rows.parquet.",
             )
         quasi = self.quasi_columns(table)
+        sensitive = self._sensitive(table)
         return Evidence(
             cells=coded_cells(table, quasi, self.policy.data.missing),
-            sensitive=self._sensitive(table),
+            sensitive=sensitive,
             subject=self._subject(table),
             weights=self._weights(table),
             groups=self.private.groups,
             population=self._population(),
+            source_counts=self._source_counts(sensitive),
             missing_any=self.policy.data.missing_as == "any",
             rows=table.num_rows,
         )
@@ -92,10 +96,12 @@ class Question:
                 hint="Keep the file 'sensitive' beside the file 'data'.",
             )
         owners, values = _matched(table, beside["sensitive"])
+        sensitive = self._sensitive(values)
         return Evidence(
             cells=(),
-            sensitive=self._sensitive(values),
+            sensitive=sensitive,
             groups=owners,
+            source_counts=self._source_counts(sensitive),
             missing_any=self.policy.data.missing_as == "any",
             rows=len(owners),
         )
@@ -115,8 +121,28 @@ class Question:
     def _sensitive(self, table: pa.Table) -> Mapping[str, CodedAxis]:
         names = self.policy.names(Role.SENSITIVE)
         require_columns(table, names, what="The table")
-        columns = [self._column(table, name) for name in names]
-        return sensitive_axes(self.policy, columns, self.base)
+        columns = [self._with_source_values(table, name) for name in names]
+        coded = sensitive_axes(self.policy, columns, self.base)
+        rows = table.num_rows
+        return {n: CodedAxis(c.axis, c.codes[:rows]) for n, c in coded.items()}
+
+    def _with_source_values(self, table: pa.Table, name: str) -> Column:
+        """The published column, followed by one cell for each value of the source."""
+        known = list(self.private.source_values.get(name, ()))
+        if not known:
+            return self._column(table, name)
+        cells = table.column(name).cast(pa.string())
+        both = pa.chunked_array([*cells.chunks, pa.array(known, pa.string())])
+        return self._column(pa.table({name: both}), name)
+
+    def _source_counts(
+        self, sensitive: Mapping[str, CodedAxis]
+    ) -> dict[str, npt.NDArray[np.int64]]:
+        """The source's counts in the order of each sensitive axis."""
+        return {
+            name: np.array([known.get(text, 0) for text in sensitive[name].axis.labels])
+            for name, known in self.private.source_values.items()
+        }
 
     def _population(self) -> Population | None:
         """The population table that a requirement names, on the policy's axes."""

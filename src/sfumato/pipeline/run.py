@@ -187,12 +187,35 @@ def _refuse(operator: Operator, request: Request) -> None:
 def _question(
     run: Run, request: Request, material: Material, operator: Operator
 ) -> Question:
-    rows, private = material.rows, Private()
+    rows, private = material.rows, Private(source_values=_source_values(request))
     if request.subject is not None:
         private = replace(private, subject=request.subject[rows])
     if operator.form is Form.SWAPPED:
         private = replace(private, groups=material.grouping.group_of[rows])
     return Question(run.policy, request.models, run.base, private, operator.form)
+
+
+def _source_values(request: Request) -> dict[str, dict[str, int]]:
+    """Counts of the source, for requirements that compare with the source."""
+    names = tuple(request.sensitive)
+    views = [view for model in request.models for view in model.views(names)]
+    wanted = {view.column for view in views if view.reference == "source"}
+    return {name: _value_counts(request, name) for name in wanted}
+
+
+def _value_counts(request: Request, name: str) -> dict[str, int]:
+    coded = request.sensitive[name]
+    pairs = np.column_stack([coded.codes, _persons(request)])
+    codes = np.unique(pairs, axis=0)[:, 0]
+    counts = np.bincount(codes, minlength=coded.axis.size)
+    return dict(zip(coded.axis.labels, counts.tolist(), strict=True))
+
+
+def _persons(request: Request) -> npt.NDArray[np.int64]:
+    """The person behind each row; without subjects every row is one."""
+    if request.subject is None:
+        return np.arange(request.rows)
+    return request.subject.astype(np.int64)
 
 
 def _insist(proof: Proof, models: tuple[OutputModel, ...]) -> None:
@@ -227,5 +250,6 @@ def _proven(
         source_rows=kept[material.rows],
         group_of=group_of,
         subject_of=subject,
+        source_values=_source_values(request),
         alternatives=found.solution.alternatives,
     )

@@ -19,6 +19,8 @@ from sfumato.io.read import read_source
 from sfumato.io.write import hash_file, write_table
 from sfumato.pipeline.run import Outcome
 
+SOURCE_VALUES = b"sfumato.source_values"
+
 Page = Callable[[Mapping[str, Any], Mapping[str, Any]], str]
 """Makes the report from the manifest and the facts."""
 
@@ -124,7 +126,8 @@ def row_record(outcome: Outcome) -> pa.Table:
     }
     if proven.subject_of is not None:
         columns["subject"] = pa.array(proven.subject_of)
-    return pa.table(columns)
+    counts = json.dumps(proven.source_values)
+    return pa.table(columns).replace_schema_metadata({SOURCE_VALUES: counts})
 
 
 def _write_json(path: Path, record: Mapping[str, Any]) -> None:
