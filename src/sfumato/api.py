@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,8 +25,9 @@ from sfumato.pipeline.manifest import risk as risk_of
 from sfumato.pipeline.question import Private, Question
 from sfumato.pipeline.run import Outcome, Run
 from sfumato.pipeline.run import anonymize as run_line
-from sfumato.pipeline.write import write_release
+from sfumato.pipeline.write import SOURCE_VALUES, write_release
 from sfumato.policy import Policy
+from sfumato.publish.base import Form
 from sfumato.report.html import render
 
 Source = Any
@@ -171,8 +173,15 @@ def check(
             "There is nothing to check: no requirement is given.",
             hint="Give a policy, or requirements such as k=5.",
         )
-    question = Question(asked, models, _base(base, asked), _private(groups, source))
-    proof = question.ask(source)
+    form = asked.operator_instance().form
+    question = Question(
+        asked,
+        models,
+        _base(base, asked),
+        _private(groups, source, swapped=form is Form.SWAPPED),
+        form,
+    )
+    proof = question.ask(source, _beside(data, form))
     return CheckResult(
         verdicts=requirement_records(models, proof),
         rows=source.num_rows,
@@ -218,7 +227,17 @@ def _base(base: str | os.PathLike[str] | None, policy: Policy) -> Path | None:
     return Path(base) if base is not None else policy.base
 
 
-def _private(groups: str | os.PathLike[str] | None, source: pa.Table) -> Private:
+def _beside(data: Source, form: Form) -> dict[str, pa.Table]:
+    """The second table of an anatomy: the file beside the one that is checked."""
+    if form is not Form.ANATOMIZED or not _is_path(data):
+        return {}
+    place = Path(data)
+    return {"sensitive": read_source(place.with_name("sensitive" + place.suffix))}
+
+
+def _private(
+    groups: str | os.PathLike[str] | None, source: pa.Table, *, swapped: bool
+) -> Private:
     if groups is None:
         return Private()
     record = pq.read_table(groups)
@@ -230,7 +249,9 @@ def _private(groups: str | os.PathLike[str] | None, source: pa.Table) -> Private
             hint="Give the rows.parquet that was written with this table.",
         )
     subject = kept["subject"].to_numpy() if "subject" in kept.column_names else None
+    known = (record.schema.metadata or {}).get(SOURCE_VALUES, b"{}")
     return Private(
         subject=None if subject is None else subject.astype(np.int32),
-        groups=None,
+        groups=kept["group"].to_numpy().astype(np.int32) if swapped else None,
+        source_values=json.loads(known),
     )
