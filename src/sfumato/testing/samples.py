@@ -113,7 +113,7 @@ def random_axis(
     if shape == "tree":
         return random_tree(generator, values, missing=gap)
     if shape == "line":
-        numbers = np.sort(generator.choice(50, values, replace=False)).astype(float)
+        numbers = np.sort(generator.choice(50 + values, values, replace=False)).astype(float)
         if missing:
             numbers[gap] = np.nan
         return flat_axis(
