@@ -1,82 +1,100 @@
 """Privacy rules in compiled form: may these rows be a group?
 
-A `RuleTable` holds one line per rule. `group_ok` judges a group from its size and,
-for each view of a sensitive column, a histogram given as ascending `codes[v, :n]`
-with `counts[v, :n]`, n = `lengths[v]`; zero counts are allowed and skipped, so that a
-dense histogram serves as well as a sparse one.
+`group_ok` judges a group from its size and, for each view of a sensitive column, a
+histogram given as ascending `codes[v, :n]` with `counts[v, :n]`, n = `lengths[v]`;
+zero counts are allowed and skipped, so that a dense histogram serves as well as a
+sparse one. Codes of a view with other columns known are
+other combination × values + value: each combination is judged as a group of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
 import numba
-import numpy as np
-import numpy.typing as npt
 
-from sfumato.data.rules import Rule, RuleKind, View
+from sfumato.data.rules import RuleKind
+from sfumato.kernels.diversity import TOLERANCE, Codes, Counts, distinct
+from sfumato.kernels.layout import APART
+from sfumato.kernels.ruletable import RuleTable, rule_table
 
-SIZE = int(RuleKind.SIZE)
-DISTINCT = int(RuleKind.DISTINCT)
+__all__ = ["RuleTable", "distinct", "group_ok", "rule_table"]
 
-PARAMETERS = 4
-
-
-class RuleTable(NamedTuple):
-    """The rules of a request, and what they need to know of each view."""
-
-    minimum: int
-    """No group may be smaller than this: the cheapest test comes first."""
-    kinds: npt.NDArray[np.int64]
-    views: npt.NDArray[np.int64]
-    parameters: npt.NDArray[np.float64]
+POPULATION = int(RuleKind.POPULATION)
+PRESENCE = int(RuleKind.PRESENCE)
 
 
-def rule_table(rules: Sequence[Rule], views: Sequence[View]) -> RuleTable:
-    """Lay rules out for kernels; rules on size become the minimum."""
-    sizes = [int(rule.parameters[0]) for rule in rules if rule.kind == SIZE]
-    others = [rule for rule in rules if rule.kind != SIZE]
-    parameters = np.zeros((len(others), PARAMETERS))
-    for line, rule in enumerate(others):
-        parameters[line, : len(rule.parameters)] = rule.parameters
-    return RuleTable(
-        minimum=max(sizes, default=1),
-        kinds=np.array([rule.kind for rule in others], dtype=np.int64),
-        views=np.array(
-            [views.index(rule.view) if rule.view else -1 for rule in others],
-            dtype=np.int64,
-        ),
-        parameters=parameters,
-    )
-
-
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def group_ok(
     size: int,
     population: int,
-    codes: npt.NDArray[np.int32],
-    counts: npt.NDArray[np.int64],
-    lengths: npt.NDArray[np.int64],
+    codes: Codes,
+    counts: Counts,
+    lengths: Counts,
     table: RuleTable,
 ) -> bool:
     """Whether a group with this size and these histograms meets every rule."""
     if size < table.minimum:
         return False
     for line in range(len(table.kinds)):
-        v = table.views[line]
-        n = lengths[v] if v >= 0 else 0
-        if table.kinds[line] == DISTINCT:
-            if distinct(counts[v], n) < table.parameters[line, 0]:
+        v, kind = table.views[line], table.kinds[line]
+        if kind == POPULATION:
+            if population < table.parameters[line, 0]:
                 return False
+        elif kind == PRESENCE:
+            present = distinct(counts[v], lengths[v]) if v >= 0 else size
+            if not _presence_ok(present, population, line, table):
+                return False
+        elif not _view_ok(size, codes, counts, lengths, v, line, table):
+            return False
     return True
 
 
-@numba.njit(cache=True, nogil=True)
-def distinct(counts: npt.NDArray[np.int64], n: int) -> int:
-    """How many values occur."""
-    found = 0
-    for i in range(n):
-        if counts[i] > 0:
-            found += 1
-    return found
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _presence_ok(size: int, population: int, line: int, table: RuleTable) -> bool:
+    """Whether the share of the matching people who are in the table is in bounds."""
+    if population <= 0:
+        return False
+    share = size / population
+    lower, upper = table.parameters[line, 0], table.parameters[line, 1]
+    return lower - TOLERANCE <= share <= upper + TOLERANCE
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _view_ok(
+    size: int,
+    codes: Codes,
+    counts: Counts,
+    lengths: Counts,
+    v: int,
+    line: int,
+    table: RuleTable,
+) -> bool:
+    """One rule on one view, as it is or taken apart."""
+    kind, marks, parameters = table.kinds[line], table.marks[line], table.parameters
+    if table.heads[v, APART] == 0:
+        return table.plain(
+            size,
+            codes[v],
+            counts[v],
+            lengths[v],
+            v,
+            kind,
+            parameters[line],
+            marks,
+            table.heads,
+            table.whole,
+            table.real,
+        )
+    return table.apart(
+        table.plain,
+        size,
+        codes[v],
+        counts[v],
+        lengths[v],
+        v,
+        kind,
+        parameters[line],
+        marks,
+        table.heads,
+        table.whole,
+        table.real,
+    )

@@ -9,16 +9,18 @@ by the *process* (`ProcessModel`) cannot be seen in a table at all.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.data.rules import Rule, View
+from sfumato.data.rules import SUBJECT, Rule, RuleKind, View
 from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import Axis
 
@@ -44,6 +46,7 @@ class Histogram:
     Sparse: the values of group g are `codes[starts[g]:starts[g + 1]]`, ascending and
     without zeros, with `counts` beside them. With subjects, a count is of persons.
     Its groups are the table's groups, except with `others_known`, where they are finer.
+    No group is empty.
     """
 
     axis: Axis
@@ -54,18 +57,53 @@ class Histogram:
     sizes: Counts
     """Rows, or persons, per group: the denominator of every share."""
     reference: Floats
-    """The share of each value in the reference table."""
+    """The share of each value in the reference table (of its known cells alone, with
+    `missing_any`)."""
+    groups: Counts | None = None
+    """The table's group of each of its groups; None: they are the same."""
+    missing_any: bool = False
+    """Whether a missing cell (`axis.missing`) may be any value, the worst one."""
+
+    @property
+    def count(self) -> int:
+        """How many groups it has."""
+        return len(self.starts) - 1
 
     @property
     def owners(self) -> Counts:
         """The group of each entry."""
-        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        return np.repeat(np.arange(self.count), np.diff(self.starts))
 
     def dense(self) -> Counts:
         """(groups, values) counts; for small tables and tests."""
-        table = np.zeros((len(self.starts) - 1, self.axis.size), dtype=np.int64)
+        table = np.zeros((self.count, self.axis.size), dtype=np.int64)
         table[self.owners, self.codes] = self.counts
         return table
+
+    def add_up(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The sum of `values`, one per entry, over each group."""
+        return self._reduced(np.add, values)
+
+    def largest(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The largest of `values`, one per entry, in each group."""
+        return self._reduced(np.maximum, values)
+
+    @cached_property
+    def totals(self) -> Counts:
+        """The sum of the counts of each group: its size, unless persons have several
+        values."""
+        return self.add_up(self.counts)
+
+    @cached_property
+    def shares(self) -> Floats:
+        """Each entry's part of its group's distribution."""
+        return self.counts / np.repeat(self.totals, np.diff(self.starts))
+
+    def _reduced(self, how: np.ufunc, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        if not len(values):
+            return np.zeros(self.count, dtype=values.dtype)
+        reduced: npt.NDArray[Any] = how.reduceat(values, self.starts[:-1])
+        return reduced
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -81,10 +119,14 @@ class Groups:
     """(groups, quasi-identifiers): the published cell of each group, as codes."""
     population: Counts | None = None
     """Rows of the population table that match each group's cells."""
+    population_outside: int = 0
+    """Rows of the population table that match no group."""
     weights: Floats | None = None
     """Sum of the sampling weights per group, where a weight column is declared."""
     sensitive: tuple[str, ...] = ()
     """All sensitive columns of the table."""
+    apart: bool = True
+    """Whether every person's rows lie in one group, so that sizes add up."""
 
     @property
     def count(self) -> int:
@@ -140,6 +182,34 @@ class Model(ABC):
         if not condition:
             raise PolicyError(f"{self.name}: {message}", hint=hint)
 
+    def _require_count(self, name: str, value: float) -> None:
+        self._require(
+            _is_number(value) and value >= 1 and value == int(value),
+            f"{name} is {value}.",
+            f"{name} must be a whole number of at least 1.",
+        )
+
+    def _require_share(self, name: str, value: float, *, zero: bool = False) -> None:
+        self._require(
+            _is_number(value) and (0 < value <= 1 or (zero and value == 0)),
+            f"{name} is {value}.",
+            f"{name} must lie {'from' if zero else 'above'} 0 to 1.",
+        )
+
+    def _require_positive(self, name: str, value: float) -> None:
+        self._require(
+            _is_number(value) and value > 0,
+            f"{name} is {value}.",
+            f"{name} must be a number above 0.",
+        )
+
+    def _require_choice(self, name: str, value: str, choices: Sequence[str]) -> None:
+        self._require(
+            value in choices,
+            f"{name} is '{value}'.",
+            f"{name} must be one of: {', '.join(choices)}.",
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class OutputModel(Model):
@@ -149,7 +219,8 @@ class OutputModel(Model):
     sensitive: ClassVar[bool] = False
     """Whether it judges sensitive values, and so has `on`."""
     monotone_generalization: ClassVar[bool] = True
-    """Whether merging groups that meet it gives a group that meets it."""
+    """Whether merging two groups of a table that meets it gives a table that meets it
+    (of rows, or of persons whose rows lie in one group)."""
     monotone_suppression: ClassVar[bool] = False
     """Whether leaving out any whole group keeps it met for the others."""
 
@@ -186,12 +257,45 @@ class SensitiveModel(OutputModel):
     """Whether an attacker is taken to know the other sensitive columns."""
 
     def views(self, sensitive: Sequence[str]) -> tuple[View, ...]:
-        names = sensitive if self.on is None else _listed(self.on)
+        names = tuple(sensitive) if self.on is None else _listed(self.on)
+        self._require(
+            bool(names),
+            "the table has no sensitive column.",
+            "Give a column the role 'sensitive'.",
+        )
+        for name in names:
+            self._require(
+                name in sensitive,
+                f"'{name}' is not a sensitive column.",
+                f"'on' may name: {', '.join(sensitive) or 'nothing yet'}.",
+            )
         return tuple(View(name, self.level, self.others_known) for name in names)
 
     def histograms(self, groups: Groups) -> tuple[Histogram, ...]:
         """The histograms it judges on a table."""
         return tuple(groups.histograms[v] for v in self.views(groups.sensitive))
+
+    def _require_common(self) -> None:
+        self._require(
+            self.level >= 0, f"level is {self.level}.", "level must be 0 or more."
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferenceModel(SensitiveModel):
+    """A sensitive model that compares groups with the distribution of a whole table."""
+
+    reference: str = "published"
+    """Whose distribution: of the "published" rows, or of the "source" (then provable
+    only with the private record)."""
+
+    def views(self, sensitive: Sequence[str]) -> tuple[View, ...]:
+        plain = super().views(sensitive)
+        return tuple(replace(view, reference=self.reference) for view in plain)
+
+    def _require_common(self) -> None:
+        super()._require_common()
+        self._require_choice("reference", self.reference, ("published", "source"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,6 +306,22 @@ class ProcessModel(Model):
 def parameter_names(model: type[Model]) -> tuple[str, ...]:
     """The names of a model's parameters, for the policy and the command line."""
     return tuple(f.name for f in fields(model))
+
+
+def size_rule(k: float, *, subjects: bool) -> Rule:
+    """A group holds at least k rows, or k persons where subjects are declared."""
+    if subjects:
+        return Rule(RuleKind.DISTINCT, SUBJECT, (k,))
+    return Rule(RuleKind.SIZE, None, (k,))
+
+
+def _is_number(value: object) -> bool:
+    """Whether a parameter is a finite number (a truth value is not)."""
+    return (
+        isinstance(value, (int, float))
+        and not isinstance(value, bool)
+        and math.isfinite(value)
+    )
 
 
 def _listed(names: str | tuple[str, ...]) -> tuple[str, ...]:

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sfumato.data.rules import SUBJECT, Rule, RuleKind
-from sfumato.models.base import Feasibility, Groups, OutputModel, Verdict
+from sfumato.data.rules import Rule
+from sfumato.models.base import Feasibility, Groups, OutputModel, Verdict, size_rule
+from sfumato.models.feasible import enough_rows
+from sfumato.models.judging import judge_sizes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,23 +31,14 @@ class KAnonymity(OutputModel):
     k: int
 
     def __post_init__(self) -> None:
-        self._require(self.k >= 1, f"k is {self.k}.", "k must be a whole number ≥ 1.")
+        self._require_count("k", self.k)
 
     def verify(self, groups: Groups) -> Verdict:
-        smallest = int(groups.sizes.min()) if groups.count else None
-        offending = int((groups.sizes < self.k).sum())
-        return Verdict(offending == 0, smallest, offending)
+        return judge_sizes(groups.sizes, k=self.k).verdict()
 
     def rules(self, sensitive: Sequence[str], *, subjects: bool) -> tuple[Rule, ...]:
-        if subjects:
-            return (Rule(RuleKind.DISTINCT, SUBJECT, (self.k,)),)
-        return (Rule(RuleKind.SIZE, None, (self.k,)),)
+        return (size_rule(self.k, subjects=subjects),)
 
     def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
-        available = int(whole.sizes.sum())
-        return Feasibility(
-            feasible=available >= self.k,
-            best=available,
-            message=f"k-anonymity needs groups of {self.k}; the table has {available}.",
-            hint=f"Lower k to {available}, or add rows.",
-        )
+        found = int(whole.sizes.sum())
+        return enough_rows(self.name, needed=self.k, found=found, parameter="k")

@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.algorithms.base import Request
+from sfumato.algorithms.compiled import Compiled, compile_rules
 from sfumato.data.grouping import SUPPRESSED, Grouping
-from sfumato.data.rules import SUBJECT, View
 from sfumato.errors import PolicyError
-from sfumato.kernels.rules import group_ok, rule_table
+from sfumato.kernels.rules import group_ok
 from sfumato.models.base import OutputModel, Scope, SensitiveModel
 from sfumato.testing.check import CALM, Check, must, must_be_named, nonsense
 from sfumato.testing.strategies import groupings, instances, tables
@@ -123,39 +123,29 @@ def _rules_are_safe_with_subjects(models: st.SearchStrategy[Any]) -> None:
 
 def compiled_verdict(request: Request, grouping: Grouping) -> bool:
     """Whether every group meets the compiled rules of the request's models."""
-    names, subjects = tuple(request.sensitive), request.subject is not None
-    rules = [r for m in request.models for r in m.rules(names, subjects=subjects)]
-    views = sorted({rule.view for rule in rules if rule.view is not None})
-    table = rule_table(rules, views)
+    compiled = compile_rules(_published(request, grouping))
+    group_of = grouping.group_of[grouping.kept]
     return all(
-        _one_verdict(request, np.flatnonzero(grouping.group_of == group), views, table)
+        _one_verdict(compiled, np.flatnonzero(group_of == group))
         for group in range(grouping.count)
     )
 
 
-def _one_verdict(
-    request: Request, rows: npt.NDArray[np.int64], views: list[View], table: Any
-) -> bool:
-    counted = [
-        np.unique(_seen(request, view)[rows], return_counts=True) for view in views
-    ]
+def _published(request: Request, grouping: Grouping) -> Request:
+    """The request on the rows that are kept, whose distribution is published."""
+    return request.only(np.flatnonzero(grouping.kept))
+
+
+def _one_verdict(compiled: Compiled, rows: npt.NDArray[np.int64]) -> bool:
+    counted = [np.unique(codes[rows], return_counts=True) for codes in compiled.codes]
     width = max((len(codes) for codes, _ in counted), default=0)
-    codes = np.zeros((len(views), width), dtype=np.int32)
-    counts = np.zeros((len(views), width), dtype=np.int64)
+    codes = np.zeros((len(counted), width), dtype=np.int32)
+    counts = np.zeros((len(counted), width), dtype=np.int64)
     for line, (values, times) in enumerate(counted):
         codes[line, : len(values)] = values
         counts[line, : len(values)] = times
     lengths = np.array([len(values) for values, _ in counted], dtype=np.int64)
-    return bool(group_ok(len(rows), 0, codes, counts, lengths, table))
-
-
-def _seen(request: Request, view: View) -> npt.NDArray[np.int32]:
-    if view == SUBJECT:
-        assert request.subject is not None
-        return request.subject
-    coded = request.sensitive[view.column]
-    nodes: npt.NDArray[np.int32] = coded.axis.levels[view.level, coded.codes]
-    return nodes
+    return bool(group_ok(len(rows), 0, codes, counts, lengths, compiled.table))
 
 
 def _monotone_under_merging(models: st.SearchStrategy[Any]) -> None:

@@ -1,0 +1,214 @@
+"""One rule on one histogram, compiled in families and called through pointers.
+
+A kernel that calls these functions directly would have to be compiled together with
+all of them. Behind a pointer of one signature they are compiled once, each family
+only when a request needs it, and kernels stay small.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from sfumato.data.rules import RuleKind
+from sfumato.kernels.diversity import (
+    TOLERANCE,
+    Codes,
+    Counts,
+    disclosure_ok,
+    distinct,
+    entropy,
+    largest_of,
+    likeness_ok,
+    rarest_required,
+    recursive_ratio,
+)
+from sfumato.kernels.emd import earth_mover, s_diversity
+from sfumato.kernels.layout import DOMAIN, SHARES
+from sfumato.kernels.views import view_ok
+
+SHARE = int(RuleKind.SHARE)
+DISTINCT = int(RuleKind.DISTINCT)
+ENTROPY = int(RuleKind.ENTROPY)
+RECURSIVE = int(RuleKind.RECURSIVE)
+OCCURRENCE = int(RuleKind.OCCURRENCE)
+CLOSENESS = int(RuleKind.CLOSENESS)
+LIKENESS = int(RuleKind.LIKENESS)
+DISCLOSURE = int(RuleKind.DISCLOSURE)
+
+COUNTING = frozenset({DISTINCT, SHARE, ENTROPY, RECURSIVE, OCCURRENCE})
+COMPARING = frozenset({CLOSENESS, LIKENESS, DISCLOSURE})
+
+Floats = npt.NDArray[np.float64]
+
+_PLAIN = (
+    types.int64,  # size
+    types.Array(types.int32, 1, "A"),  # codes
+    types.Array(types.int64, 1, "A"),  # counts
+    types.int64,  # how many entries
+    types.int64,  # view
+    types.int64,  # kind
+    types.Array(types.float64, 1, "A"),  # parameters
+    types.int64,  # marks
+    types.Array(types.int64, 2, "C"),  # heads
+    types.Array(types.int64, 1, "C"),  # whole
+    types.Array(types.float64, 1, "C"),  # real
+)
+JUDGE = types.boolean(*_PLAIN)
+"""The signature of a judge of plain histograms."""
+APART = types.boolean(types.FunctionType(JUDGE), *_PLAIN)
+"""The signature of a judge that takes a view apart and asks a plain judge."""
+
+
+@cache
+def plain_judge(kinds: frozenset[int]) -> Any:
+    """The smallest family that judges these kinds of rule."""
+    family = _any_ok
+    if kinds <= COUNTING:
+        family = _counting_ok
+    elif kinds <= COUNTING | COMPARING:
+        family = _comparing_ok
+    return numba.cfunc(JUDGE, cache=True)(family)
+
+
+@cache
+def apart_judge(*, needed: bool) -> Any:
+    """The judge of views with persons, combinations or open missing values."""
+    return numba.cfunc(APART, cache=True)(view_ok if needed else _never)
+
+
+def _never(
+    judge: Any,
+    size: int,
+    codes: Codes,
+    counts: Counts,
+    n: int,
+    v: int,
+    kind: int,
+    parameters: Floats,
+    marks: int,
+    heads: Counts,
+    whole: Counts,
+    real: Floats,
+) -> bool:
+    """Stands where no view needs to be taken apart."""
+    return False
+
+
+def _counting_ok(
+    size: int,
+    codes: Codes,
+    counts: Counts,
+    n: int,
+    v: int,
+    kind: int,
+    parameters: Floats,
+    marks: int,
+    heads: Counts,
+    whole: Counts,
+    real: Floats,
+) -> bool:
+    """Rules on counts alone."""
+    return counting(size, codes, counts, n, kind, parameters, marks, whole)
+
+
+def _comparing_ok(
+    size: int,
+    codes: Codes,
+    counts: Counts,
+    n: int,
+    v: int,
+    kind: int,
+    parameters: Floats,
+    marks: int,
+    heads: Counts,
+    whole: Counts,
+    real: Floats,
+) -> bool:
+    """Rules on counts, or against a reference."""
+    if kind in (CLOSENESS, LIKENESS, DISCLOSURE):
+        return comparing(
+            size, codes, counts, n, v, kind, parameters, heads, whole, real
+        )
+    return counting(size, codes, counts, n, kind, parameters, marks, whole)
+
+
+def _any_ok(
+    size: int,
+    codes: Codes,
+    counts: Counts,
+    n: int,
+    v: int,
+    kind: int,
+    parameters: Floats,
+    marks: int,
+    heads: Counts,
+    whole: Counts,
+    real: Floats,
+) -> bool:
+    """Any rule on a histogram."""
+    if kind in (CLOSENESS, LIKENESS, DISCLOSURE):
+        return comparing(
+            size, codes, counts, n, v, kind, parameters, heads, whole, real
+        )
+    if kind in (DISTINCT, SHARE, ENTROPY, RECURSIVE, OCCURRENCE):
+        return counting(size, codes, counts, n, kind, parameters, marks, whole)
+    found = s_diversity(codes, counts, n, parameters[0], heads, v, whole, real)
+    return found <= parameters[1] + TOLERANCE
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def counting(
+    size: int,
+    codes: Codes,
+    counts: Counts,
+    n: int,
+    kind: int,
+    parameters: Floats,
+    marks: int,
+    whole: Counts,
+) -> bool:
+    """Rules on counts alone."""
+    limit = parameters[0]
+    if kind == DISTINCT:
+        return distinct(counts, n) >= limit - TOLERANCE
+    if kind == SHARE:
+        return largest_of(counts, n) / size <= limit + TOLERANCE
+    if kind == ENTROPY:
+        return entropy(counts, n) >= limit - TOLERANCE
+    if kind == RECURSIVE:
+        ratio = recursive_ratio(codes, counts, n, int(parameters[1]), whole, marks)
+        return ratio <= limit - TOLERANCE
+    lowest = rarest_required(codes, counts, n, size, whole, marks)
+    return lowest >= limit - TOLERANCE
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def comparing(
+    size: int,
+    codes: Codes,
+    counts: Counts,
+    n: int,
+    v: int,
+    kind: int,
+    parameters: Floats,
+    heads: Counts,
+    whole: Counts,
+    real: Floats,
+) -> bool:
+    """Rules that compare a group's distribution with the reference."""
+    limit, second, shares = parameters[0], parameters[1], heads[v, SHARES]
+    if kind == LIKENESS:
+        return likeness_ok(codes, counts, n, real, shares, limit, second > 0)
+    if kind == DISCLOSURE:
+        domain = heads[v, DOMAIN]
+        return disclosure_ok(codes, counts, n, real, shares, domain, limit)
+    if parameters[2] > 0 and size >= parameters[2]:
+        return True
+    distance = earth_mover(codes, counts, n, int(second), heads, v, whole, real)
+    return distance <= limit + TOLERANCE

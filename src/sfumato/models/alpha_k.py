@@ -1,0 +1,74 @@
+"""(α, k)-anonymity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sfumato.data.rules import Rule, RuleKind
+from sfumato.models.base import (
+    Feasibility,
+    Groups,
+    SensitiveModel,
+    Verdict,
+    size_rule,
+)
+from sfumato.models.feasible import enough_rows, limited, together
+from sfumato.models.judging import Side, judge, judge_sizes
+from sfumato.models.limits import share_limit
+from sfumato.models.measures import commonest_share
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlphaK(SensitiveModel):
+    """Groups have at least k rows, and no value more than the share α of any.
+
+    Guarantee: k or more candidates, and a guess of the value right with chance α.
+    Limits: a share may still be far above the table's (skewness).
+    Reference: Wong, Li, Fu and Wang 2006 (α for every sensitive value).
+    """
+
+    name: ClassVar[str] = "alpha-k"
+    sentence: ClassVar[str] = (
+        "Everybody hides among k, and no sensitive value can be guessed better than α."
+    )
+    blind_spot: ClassVar[str] = (
+        "A value may still be far likelier in a group than in the table (skewness)."
+    )
+    monotone_suppression: ClassVar[bool] = True
+
+    alpha: float
+    k: int
+
+    def __post_init__(self) -> None:
+        self._require_common()
+        self._require_share("alpha", self.alpha)
+        self._require_count("k", self.k)
+
+    def verify(self, groups: Groups) -> Verdict:
+        shares = judge(
+            groups,
+            self.histograms(groups),
+            commonest_share,
+            side=Side.AT_MOST,
+            limit=self.alpha,
+        )
+        sizes = judge_sizes(groups.sizes, k=self.k)
+        return (shares | sizes).verdict(k=sizes.worst)
+
+    def rules(self, sensitive: Sequence[str], *, subjects: bool) -> tuple[Rule, ...]:
+        views = self.views(sensitive)
+        shares = (Rule(RuleKind.SHARE, view, (self.alpha,)) for view in views)
+        return (size_rule(self.k, subjects=subjects), *shares)
+
+    def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
+        found = int(whole.sizes.sum())
+        shares = limited(
+            self,
+            whole,
+            lambda _: share_limit(self.alpha, parameter="alpha"),
+            removable=removable,
+        )
+        rows = enough_rows(self.name, needed=self.k, found=found, parameter="k")
+        return together([shares, rows])

@@ -1,0 +1,59 @@
+"""δ-disclosure privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from sfumato.data.rules import Rule, RuleKind
+from sfumato.models.base import Feasibility, Groups, ReferenceModel, Verdict
+from sfumato.models.judging import Side, judge
+from sfumato.models.measures import absent, largest_log_ratio
+from sfumato.models.reference import always_feasible
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeltaDisclosure(ReferenceModel):
+    """No sensitive value becomes much likelier or unlikelier in a group.
+
+    Guarantee: with p a value's share of the table and q its share of a group,
+    |ln(q / p)| is below δ for every value of the table; so every value occurs in
+    every group. `over_occurring` in the details is the measure over the values that
+    do occur, which other tools report.
+    Limits: strict to the point of leaving little to learn (as its authors show).
+    Reference: Brickell and Shmatikov 2008.
+    """
+
+    name: ClassVar[str] = "delta-disclosure"
+    sentence: ClassVar[str] = (
+        "No sensitive value becomes much likelier, nor much unlikelier, in any group."
+    )
+    blind_spot: ClassVar[str] = (
+        "Identities are not protected: groups may be small where values are few."
+    )
+
+    delta: float
+
+    def __post_init__(self) -> None:
+        self._require_common()
+        self._require_positive("delta", self.delta)
+
+    def verify(self, groups: Groups) -> Verdict:
+        histograms = self.histograms(groups)
+        found = judge(
+            groups, histograms, largest_log_ratio, side=Side.BELOW, limit=self.delta
+        )
+        gone = judge(groups, histograms, absent, side=Side.AT_MOST, limit=0.0)
+        verdict = (found | gone).verdict(over_occurring=found.worst)
+        return replace(verdict, measured=None) if gone.broken.any() else verdict
+
+    def rules(self, sensitive: Sequence[str], *, subjects: bool) -> tuple[Rule, ...]:
+        views = self.views(sensitive)
+        return tuple(Rule(RuleKind.DISCLOSURE, view, (self.delta,)) for view in views)
+
+    def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
+        verdict = self.verify(whole)
+        return always_feasible(
+            self, whole, verdict, "delta", self.delta, removable=removable
+        )

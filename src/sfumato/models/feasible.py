@@ -1,0 +1,259 @@
+"""Whether a whole table can meet a limit, with some rows left out.
+
+Leaving out rows helps most where the commonest values are cut to one level: no other
+choice of as many rows gives a more even distribution. Limits that ask for evenness
+can therefore be judged by trying levels. A missing value counts as a value of its
+own here, which is never worse than the worst case over all values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.models.base import Counts, Feasibility, Groups, Histogram, SensitiveModel
+
+Flags = npt.NDArray[np.bool_]
+Test = Callable[[Counts], bool]
+Score = Callable[[Counts], float]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Limit:
+    """A limit on the counts of a column's values, in words and as tests."""
+
+    test: Test
+    """Whether counts meet it."""
+    score: Score
+    """The value of the parameter that counts would just meet."""
+    demand: str
+    """What it asks, with its number: "no value above 0.3"."""
+    parameter: str
+    """The parameter to change."""
+    at_least: bool
+    """Whether the parameter must be lowered to be met, rather than raised."""
+    cut: Flags | None = None
+    """Which values it helps to cut; None: all."""
+    partial: bool = False
+    """Whether cutting only some of the commonest values helps too."""
+
+
+@dataclass(frozen=True, eq=False)
+class Removal:
+    """The fewest rows to leave out, per value; or that no number suffices."""
+
+    possible: bool
+    lost: Counts
+
+    @property
+    def rows(self) -> int:
+        return int(self.lost.sum())
+
+
+def limited(
+    model: SensitiveModel,
+    whole: Groups,
+    limit_on: Callable[[Histogram], Limit],
+    *,
+    removable: int,
+) -> Feasibility:
+    """Whether every column that a model judges can meet its limit."""
+    views = model.views(whole.sensitive)
+    found = [
+        _on_column(
+            f"{model.name} on '{view.column}'",
+            view.column,
+            whole.histograms[view],
+            limit_on(whole.histograms[view]),
+            removable,
+        )
+        for view in views
+    ]
+    return together(found)
+
+
+def together(found: Iterable[Feasibility]) -> Feasibility:
+    """All at once: the first that is infeasible, or what all need removed."""
+    listed = list(found)
+    for one in listed:
+        if not one.feasible:
+            return one
+    remove: dict[tuple[str, int], int] = {}
+    for one in listed:
+        for key, rows in one.remove.items():
+            remove[key] = max(rows, remove.get(key, 0))
+    first = listed[0]
+    return Feasibility(True, first.best, first.message, first.hint, remove)
+
+
+def _on_column(
+    who: str, column: str, histogram: Histogram, limit: Limit, removable: int
+) -> Feasibility:
+    parts = whole_counts(histogram)
+    removals = [fewest_removed(counts, limit) for counts in parts]
+    if len(parts) == 1:
+        needed = removals[0].rows if removals[0].possible else None
+    else:
+        needed = _cheapest(parts, removals)
+    feasible = needed is not None and needed <= removable
+    best = _best(parts, limit, removable)
+    return Feasibility(
+        feasible=feasible,
+        best=best,
+        message=_message(who, limit, best, removable, needed),
+        hint=_hint(limit, best, needed),
+        remove=_plan(column, removals) if feasible else {},
+    )
+
+
+def _cheapest(parts: list[Counts], removals: list[Removal]) -> int | None:
+    """The rows to leave out where each part is mended, or left out as a whole."""
+    costs = [
+        min(removal.rows, int(counts.sum())) if removal.possible else int(counts.sum())
+        for counts, removal in zip(parts, removals, strict=True)
+    ]
+    everything = sum(int(counts.sum()) for counts in parts)
+    return sum(costs) if sum(costs) < everything else None
+
+
+def _best(parts: list[Counts], limit: Limit, removable: int) -> float | None:
+    """The best value within reach; of several parts, the worst one's."""
+    scores = [_best_of(counts, limit, removable) for counts in parts]
+    value = min(scores) if limit.at_least else max(scores)
+    return value if math.isfinite(value) else None
+
+
+def _best_of(counts: Counts, limit: Limit, removable: int) -> float:
+    choose = max if limit.at_least else min
+    tries = evened(counts, removable, cut=limit.cut)
+    return choose(limit.score(left) for left in (counts, *tries) if left.sum() > 0)
+
+
+def _message(
+    who: str, limit: Limit, best: float | None, removable: int, needed: int | None
+) -> str:
+    reach = "no value of it can be met" if best is None else f"the best is {best:.6g}"
+    left_out = f" with {removable} rows left out" if removable else ""
+    need = "" if not needed else f" (it takes {needed})"
+    return f"{who} needs {limit.demand}; {reach}{left_out}{need}."
+
+
+def _hint(limit: Limit, best: float | None, needed: int | None) -> str:
+    ways = []
+    if best is not None:
+        verb = "Lower" if limit.at_least else "Raise"
+        ways.append(f"{verb} {limit.parameter} to {nearest(best, limit.at_least)}")
+    if needed:
+        ways.append(f"allow {needed} rows to be left out (max_suppressed)")
+    ways.append("name another sensitive column in 'on'")
+    text = ", or ".join(ways)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def nearest(value: float, at_least: bool) -> str:
+    """A short number on the feasible side of a bound."""
+    scale = 10**4
+    if at_least:
+        return f"{math.floor(value * scale + 1e-6) / scale:g}"
+    return f"{math.ceil(value * scale - 1e-6) / scale:g}"
+
+
+def _plan(column: str, removals: list[Removal]) -> Mapping[tuple[str, int], int]:
+    lost = np.sum([removal.lost for removal in removals], axis=0)
+    return {(column, int(code)): int(lost[code]) for code in np.flatnonzero(lost)}
+
+
+def fewest_removed(counts: Counts, limit: Limit) -> Removal:
+    """Cut the values to the highest level at which the limit holds.
+
+    A limit that holds at some level holds at every lower one, as long as rows remain.
+    """
+    cut = np.ones(len(counts), dtype=bool) if limit.cut is None else limit.cut
+    low, high = 0, int(counts[cut].max(initial=0))
+    if _holds(counts, limit):
+        return Removal(True, np.zeros_like(counts))
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _holds(_leveled(counts, cut, middle), limit):
+            low = middle
+        else:
+            high = middle
+    left = _leveled(counts, cut, low)
+    if not _holds(left, limit):
+        return Removal(False, np.zeros_like(counts))
+    if limit.partial:
+        left = _partly(_leveled(counts, cut, high), left, limit)
+    return Removal(True, counts - left)
+
+
+def _partly(above: Counts, below: Counts, limit: Limit) -> Counts:
+    """The fewest values cut from one level to the next such that the limit holds."""
+    tied = np.flatnonzero(above > below)
+    low, high = 0, len(tied)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _holds(_cut_some(above, tied[:middle]), limit):
+            high = middle
+        else:
+            low = middle
+    return _cut_some(above, tied[:high])
+
+
+def _cut_some(counts: Counts, codes: Counts) -> Counts:
+    left = counts.copy()
+    left[codes] -= 1
+    return left
+
+
+def evened(
+    counts: Counts, removable: int, *, cut: Flags | None = None
+) -> tuple[Counts, Counts]:
+    """The most even counts that leaving out at most `removable` rows can give.
+
+    First cut to one level; then with the rows that remain to be left out taken from
+    as many of the commonest values.
+    """
+    adjustable = np.ones(len(counts), dtype=bool) if cut is None else cut
+    low, high = 0, int(counts[adjustable].max(initial=0))
+    while low < high:
+        middle = (low + high) // 2
+        if int((counts - _leveled(counts, adjustable, middle)).sum()) <= removable:
+            high = middle
+        else:
+            low = middle + 1
+    level = _leveled(counts, adjustable, low)
+    spare = removable - int((counts - level).sum())
+    tied = np.flatnonzero(adjustable & (level == low) & (level > 0))
+    return level, _cut_some(level, tied[:spare])
+
+
+def _leveled(counts: Counts, cut: Flags, level: int) -> Counts:
+    return np.where(cut, np.minimum(counts, level), counts)
+
+
+def _holds(counts: Counts, limit: Limit) -> bool:
+    return int(counts.sum()) > 0 and limit.test(counts)
+
+
+def whole_counts(histogram: Histogram) -> list[Counts]:
+    """Dense counts of each group of a whole table (one, unless others are known)."""
+    result = []
+    for start, end in zip(histogram.starts[:-1], histogram.starts[1:], strict=True):
+        counts = np.zeros(histogram.axis.size, dtype=np.int64)
+        counts[histogram.codes[start:end]] = histogram.counts[start:end]
+        result.append(counts)
+    return result
+
+
+def enough_rows(name: str, *, needed: int, found: int, parameter: str) -> Feasibility:
+    """Whether a table has the rows, or persons, that its smallest group needs."""
+    return Feasibility(
+        feasible=found >= needed,
+        best=float(found),
+        message=f"{name} needs groups of at least {needed}; the table has {found}.",
+        hint=f"Lower {parameter} to {found} or less, or add rows.",
+    )

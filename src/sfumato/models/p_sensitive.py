@@ -1,0 +1,79 @@
+"""p-sensitive k-anonymity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sfumato.data.rules import Rule, RuleKind
+from sfumato.models.base import (
+    Feasibility,
+    Groups,
+    SensitiveModel,
+    Verdict,
+    size_rule,
+)
+from sfumato.models.feasible import enough_rows, limited, together
+from sfumato.models.judging import Side, judge, judge_sizes
+from sfumato.models.limits import distinct_limit
+from sfumato.models.measures import distinct
+
+
+@dataclass(frozen=True, kw_only=True)
+class PSensitive(SensitiveModel):
+    """Groups have at least k rows and p distinct values of each sensitive column.
+
+    Guarantee: k or more candidates, who have p or more values between them.
+    Limits: nothing about how common each value is, nor how alike they are.
+    Reference: Truta and Vinay 2006.
+    """
+
+    name: ClassVar[str] = "p-sensitive"
+    sentence: ClassVar[str] = (
+        "Everybody hides among k people who have at least p different sensitive values."
+    )
+    blind_spot: ClassVar[str] = (
+        "One of the p values may be nearly everybody's, and the values may be alike."
+    )
+    monotone_suppression: ClassVar[bool] = True
+
+    p: int
+    k: int
+
+    def __post_init__(self) -> None:
+        self._require_common()
+        self._require_count("p", self.p)
+        self._require_count("k", self.k)
+        self._require(
+            self.p <= self.k,
+            f"p is {self.p}, k is {self.k}.",
+            "p values need at least p rows: raise k to p or more.",
+        )
+
+    def verify(self, groups: Groups) -> Verdict:
+        values = judge(
+            groups,
+            self.histograms(groups),
+            distinct,
+            side=Side.AT_LEAST,
+            limit=self.p,
+        )
+        sizes = judge_sizes(groups.sizes, k=self.k)
+        return (values | sizes).verdict(k=sizes.worst)
+
+    def rules(self, sensitive: Sequence[str], *, subjects: bool) -> tuple[Rule, ...]:
+        views = self.views(sensitive)
+        values = (Rule(RuleKind.DISTINCT, view, (self.p,)) for view in views)
+        return (size_rule(self.k, subjects=subjects), *values)
+
+    def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
+        found = int(whole.sizes.sum())
+        values = limited(
+            self,
+            whole,
+            lambda _: distinct_limit(self.p, parameter="p"),
+            removable=removable,
+        )
+        rows = enough_rows(self.name, needed=self.k, found=found, parameter="k")
+        return together([values, rows])

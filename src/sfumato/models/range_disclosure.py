@@ -1,0 +1,96 @@
+"""Range disclosure: S-diversity with an estimation power."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.data.rules import Rule, RuleKind
+from sfumato.models.base import (
+    TOLERANCE,
+    Counts,
+    Feasibility,
+    Groups,
+    SensitiveModel,
+    Verdict,
+)
+from sfumato.models.distances import s_diversity
+from sfumato.models.feasible import Limit, limited
+from sfumato.models.judging import Side, judge
+
+
+@dataclass(frozen=True, kw_only=True)
+class RangeDisclosure(SensitiveModel):
+    """No group lets an attacker name a sensitive value to within a range r.
+
+    Guarantee: the S-diversity of every group is at most a limit. It is the mean
+    contribution of all ordered pairs of the group's values, each with itself
+    included: 1 − distance / range of numbers, or 1 − (leaves under the common
+    ancestor − 1) / leaves of categories; pairs further apart than r count nothing.
+    Without a hierarchy two different categories are 1 / values apart, as in the
+    paper, so that any r above that takes all values for alike: give a hierarchy.
+    Numbers and leaves are those that occur.
+    Limits: not a bound on the chance of a correct guess; merging two groups of
+    numbers may raise it (pairs at the edge of the range), so nothing is pruned.
+    Reference: Loukides and Shao 2008, definitions 2.3 and 2.4.
+    """
+
+    name: ClassVar[str] = "range-disclosure"
+    sentence: ClassVar[str] = (
+        "No group's sensitive values lie so close that a range of them is given away."
+    )
+    blind_spot: ClassVar[str] = (
+        "A value may still be far likelier in a group than in the table (skewness)."
+    )
+    monotone_generalization: ClassVar[bool] = False
+
+    r: float
+    at_most: float
+
+    def __post_init__(self) -> None:
+        self._require_common()
+        self._require_share("r", self.r, zero=True)
+        self._require_share("at_most", self.at_most)
+
+    def verify(self, groups: Groups) -> Verdict:
+        found = judge(
+            groups,
+            self.histograms(groups),
+            partial(s_diversity, r=self.r),
+            side=Side.AT_MOST,
+            limit=self.at_most,
+        )
+        return found.verdict()
+
+    def rules(self, sensitive: Sequence[str], *, subjects: bool) -> tuple[Rule, ...]:
+        parameters = (self.r, self.at_most)
+        views = self.views(sensitive)
+        return tuple(Rule(RuleKind.RANGE, view, parameters) for view in views)
+
+    def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
+        """Judge by the pairs of equal values alone, which no grouping can part.
+
+        Equal values contribute 1, so S-diversity is at least the sum of squared
+        shares, whose mean over groups is at least the table's.
+        """
+        return limited(self, whole, lambda _: self._limit(), removable=removable)
+
+    def _limit(self) -> Limit:
+        return Limit(
+            test=lambda counts: _squares(counts) <= self.at_most + TOLERANCE,
+            score=_squares,
+            demand=f"an S-diversity of at most {self.at_most:g}",
+            parameter="at_most",
+            at_least=False,
+            partial=True,
+        )
+
+
+def _squares(counts: Counts) -> float:
+    """The sum of squared shares."""
+    shares = counts / counts.sum()
+    return float(np.dot(shares, shares))

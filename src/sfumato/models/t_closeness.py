@@ -1,0 +1,76 @@
+"""t-closeness."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+from sfumato.data.rules import Distance, Rule, RuleKind
+from sfumato.models.base import Feasibility, Groups, ReferenceModel, Verdict
+from sfumato.models.distances import earth_mover
+from sfumato.models.judging import Side, judge
+from sfumato.models.reference import always_feasible
+
+DISTANCES = {
+    "equal": Distance.EQUAL,
+    "ordered": Distance.ORDERED,
+    "hierarchical": Distance.HIERARCHICAL,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TCloseness(ReferenceModel):
+    """Sensitive values are distributed in every group nearly as in the table.
+
+    Guarantee: the earth mover's distance between a group's distribution and the
+    table's is at most t. `distance` between values is "equal" (1 for any two),
+    "ordered" (ranks apart / ranks) or "hierarchical" (level of the common ancestor /
+    height); left out: ordered for numbers, dates and ordered categories,
+    hierarchical where the column has a hierarchy, equal otherwise.
+    Limits: t bounds the total change, so a rare value may still grow manifold.
+    Reference: Li, Li and Venkatasubramanian 2007.
+    """
+
+    name: ClassVar[str] = "t-closeness"
+    sentence: ClassVar[str] = (
+        "Every group's sensitive values are distributed nearly as in the whole table."
+    )
+    blind_spot: ClassVar[str] = (
+        "A rare value may still become many times likelier in a group, as long as few "
+        "rows are concerned; identities are not protected."
+    )
+
+    t: float
+    distance: str | None = None
+
+    def __post_init__(self) -> None:
+        self._require_common()
+        self._require_share("t", self.t, zero=True)
+        if self.distance is not None:
+            self._require_choice("distance", self.distance, tuple(DISTANCES))
+
+    @property
+    def ground(self) -> Distance:
+        """The distance asked for."""
+        return Distance.DEFAULT if self.distance is None else DISTANCES[self.distance]
+
+    def verify(self, groups: Groups) -> Verdict:
+        found = judge(
+            groups,
+            self.histograms(groups),
+            partial(earth_mover, distance=self.ground),
+            side=Side.AT_MOST,
+            limit=self.t,
+        )
+        return found.verdict()
+
+    def rules(self, sensitive: Sequence[str], *, subjects: bool) -> tuple[Rule, ...]:
+        parameters = (self.t, float(self.ground), 0.0)
+        views = self.views(sensitive)
+        return tuple(Rule(RuleKind.CLOSENESS, view, parameters) for view in views)
+
+    def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
+        verdict = self.verify(whole)
+        return always_feasible(self, whole, verdict, "t", self.t, removable=removable)

@@ -1,0 +1,62 @@
+"""θ-diversity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sfumato.data.rules import Rule, RuleKind
+from sfumato.models.base import Feasibility, Groups, SensitiveModel, Verdict
+from sfumato.models.feasible import limited
+from sfumato.models.judging import Side, judge
+from sfumato.models.limits import share_limit
+from sfumato.models.measures import commonest_share
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThetaDiversity(SensitiveModel):
+    """No sensitive value has more than the share θ of any group.
+
+    Guarantee: who finds a person's group names that person's value with a chance of
+    at most θ.
+    Limits: a share may still be far above the table's (skewness).
+    Reference: Boger 2020, section 2.1 (the count of the commonest value over the
+    size of the group).
+    """
+
+    name: ClassVar[str] = "theta-diversity"
+    sentence: ClassVar[str] = "Nobody's sensitive value can be guessed better than θ."
+    blind_spot: ClassVar[str] = (
+        "A value may still be far likelier in a group than in the table (skewness), "
+        "and values may be alike (similarity)."
+    )
+    monotone_suppression: ClassVar[bool] = True
+
+    theta: float
+
+    def __post_init__(self) -> None:
+        self._require_common()
+        self._require_share("theta", self.theta)
+
+    def verify(self, groups: Groups) -> Verdict:
+        found = judge(
+            groups,
+            self.histograms(groups),
+            commonest_share,
+            side=Side.AT_MOST,
+            limit=self.theta,
+        )
+        return found.verdict()
+
+    def rules(self, sensitive: Sequence[str], *, subjects: bool) -> tuple[Rule, ...]:
+        views = self.views(sensitive)
+        return tuple(Rule(RuleKind.SHARE, view, (self.theta,)) for view in views)
+
+    def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
+        return limited(
+            self,
+            whole,
+            lambda _: share_limit(self.theta, parameter="theta"),
+            removable=removable,
+        )
