@@ -1,0 +1,180 @@
+"""Judge both sides of a cut by the rules, without touching rows per candidate.
+
+`label_views` numbers, once per group, the values of each view that occur in it, so
+that histograms are as wide as the group has values and no wider. A candidate's left
+histogram is filled (or moved along) from labels; the right one is what is left over.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from sfumato.kernels.records import NUMBER, TAG, Records
+from sfumato.kernels.rules import group_ok
+from sfumato.kernels.population import people_beside
+from sfumato.kernels.sorting import LOWER, POSITION, sort_keys
+from sfumato.kernels.space import (
+    KEYS,
+    MASK,
+    SHIFT,
+    SIDE,
+    SPARE,
+    WORD,
+    Codes,
+    Desk,
+    Flags,
+    Ground,
+    Ints,
+    Judge,
+)
+
+
+@numba.njit(cache=True, nogil=True)
+def samples_end(tags: Ints, samples: int, low: int, high: int) -> int:
+    """Where the table's own records end; the population's follow them."""
+    if len(tags) == samples:
+        return high
+    while low < high:
+        middle = (low + high) // 2
+        if tags[middle] & NUMBER < samples:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@numba.njit(cache=True, nogil=True)
+def label_views(
+    fields: Ints,
+    axes: int,
+    records: Records,
+    low: int,
+    end: int,
+    desk: Desk,
+    judge: Judge,
+) -> None:
+    """Number the values of each view in a group, ascending, and count them."""
+    keys = desk.wide[KEYS]
+    for v in range(judge.views):
+        shift = fields[SHIFT, axes + v]
+        mask = fields[MASK, axes + v]
+        plane = records.words[fields[WORD, axes + v]]
+        for i in range(end - low):
+            keys[i] = ((plane[low + i] >> shift) & mask) << LOWER | i
+        sort_keys(keys, desk.wide[SPARE], end - low, mask)
+        judge.lengths[v] = number_values(
+            keys,
+            records.tags[low:end],
+            judge.labels[v],
+            judge.codes[v],
+            judge.total[v],
+        )
+
+
+@numba.njit(cache=True, nogil=True)
+def number_values(
+    keys: Ints, tags: Ints, labels: Codes, codes: Codes, total: Ints
+) -> int:
+    """Number the distinct codes of sorted keys; how many there are."""
+    count = 0
+    for i in range(len(tags)):
+        code = keys[i] >> LOWER
+        if count == 0 or codes[count - 1] != code:
+            codes[count] = code
+            total[count] = 0
+            count += 1
+        at = keys[i] & POSITION
+        labels[at] = count - 1
+        total[count - 1] += tags[at] >> TAG
+    return count
+
+
+@numba.njit(cache=True, nogil=True)
+def clear_left(judge: Judge) -> None:
+    """Empty the left histograms."""
+    for v in range(judge.views):
+        judge.left[v, : judge.lengths[v]] = 0
+
+
+@numba.njit(cache=True, nogil=True)
+def fill_left(
+    judge: Judge, order: Codes, weights: Ints, first: int, last: int
+) -> None:
+    """Count the records at places first … last − 1 of a line to the left."""
+    for v in range(judge.views):
+        labels = judge.labels[v]
+        left = judge.left[v]
+        for i in range(first, last):
+            left[labels[order[i]]] += weights[i]
+
+
+@numba.njit(cache=True, nogil=True)
+def left_by_side(judge: Judge, tags: Ints, low: int, end: int, side: Flags) -> None:
+    """Fill the left histograms from the side flags."""
+    clear_left(judge)
+    for v in range(judge.views):
+        labels = judge.labels[v]
+        left = judge.left[v]
+        for i in range(end - low):
+            if side[i]:
+                left[labels[i]] += tags[low + i] >> TAG
+
+
+@numba.njit(cache=True, nogil=True)
+def both_ok(
+    ground: Ground,
+    records: Records,
+    low: int,
+    end: int,
+    high: int,
+    left: int,
+    n: int,
+    side: Flags,
+    judge: Judge,
+) -> bool:
+    """Whether the left side (`left` of n rows) and the right may both be groups.
+
+    The left histograms are filled; with a population the sides are set as well.
+    """
+    people = people_beside(ground, records, low, end, high, 1, side, judge)
+    if not group_ok(
+        left, people, judge.codes, judge.left, judge.lengths, judge.rules
+    ):
+        return False
+    return rest_ok(ground, records, low, end, high, n - left, side, judge)
+
+
+@numba.njit(cache=True, nogil=True)
+def rest_ok(
+    ground: Ground,
+    records: Records,
+    low: int,
+    end: int,
+    high: int,
+    size: int,
+    side: Flags,
+    judge: Judge,
+) -> bool:
+    """Whether the right side, of `size` rows, may be a group."""
+    for v in range(judge.views):
+        for label in range(judge.lengths[v]):
+            judge.right[v, label] = judge.total[v, label] - judge.left[v, label]
+    people = people_beside(ground, records, low, end, high, 0, side, judge)
+    return group_ok(
+        size, people, judge.codes, judge.right, judge.lengths, judge.rules
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def whole_ok(ground: Ground, records: Records, desk: Desk, judge: Judge) -> bool:
+    """Whether all records together may be a group."""
+    high = len(records.tags)
+    end = min(judge.samples, high)
+    size = np.int64(0)
+    for i in range(end):
+        size += records.tags[i] >> TAG
+    desk.flags[SIDE] = 0
+    label_views(ground.fields, ground.axes, records, 0, end, desk, judge)
+    clear_left(judge)
+    return rest_ok(ground, records, 0, end, high, size, desk.flags[SIDE], judge)

@@ -1,0 +1,123 @@
+"""Count the people of a population table whom a group's published cells cover.
+
+Records of the population follow the table's own in every range. They never shape a
+box or a cut, since only the table is published; they go with the side that covers them.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from sfumato.kernels.boxes import FLAT, FREE, AxisTables, covering_node
+from sfumato.kernels.records import TAG, Records
+from sfumato.kernels.space import (
+    HIGH,
+    LOW,
+    MASK,
+    SHIFT,
+    WORD,
+    Flags,
+    Ground,
+    Judge,
+)
+
+
+@numba.njit(cache=True, nogil=True)
+def people_beside(
+    ground: Ground,
+    records: Records,
+    low: int,
+    end: int,
+    high: int,
+    which: int,
+    side: Flags,
+    judge: Judge,
+) -> int:
+    """People whom the box of side `which` covers; side 1 comes first.
+
+    A record that both boxes cover (tree nodes and relaxed boxes may overlap) stays
+    with side 1, so that side 0 may count too few, never too many.
+    """
+    people = np.int64(0)
+    if high == end:
+        return people
+    draw_box(ground, records, low, end, which, side, judge)
+    for i in range(end, high):
+        if which == 1:
+            side[i - low] = inside_box(ground, records, i, judge)
+            people += side[i - low] * (records.tags[i] >> TAG)
+        elif side[i - low] == 0 and inside_box(ground, records, i, judge):
+            people += records.tags[i] >> TAG
+    wipe_box(ground, records, low, end, judge)
+    return people
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_box(
+    ground: Ground,
+    records: Records,
+    low: int,
+    end: int,
+    which: int,
+    side: Flags,
+    judge: Judge,
+) -> None:
+    """The box of the table's records on one side: extremes, and marks for sets."""
+    for j in range(ground.axes):
+        plane = records.words[ground.fields[WORD, j]]
+        flat = ground.tables.shape[j] == FLAT
+        marks = ground.tables.word_start[j] * 64
+        lowest = ground.fields[MASK, j]
+        highest = np.int64(0)
+        for i in range(low, end):
+            if side[i - low] == which:
+                code = (plane[i] >> ground.fields[SHIFT, j]) & ground.fields[MASK, j]
+                lowest = min(lowest, code)
+                highest = max(highest, code)
+                if flat:
+                    judge.inside[marks + code] = 1
+        judge.box[LOW, j] = lowest
+        judge.box[HIGH, j] = highest
+
+
+@numba.njit(cache=True, nogil=True)
+def wipe_box(
+    ground: Ground, records: Records, low: int, end: int, judge: Judge
+) -> None:
+    """Clear the marks that `draw_box` made."""
+    for j in range(ground.axes):
+        if ground.tables.shape[j] == FLAT:
+            plane = records.words[ground.fields[WORD, j]]
+            marks = ground.tables.word_start[j] * 64
+            for i in range(low, end):
+                code = (plane[i] >> ground.fields[SHIFT, j]) & ground.fields[MASK, j]
+                judge.inside[marks + code] = 0
+
+
+@numba.njit(cache=True, nogil=True)
+def inside_box(ground: Ground, records: Records, i: int, judge: Judge) -> bool:
+    """Whether the cells of the box cover record i."""
+    for j in range(ground.axes):
+        plane = records.words[ground.fields[WORD, j]]
+        code = (plane[i] >> ground.fields[SHIFT, j]) & ground.fields[MASK, j]
+        if ground.tables.shape[j] == FLAT:
+            if judge.inside[ground.tables.word_start[j] * 64 + code] == 0:
+                return False
+        elif not covers(ground.tables, j, code, judge.box[LOW, j], judge.box[HIGH, j]):
+            return False
+    return True
+
+
+@numba.njit(cache=True, nogil=True)
+def covers(tables: AxisTables, j: int, code: int, low: int, high: int) -> bool:
+    """Whether the node or interval over low … high covers a code."""
+    if low <= code <= high:
+        return True
+    if low == high:
+        return False
+    if tables.shape[j] == FREE:
+        # An interval that mixes missing values and numbers is shown as `*`.
+        return np.isnan(tables.positions[tables.position_start[j] + high])
+    node = covering_node(tables, j, low, high)
+    return covering_node(tables, j, min(low, code), max(high, code)) == node

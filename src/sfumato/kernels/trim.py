@@ -1,0 +1,223 @@
+"""Find outlying rows whose removal lowers the loss of a finished group.
+
+A row that is left out costs the weight of every axis, so removing pays only where the
+others' box shrinks enough. Each group gets a chain of removals, the greatest gain per
+row first; which of them are carried out, within the budget, is decided over all groups.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from sfumato.kernels.boxes import FREE
+from sfumato.kernels.cuts_gain import STEPS, levels, mark
+from sfumato.kernels.judging import (
+    clear_left,
+    fill_left,
+    label_views,
+    rest_ok,
+    samples_end,
+)
+from sfumato.kernels.population import people_beside
+from sfumato.kernels.records import NUMBER, Records, split
+from sfumato.kernels.runs import EACH_RECORD, cost_runs, find_runs, line_up_records
+from sfumato.kernels.space import (
+    CHOSEN,
+    HEAD,
+    ORDER,
+    PRESENT,
+    REST,
+    RUN_WEIGHT,
+    SIDE,
+    STARTS,
+    TAIL,
+    WEIGHTS,
+    Codes,
+    Desk,
+    Floats,
+    Ground,
+    Ints,
+    Judge,
+    measure_box,
+    weight_of,
+)
+
+
+@numba.njit(cache=True, nogil=True)
+def trim_groups(
+    ground: Ground,
+    records: Records,
+    bounds: Ints,
+    budget: int,
+    step_of: Codes,
+    rows: Ints,
+    gains: Floats,
+    desk: Desk,
+    judge: Judge | None,
+) -> None:
+    """Find the chain of each group; group g starts at bounds[g].
+
+    Step t of the group at `low` leaves out rows[low + t] rows and gains
+    gains[low + t]; step_of[record] is its step, or −1. A chain ends at zero rows.
+    """
+    for group in range(len(bounds) - 1):
+        low = bounds[group]
+        high = bounds[group + 1]
+        left = budget
+        step = 0
+        while True:
+            removed, gain = trim_once(ground, records, low, high, left, desk, judge)
+            if removed == 0:
+                break
+            rows[low + step] = removed
+            gains[low + step] = gain
+            middle = split(records, low, high, desk.flags[SIDE])
+            for i in range(middle, high):
+                if step_of[records.tags[i] & NUMBER] < 0:
+                    step_of[records.tags[i] & NUMBER] = step
+            high = middle
+            left -= removed
+            step += 1
+
+
+@numba.njit(cache=True, nogil=True)
+def trim_once(
+    ground: Ground,
+    records: Records,
+    low: int,
+    high: int,
+    budget: int,
+    desk: Desk,
+    judge: Judge | None,
+) -> tuple[int, float]:
+    """The best removal from a group: its rows and gain; side 1 is what stays."""
+    end = high
+    if judge is not None:
+        end = samples_end(records.tags, judge.samples, low, high)
+    n = weight_of(records.tags, low, end)
+    loss = n * measure_box(ground, records.words, low, end, desk.box, desk.flat)
+    budget = min(budget, n - ground.least)
+    best, rows = 0.0, np.int64(0)
+    if budget < 1 or loss <= 0.0:
+        return rows, best
+    if judge is not None:
+        label_views(ground.fields, ground.axes, records, low, end, desk, judge)
+    for j in range(ground.axes):
+        if desk.box[PRESENT, j] > 1:
+            best, rows = trim_axis(
+                ground, records, j, low, end, high,
+                n, loss, budget, best, rows, desk, judge,
+            )
+    desk.flags[SIDE, : end - low] = desk.flags[CHOSEN, : end - low]
+    if judge is not None and rows > 0:
+        side = desk.flags[SIDE]
+        people_beside(ground, records, low, end, high, 1, side, judge)
+    return rows, best * rows
+
+
+@numba.njit(cache=True, nogil=True)
+def trim_axis(
+    ground: Ground,
+    records: Records,
+    j: int,
+    low: int,
+    end: int,
+    high: int,
+    n: int,
+    loss: float,
+    budget: int,
+    best: float,
+    rows: int,
+    desk: Desk,
+    judge: Judge | None,
+) -> tuple[float, int]:
+    """Try the removals along one axis; the best gain per row, and its rows."""
+    line_up_records(ground, records, j, low, end, desk)
+    for level in range(EACH_RECORD if ground.relaxed else 0, levels(ground.tables, j)):
+        runs = find_runs(ground, records.spare, j, level, low, end - low, desk.wide)
+        if runs < 2:
+            break
+        singles = level >= 0 and ground.tables.shape[j] != FREE
+        cost_runs(ground, records.spare, low, runs, singles, desk)
+        for part in (TAIL, HEAD, REST):
+            if part != REST or singles:
+                best, rows = trim_line(
+                    ground, records, low, end, high, runs, part,
+                    n, loss, budget, best, rows, desk, judge,
+                )
+    return best, rows
+
+
+@numba.njit(cache=True, nogil=True)
+def trim_line(
+    ground: Ground,
+    records: Records,
+    low: int,
+    end: int,
+    high: int,
+    runs: int,
+    part: int,
+    n: int,
+    loss: float,
+    budget: int,
+    best: float,
+    rows: int,
+    desk: Desk,
+    judge: Judge | None,
+) -> tuple[float, int]:
+    """Try what leaves a TAIL, a HEAD or the REST around a run of a line."""
+    price = ground.tables.weight.sum()
+    tolerance = loss / n / STEPS
+    starts = desk.wide[STARTS]
+    taken = np.int64(0)
+    for place in range(runs):
+        run = runs - 1 - place if part == HEAD else place
+        here = desk.wide[RUN_WEIGHT, run]
+        taken = here if part == REST else taken + here
+        if taken > budget:
+            continue
+        stays = desk.costs[part, neighbor(part, run)]
+        gain = (loss - taken * price - (n - taken) * stays) / taken
+        if gain <= best + tolerance:
+            continue
+        first = np.int64(0) if part == TAIL else starts[run]
+        last = end - low if part == HEAD else starts[run + 1]
+        if judge is not None and not removal_ok(
+            ground, records, low, end, high, first, last, n - taken, desk, judge
+        ):
+            continue
+        best, rows = gain, taken
+        for i in range(end - low):
+            desk.flags[CHOSEN, desk.runs[ORDER, i]] = i < first or i >= last
+    return best, rows
+
+
+@numba.njit(cache=True, nogil=True)
+def neighbor(part: int, run: int) -> int:
+    """Where the cost of what stays is found."""
+    if part == TAIL:
+        return run + 1
+    return run - 1 if part == HEAD else run
+
+
+@numba.njit(cache=True, nogil=True)
+def removal_ok(
+    ground: Ground,
+    records: Records,
+    low: int,
+    end: int,
+    high: int,
+    first: int,
+    last: int,
+    size: int,
+    desk: Desk,
+    judge: Judge,
+) -> bool:
+    """Whether a group is still allowed without places first … last − 1 of the line."""
+    side = desk.flags[SIDE]
+    clear_left(judge)
+    fill_left(judge, desk.runs[ORDER], desk.wide[WEIGHTS], first, last)
+    mark(desk.runs[ORDER], end - low, first, last, side)
+    side[end - low : high - low] = 0
+    return rest_ok(ground, records, low, end, high, size, side, judge)
