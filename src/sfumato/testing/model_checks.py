@@ -24,6 +24,7 @@ from sfumato.hierarchies.rollup import roll_up
 from sfumato.kernels.rules import group_ok, rule_table
 from sfumato.models.base import Groups, OutputModel, Scope, SensitiveModel
 from sfumato.testing.check import CALM, Check, must, must_be_named, nonsense
+from sfumato.testing.definitions import holds_by_definition, is_defined
 from sfumato.testing.strategies import groupings, instances, tables
 from sfumato.testing.tables import Awkward, request_for
 
@@ -136,6 +137,20 @@ def _agrees_with_its_rules(models: st.SearchStrategy[Any]) -> None:
             must(told or not compiled, "the rules let through what the model refuses")
         else:
             must(told == compiled, f"{model}: {told} by NumPy, {compiled} compiled")
+
+    agree()
+
+
+def _agrees_with_its_definition(models: st.SearchStrategy[Any]) -> None:
+    @CALM
+    @given(cases(models))
+    def agree(case: Case) -> None:
+        request, grouping = case
+        model = request.models[0]
+        if is_defined(model):
+            told = model.verify(groups_of(request, grouping)).holds
+            defined = holds_by_definition(model, request, grouping)
+            must(told == defined, f"{model}: {told}, but {defined} by definition")
 
     agree()
 
@@ -364,6 +379,7 @@ _STATEMENTS: Mapping[str, Callable[[st.SearchStrategy[Any]], None]] = MappingPro
     {
         "parameters are validated when made": _validates,
         "the NumPy form agrees with the compiled rules": _agrees_with_its_rules,
+        "the NumPy form agrees with its definition": _agrees_with_its_definition,
         "the compiled rules are safe with subjects": _rules_are_safe_with_subjects,
         "monotone under merging as declared": _monotone_under_merging,
         "monotone under suppression as declared": _monotone_under_suppression,
