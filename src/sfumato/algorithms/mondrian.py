@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -252,9 +252,7 @@ def cut_into_groups(
     def step(low: int, high: int) -> Iterable[Range]:
         once = high - low > PIECE
         with clock.running(), task.desk(high - low) as (desk, judge):
-            middle = int(
-                kernel(ground, records, low, high, once, borders, desk, judge)
-            )
+            middle = int(kernel(ground, records, low, high, once, borders, desk, judge))
         return [(low, middle), (middle, high)] if middle >= 0 else []
 
     progress = _share(request, "cutting", total)
@@ -332,9 +330,7 @@ def group_of_records(records: Records, bounds: Ints) -> npt.NDArray[np.int32]:
     return result
 
 
-def group_rows(
-    request: Request, task: Task, bounds: Ints, removed: Ints
-) -> Grouping:
+def group_rows(request: Request, task: Task, bounds: Ints, removed: Ints) -> Grouping:
     """The group of each row; groups are numbered in the order of the cuts."""
     group_of = group_of_records(task.records, bounds)
     group_of[removed] = SUPPRESSED

@@ -46,9 +46,7 @@ def work_through(
         _side_by_side(list(ranges), step, threads, done)
 
 
-def _one_by_one(
-    waiting: list[Range], step: Step, done: Callable[[int], None]
-) -> None:
+def _one_by_one(waiting: list[Range], step: Step, done: Callable[[int], None]) -> None:
     while waiting:
         low, high = waiting.pop()
         rest = list(step(low, high))

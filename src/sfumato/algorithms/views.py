@@ -21,7 +21,9 @@ def request_rules(request: Request) -> tuple[Rule, ...]:
     names = tuple(request.sensitive)
     subjects = request.subject is not None
     return tuple(
-        rule for model in request.models for rule in model.rules(names, subjects=subjects)
+        rule
+        for model in request.models
+        for rule in model.rules(names, subjects=subjects)
     )
 
 
@@ -84,9 +86,7 @@ def _subject(request: Request) -> Codes:
     return request.subject
 
 
-def _combinations(
-    request: Request, column: str
-) -> tuple[npt.NDArray[np.int64], int]:
+def _combinations(request: Request, column: str) -> tuple[npt.NDArray[np.int64], int]:
     """The rank of each row's combination of all other sensitive values."""
     ranks = np.zeros(request.rows, dtype=np.int64)
     count = min(request.rows, 1)

@@ -267,9 +267,7 @@ def sweep_after(
             until = desk.wide[STARTS, run + 1]
             fill_left(judge, desk.runs[ORDER], desk.wide[WEIGHTS], filled, until)
             filled = until
-            if trial_ok(
-                ground, records, low, end, high, run, AFTER, n, desk, judge
-            ):
+            if trial_ok(ground, records, low, end, high, run, AFTER, n, desk, judge):
                 best = desk.costs[AFTER, run]
                 take(end - low, run, AFTER, desk)
     return best

@@ -165,9 +165,7 @@ def cut_axis(
         if judge is None:
             return True
         left_by_side(judge, tags, low, end, desk.flags[SIDE])
-        if both_ok(
-            ground, records, low, end, high, left, n, desk.flags[SIDE], judge
-        ):
+        if both_ok(ground, records, low, end, high, left, n, desk.flags[SIDE], judge):
             return True
     return False
 

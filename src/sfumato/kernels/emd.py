@@ -85,7 +85,13 @@ def _variation(
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _ordered(
-    codes: Codes, counts: Counts, n: int, heads: Counts, v: int, whole: Counts, real: Floats
+    codes: Codes,
+    counts: Counts,
+    n: int,
+    heads: Counts,
+    v: int,
+    whole: Counts,
+    real: Floats,
 ) -> float:
     """Sum of |difference of cumulative shares| over the values, over their number − 1."""
     total = total_of(counts, n)
@@ -204,7 +210,9 @@ def _tree_pairs(
         i = 0
         while i < n:
             start, node = i, whole[nodes + codes[i]]
-            weight = counted(1.0 - (real[leaves + codes[i]] - 1.0) / heads[v, DOMAIN], r)
+            weight = counted(
+                1.0 - (real[leaves + codes[i]] - 1.0) / heads[v, DOMAIN], r
+            )
             while i < n and whole[nodes + codes[i]] == node:
                 i += 1
             if weight > 0.0:

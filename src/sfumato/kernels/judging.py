@@ -10,9 +10,9 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from sfumato.kernels.population import people_beside
 from sfumato.kernels.records import NUMBER, TAG, Records
 from sfumato.kernels.rules import group_ok
-from sfumato.kernels.population import people_beside
 from sfumato.kernels.sorting import LOWER, POSITION, sort_keys
 from sfumato.kernels.space import (
     KEYS,
@@ -98,9 +98,7 @@ def clear_left(judge: Judge) -> None:
 
 
 @numba.njit(cache=True, nogil=True)
-def fill_left(
-    judge: Judge, order: Codes, weights: Ints, first: int, last: int
-) -> None:
+def fill_left(judge: Judge, order: Codes, weights: Ints, first: int, last: int) -> None:
     """Count the records at places first … last − 1 of a line to the left."""
     for v in range(judge.views):
         labels = judge.labels[v]
@@ -138,9 +136,7 @@ def both_ok(
     The left histograms are filled; with a population the sides are set as well.
     """
     people = people_beside(ground, records, low, end, high, 1, side, judge)
-    if not group_ok(
-        left, people, judge.codes, judge.left, judge.lengths, judge.rules
-    ):
+    if not group_ok(left, people, judge.codes, judge.left, judge.lengths, judge.rules):
         return False
     return rest_ok(ground, records, low, end, high, n - left, side, judge)
 
@@ -161,9 +157,7 @@ def rest_ok(
         for label in range(judge.lengths[v]):
             judge.right[v, label] = judge.total[v, label] - judge.left[v, label]
     people = people_beside(ground, records, low, end, high, 0, side, judge)
-    return group_ok(
-        size, people, judge.codes, judge.right, judge.lengths, judge.rules
-    )
+    return group_ok(size, people, judge.codes, judge.right, judge.lengths, judge.rules)
 
 
 @numba.njit(cache=True, nogil=True)

@@ -84,9 +84,7 @@ def collapse(columns: Sequence[Codes], fields: Fields, *, merge: bool) -> Collap
     order = _sort(words, fields)
     starts = np.empty(len(order) + 1, dtype=np.int64)
     count = squeeze(words, starts, merge)
-    return Collapsed(
-        np.ascontiguousarray(words[:, :count]), starts[: count + 1], order
-    )
+    return Collapsed(np.ascontiguousarray(words[:, :count]), starts[: count + 1], order)
 
 
 def _sort(words: Ints, fields: Fields) -> Codes:
@@ -225,9 +223,7 @@ def split_plane(
 
 
 @numba.njit(cache=True, nogil=True)
-def push_parts(
-    stack: Ints, waiting: int, low: int, middle: int, high: int
-) -> int:
+def push_parts(stack: Ints, waiting: int, low: int, middle: int, high: int) -> int:
     """Stack the two parts of a range, the smaller on top; how many are waiting.
 
     So the stack never holds more ranges than the logarithm of the size.

@@ -82,7 +82,9 @@ class _Parts:
         self.length += values.size
         return start
 
-    def joined(self, kind: type[np.int64] | type[np.float64]) -> npt.NDArray[np.generic]:
+    def joined(
+        self, kind: type[np.int64] | type[np.float64]
+    ) -> npt.NDArray[np.generic]:
         return np.concatenate([np.zeros(0, dtype=kind), *self.arrays]).astype(kind)
 
 

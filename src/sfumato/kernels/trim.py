@@ -106,8 +106,19 @@ def trim_once(
     for j in range(ground.axes):
         if desk.box[PRESENT, j] > 1:
             best, rows = trim_axis(
-                ground, records, j, low, end, high,
-                n, loss, budget, best, rows, desk, judge,
+                ground,
+                records,
+                j,
+                low,
+                end,
+                high,
+                n,
+                loss,
+                budget,
+                best,
+                rows,
+                desk,
+                judge,
             )
     desk.flags[SIDE, : end - low] = desk.flags[CHOSEN, : end - low]
     if judge is not None and rows > 0:
@@ -143,8 +154,20 @@ def trim_axis(
         for part in (TAIL, HEAD, REST):
             if part != REST or singles:
                 best, rows = trim_line(
-                    ground, records, low, end, high, runs, part,
-                    n, loss, budget, best, rows, desk, judge,
+                    ground,
+                    records,
+                    low,
+                    end,
+                    high,
+                    runs,
+                    part,
+                    n,
+                    loss,
+                    budget,
+                    best,
+                    rows,
+                    desk,
+                    judge,
                 )
     return best, rows
 

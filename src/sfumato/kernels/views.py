@@ -178,9 +178,7 @@ def _candidate(
     if heads[v, DOMAIN] > EXACT_VALUES:
         if turn >= n:
             last = heads[v, LAST]
-            return (
-                first if turn == n else last if turn == n + 1 else heads[v, RAREST]
-            )
+            return first if turn == n else last if turn == n + 1 else heads[v, RAREST]
         value = codes[turn]
     else:
         value = first + turn

@@ -25,6 +25,7 @@ from sfumato.models.base import OutputModel, Scope, SensitiveModel
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity
 from sfumato.testing.check import CALM, Check, must, must_be_named, nonsense, variants
+from sfumato.testing.definitions import holds_by_definition, is_defined
 from sfumato.testing.reference import distinct_l_of, k_of
 from sfumato.testing.strategies import PARAMETERS, instances, tables
 from sfumato.testing.tables import Awkward, awkward_table, awkward_tables, request_for
@@ -130,7 +131,9 @@ def check_solution(request: Request, solution: Solution) -> None:
     groups = request.groups(grouping)
     for model in request.models:
         must(model.verify(groups).holds, f"the groups do not meet {model}")
-    _meets_by_counting(request, grouping)
+        if is_defined(model):
+            defined = holds_by_definition(model, request, grouping)
+            must(defined, f"the groups do not meet {model}, by definition")
     if grouping.levels is not None:
         _levels_fit(request, grouping)
 
@@ -143,26 +146,6 @@ def _is_well_formed(request: Request, grouping: Grouping) -> None:
     found = set(grouping.group_of[grouping.kept].tolist())
     must(found == set(range(grouping.count)), "groups are not numbered 0 … count − 1")
     must(grouping.count > 0, "no row is published")
-
-
-def _meets_by_counting(request: Request, grouping: Grouping) -> None:
-    """Judge k and distinct l row by row, without the models."""
-    kept = np.flatnonzero(grouping.kept)
-    rows = [(str(group),) for group in grouping.group_of[kept]]
-    for model in request.models:
-        if isinstance(model, KAnonymity):
-            who = None if request.subject is None else request.subject[kept].tolist()
-            must(
-                k_of(rows, who) >= model.k,
-                f"counting rows, the groups do not meet {model}",
-            )
-        elif isinstance(model, LDiversity) and model.kind == "distinct":
-            for name in (view.column for view in model.views(tuple(request.sensitive))):
-                values = request.sensitive[name].codes[kept].tolist()
-                must(
-                    distinct_l_of(rows, values) >= model.l,
-                    f"counting rows, the groups do not meet {model}",
-                )
 
 
 def _levels_fit(request: Request, grouping: Grouping) -> None:

@@ -19,7 +19,7 @@ from sfumato.data.schema import Attribute, Kind, Role, Schema
 from sfumato.data.seeds import Seed
 from sfumato.data.table import Table
 from sfumato.errors import PolicyError, RefusedError
-from sfumato.hierarchies.axis import Axis, Shape
+from sfumato.hierarchies.axis import STAR, Axis, Shape
 from sfumato.publish.base import Draft, Form, Material, Operator
 from sfumato.testing.check import CALM, Check, must, must_be_named, variants
 from sfumato.testing.reference import Domain, cell_loss, cell_ncp, covers, k_of

@@ -239,8 +239,12 @@ def hierarchical(group: Group) -> float:
     for level in range(1, height + 1):
         nodes = {path[level] for path in paths.values()}
         for node in nodes:
-            children = {path[level - 1] for path in paths.values() if path[level] == node}
-            extra = [_extra(group, level - 1, child) for child in sorted(children, key=str)]
+            children = {
+                path[level - 1] for path in paths.values() if path[level] == node
+            }
+            extra = [
+                _extra(group, level - 1, child) for child in sorted(children, key=str)
+            ]
             positive = sum(value for value in extra if value > 0)
             negative = -sum(value for value in extra if value < 0)
             total += level / height * min(positive, negative)

@@ -64,7 +64,9 @@ class Sample:
             numbers = {c: float(axis.positions[c]) for c in codes if c != axis.missing}
         return Domain(
             order=tuple(codes),
-            paths={c: tuple(axis.levels[:, c].tolist()) for c in codes} if tree else None,
+            paths={c: tuple(axis.levels[:, c].tolist()) for c in codes}
+            if tree
+            else None,
             numbers=numbers,
             missing=axis.missing if axis.missing >= 0 else None,
         )
@@ -113,7 +115,9 @@ def random_axis(
     if shape == "tree":
         return random_tree(generator, values, missing=gap)
     if shape == "line":
-        numbers = np.sort(generator.choice(50 + values, values, replace=False)).astype(float)
+        numbers = np.sort(generator.choice(50 + values, values, replace=False)).astype(
+            float
+        )
         if missing:
             numbers[gap] = np.nan
         return flat_axis(
@@ -171,7 +175,10 @@ def random_tree(
 
 
 def tree_axis(
-    name: str, ranks: npt.NDArray[np.integer], missing: int = -1, labels: tuple[str, ...] = ()
+    name: str,
+    ranks: npt.NDArray[np.integer],
+    missing: int = -1,
+    labels: tuple[str, ...] = (),
 ) -> Axis:
     """A tree axis from each leaf's rank at each level; nodes are numbered upward."""
     offset = 0

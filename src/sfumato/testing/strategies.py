@@ -217,64 +217,48 @@ def _share(low: float, high: float) -> st.SearchStrategy[float]:
     return st.integers(round(low * 20), round(high * 20)).map(lambda n: n / 20)
 
 
+def _given(**parameters: Any) -> st.SearchStrategy[dict[str, Any]]:
+    """Keyword arguments; what is not a strategy is always the same."""
+    drawn = {
+        name: value if isinstance(value, st.SearchStrategy) else st.just(value)
+        for name, value in parameters.items()
+    }
+    return st.fixed_dictionaries(drawn)
+
+
+_RATIOS = st.sampled_from([0.25, 0.5, 1, 2, 4])
+
 _L_DIVERSITY = st.one_of(
-    st.fixed_dictionaries({"kind": st.just("distinct"), "l": st.integers(1, 4)}),
-    st.fixed_dictionaries(
-        {"kind": st.just("entropy"), "l": st.sampled_from([1, 1.5, 2, 3])}
-    ),
-    st.fixed_dictionaries(
-        {
-            "kind": st.just("recursive"),
-            "l": st.integers(2, 3),
-            "c": st.sampled_from([0.5, 1, 2, 4]),
-        }
-    ),
+    _given(kind="distinct", l=st.integers(1, 4)),
+    _given(kind="entropy", l=st.sampled_from([1, 1.5, 2, 3])),
+    _given(kind="recursive", l=st.integers(2, 3), c=_RATIOS),
 )
 
 PARAMETERS: Mapping[str, st.SearchStrategy[dict[str, Any]]] = MappingProxyType(
     {
-        "k-anonymity": st.fixed_dictionaries({"k": st.integers(1, 5)}),
-        "k-map": st.fixed_dictionaries(
-            {"k": st.integers(1, 8), "sampling_fraction": _share(0.1, 1)}
-        ),
-        "average-risk": st.fixed_dictionaries({"at_most": _share(0.05, 1)}),
-        "uniqueness": st.fixed_dictionaries(
-            {"of": st.just("sample"), "at_most": _share(0, 1)}
-        ),
+        "k-anonymity": _given(k=st.integers(1, 5)),
+        "group-size": _given(k=st.integers(1, 5)),
+        "k-map": _given(k=st.integers(1, 8), sampling_fraction=_share(0.1, 0.95)),
+        "average-risk": _given(at_most=_share(0.05, 1)),
+        "uniqueness": _given(of="sample", at_most=_share(0, 1)),
         "l-diversity": _L_DIVERSITY,
-        "p-sensitive": st.fixed_dictionaries(
-            {"p": st.integers(1, 3), "k": st.integers(3, 5)}
+        "p-sensitive": _given(p=st.integers(1, 3), k=st.integers(3, 5)),
+        "alpha-k": _given(alpha=_share(0.2, 1), k=st.integers(1, 4)),
+        "theta-diversity": _given(theta=_share(0.2, 1)),
+        "t-closeness": _given(
+            t=_share(0.05, 1), distance=st.sampled_from(["equal", "ordered", None])
         ),
-        "alpha-k": st.fixed_dictionaries(
-            {"alpha": _share(0.2, 1), "k": st.integers(1, 4)}
+        "n-t-closeness": _given(n=st.integers(1, 6), t=_share(0.05, 1)),
+        "beta-likeness": _given(
+            beta=_RATIOS, kind=st.sampled_from(["basic", "enhanced"])
         ),
-        "theta-diversity": st.fixed_dictionaries({"theta": _share(0.2, 1)}),
-        "t-closeness": st.fixed_dictionaries(
-            {"t": _share(0.05, 1), "distance": st.sampled_from(["equal", "ordered"])}
-        ),
-        "n-t-closeness": st.fixed_dictionaries(
-            {"n": st.integers(1, 6), "t": _share(0.05, 1)}
-        ),
-        "beta-likeness": st.fixed_dictionaries(
-            {
-                "beta": st.sampled_from([0.25, 0.5, 1, 2, 4]),
-                "kind": st.sampled_from(["basic", "enhanced"]),
-            }
-        ),
-        "delta-disclosure": st.fixed_dictionaries(
-            {"delta": st.sampled_from([0.25, 0.5, 1, 2, 4])}
-        ),
-        "delta-presence": st.fixed_dictionaries(
-            {"lower": _share(0, 0.3), "upper": _share(0.4, 1)}
-        ),
-        "range-disclosure": st.fixed_dictionaries(
-            {"r": _share(0, 1), "at_most": _share(0, 1)}
-        ),
-        "lkc": st.fixed_dictionaries(
-            {"l": st.integers(1, 3), "k": st.integers(1, 4), "c": _share(0.2, 1)}
-        ),
+        "delta-disclosure": _given(delta=_RATIOS),
+        "delta-presence": _given(lower=_share(0, 0.3), upper=_share(0.4, 1)),
+        "range-disclosure": _given(r=_share(0.05, 1), at_most=_share(0.05, 1)),
+        "lkc": _given(l=st.integers(1, 3), k=st.integers(1, 4), c=_share(0.2, 1)),
     }
 )
+"""Parameters of the catalogue's models: limits that small groups meet or just miss."""
 
 _ARROW: Mapping[Kind, pa.DataType] = MappingProxyType(
     {

@@ -31,6 +31,11 @@ class HasLaxRules(KAnonymity):
         return (replace(rule, parameters=(self.k - 1,)),)
 
 
+class MissesByOne(KAnonymity):
+    def verify(self, groups):
+        return KAnonymity(k=max(self.k - 1, 1)).verify(groups)
+
+
 class HopesForTheBest(KAnonymity):
     def feasibility(self, whole, *, removable):
         return Feasibility(feasible=True)
@@ -75,6 +80,7 @@ FAULTS = [
     (TakesAnyParameter, "parameters are validated when made"),
     (HasLaxRules, "the NumPy form agrees with the compiled rules"),
     (HasLaxRules, "the compiled rules are safe with subjects"),
+    (MissesByOne, "the NumPy form agrees with its definition"),
     (HopesForTheBest, "feasibility agrees with trying everything"),
     (DespairsAtOnce, "feasibility agrees with trying everything"),
     (DespairsInSilence, "feasibility agrees with trying everything"),
