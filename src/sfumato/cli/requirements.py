@@ -59,9 +59,11 @@ def parse_requirement(text: str) -> OutputModel:
 def output_model(name: str, parameters: dict[str, Any]) -> OutputModel:
     """A model of the catalogue that can be judged on a published table."""
     from sfumato.models.base import OutputModel
+    from sfumato.policy.origin import Origin
     from sfumato.policy.requirements import make_model
 
-    model = make_model({"model": name, **parameters})
+    here = Origin("the command line")
+    model = make_model({"model": name, **parameters}, origin=here)
     if not isinstance(model, OutputModel):
         raise RefusedError(
             f"'{name}' is certified by how a release is made; no table can show it.",

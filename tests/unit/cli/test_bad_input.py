@@ -140,7 +140,7 @@ def test_bytes_that_are_no_text(place, capsys):
 
 def test_a_role_for_a_column_that_is_not_there(place, capsys):
     policy(place, more='[columns.agee]\nrole = "quasi"\n')
-    assert "'agee'" in ends(place, capsys, 2)
+    assert "columns.agee" in ends(place, capsys, 2)
 
 
 def test_a_column_without_a_role(place, capsys):
