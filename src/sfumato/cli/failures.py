@@ -22,6 +22,7 @@ USAGE = 2
 MOST_VALUES = 50
 """Values at fault that are printed before the rest is only counted."""
 DEBUG = "SFUMATO_DEBUG"
+STOPPED = "Stopped. Nothing is left half-written."
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,7 @@ def misused(fault: click.ClickException, manner: Manner) -> int:
 
 def interrupted(manner: Manner) -> int:
     """Tell that Ctrl-C was heard."""
-    return _tell(
-        "Interrupted", "Stopped. Nothing was written.", None, INTERRUPTED, manner
-    )
+    return _tell("Interrupted", STOPPED, None, INTERRUPTED, manner)
 
 
 def unexpected(fault: Exception, manner: Manner) -> int:
@@ -69,7 +68,7 @@ def unexpected(fault: Exception, manner: Manner) -> int:
     return _tell(
         type(fault).__name__,
         f"Sfumato failed in a way it should not ({type(fault).__name__}). "
-        "The fault is ours, not yours. Nothing was written.",
+        "The fault is ours, not yours. Nothing is left half-written.",
         f"{DEBUG}=1 shows where it happened; that text may contain cells of your data.",
         OUR_FAULT,
         manner,

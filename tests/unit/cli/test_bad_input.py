@@ -241,7 +241,7 @@ def test_ctrl_c_in_the_middle_of_writing(place, capsys, monkeypatch, part):
     monkeypatch.setattr(sfumato.pipeline.write, part, stop)
     before = sorted(place.rglob("*"))
     assert main(["anonymize", "policy.toml"]) == 130
-    assert capsys.readouterr().err == "Error: Stopped. Nothing was written.\n"
+    assert capsys.readouterr().err == "Error: Stopped. Nothing is left half-written.\n"
     assert sorted(place.rglob("*")) == before
 
 
