@@ -5,7 +5,6 @@ No cell of the data is printed unless the steward asks with `--show-values`.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -84,6 +83,8 @@ def _tell(
     values: Sequence[str] = (),
 ) -> int:
     if manner.as_json:
+        import json
+
         error: dict[str, Any] = {
             "kind": kind,
             "message": message,
