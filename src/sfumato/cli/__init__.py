@@ -8,6 +8,18 @@ from collections.abc import Sequence
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code."""
+    given = list(sys.argv[1:] if words is None else words)
+    if given == ["--version"]:
+        # Asked alone it is answered without the libraries that read a command line.
+        return print_version()
     from sfumato.cli.app import run
 
-    return run(list(sys.argv[1:] if words is None else words))
+    return run(given)
+
+
+def print_version() -> int:
+    """Print the version; give the exit code."""
+    from importlib.metadata import version
+
+    print(f"sfumato {version('sfumato')}")
+    return 0

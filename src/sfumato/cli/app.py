@@ -13,6 +13,7 @@ from typing import Annotated
 import click
 import typer
 
+from sfumato.cli import print_version
 from sfumato.cli.anonymize import anonymize
 from sfumato.cli.check import check
 from sfumato.cli.demo import demo
@@ -40,10 +41,7 @@ app.command("list")(catalogue)
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"sfumato {version('sfumato')}")
-        raise typer.Exit
+        raise typer.Exit(print_version())
 
 
 @app.callback()

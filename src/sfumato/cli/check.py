@@ -39,6 +39,10 @@ def check(
     sensitive: Annotated[
         str | None, typer.Option(metavar="C", help="Sensitive columns.")
     ] = None,
+    subject: Annotated[
+        str | None,
+        typer.Option(metavar="D", help="Who a row is about: persons are counted."),
+    ] = None,
     k: Annotated[int | None, typer.Option(help="Require k-anonymity.")] = None,
     l: Annotated[
         float | None, typer.Option(help="Require distinct l-diversity.")
@@ -63,6 +67,12 @@ def check(
         MissingAs | None,
         typer.Option(help="A missing value is one of its own, or matches any."),
     ] = None,
+    delimiter: Annotated[
+        str | None, typer.Option(metavar="CHAR", help="Between cells of a CSV file.")
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of a CSV file.")
+    ] = None,
     show_values: Annotated[
         bool,
         typer.Option(
@@ -81,8 +91,11 @@ def check(
     roles = {
         "quasi": split_names(quasi),
         "sensitive": split_names(sensitive),
+        "subject": subject,
         "missing": missing,
         "missing_as": missing_as.value if missing_as else None,
+        "delimiter": delimiter,
+        "encoding": encoding,
     }
     settings = {key: value for key, value in roles.items() if value}
     models = _requirements(k, l, t, require or [])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +22,9 @@ def demo(
     ] = OUT,
 ) -> int:
     """Publish an invented hospital's table, end to end."""
+    import secrets
+    import shutil
+
     from sfumato.pipeline.write import refuse_existing
 
     refuse_existing(out)

@@ -5,7 +5,6 @@ No cell of the data is printed unless the steward asks with `--show-values`.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -22,6 +21,7 @@ USAGE = 2
 MOST_VALUES = 50
 """Values at fault that are printed before the rest is only counted."""
 DEBUG = "SFUMATO_DEBUG"
+STOPPED = "Stopped. Nothing is left half-written."
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,7 @@ def misused(fault: click.ClickException, manner: Manner) -> int:
 
 def interrupted(manner: Manner) -> int:
     """Tell that Ctrl-C was heard."""
-    return _tell(
-        "Interrupted", "Stopped. Nothing was written.", None, INTERRUPTED, manner
-    )
+    return _tell("Interrupted", STOPPED, None, INTERRUPTED, manner)
 
 
 def unexpected(fault: Exception, manner: Manner) -> int:
@@ -69,7 +67,7 @@ def unexpected(fault: Exception, manner: Manner) -> int:
     return _tell(
         type(fault).__name__,
         f"Sfumato failed in a way it should not ({type(fault).__name__}). "
-        "The fault is ours, not yours. Nothing was written.",
+        "The fault is ours, not yours. Nothing is left half-written.",
         f"{DEBUG}=1 shows where it happened; that text may contain cells of your data.",
         OUR_FAULT,
         manner,
@@ -85,6 +83,8 @@ def _tell(
     values: Sequence[str] = (),
 ) -> int:
     if manner.as_json:
+        import json
+
         error: dict[str, Any] = {
             "kind": kind,
             "message": message,

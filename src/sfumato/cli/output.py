@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -51,6 +50,8 @@ def _verdict(each: Mapping[str, Any]) -> str:
 
 def write_new_text(path: Path, text: str) -> None:
     """Write a file whole, and never over another one."""
+    import secrets
+
     refuse_existing_file(path)
     aside = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
     try:

@@ -6,7 +6,9 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-COMPILING = "Compiling kernels for their first use; this takes some seconds, once."
+COMPILING = (
+    "Compiling kernels for their first use: this takes a while, and happens once."
+)
 
 Watcher = Callable[[str, float], None]
 

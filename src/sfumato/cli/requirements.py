@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import tomllib
 from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import RefusedError, UsageError
@@ -16,6 +14,8 @@ OPENING, CLOSING = "[{", "]}"
 
 def parse_value(text: str) -> Any:
     """A value as TOML reads it; what TOML cannot read is text."""
+    import tomllib
+
     try:
         read = tomllib.loads(f"value = {text}")
     except tomllib.TOMLDecodeError:
@@ -38,6 +38,8 @@ def parse_pair(text: str, *, option: str) -> tuple[str, Any]:
 
 def split_names(text: str | None) -> list[str]:
     """Column names with commas between them; quotes keep a comma in a name."""
+    import csv
+
     if not text:
         return []
     return [name.strip() for name in next(csv.reader([text], skipinitialspace=True))]
@@ -59,9 +61,11 @@ def parse_requirement(text: str) -> OutputModel:
 def output_model(name: str, parameters: dict[str, Any]) -> OutputModel:
     """A model of the catalogue that can be judged on a published table."""
     from sfumato.models.base import OutputModel
+    from sfumato.policy.origin import Origin
     from sfumato.policy.requirements import make_model
 
-    model = make_model({"model": name, **parameters})
+    here = Origin("the command line")
+    model = make_model({"model": name, **parameters}, origin=here)
     if not isinstance(model, OutputModel):
         raise RefusedError(
             f"'{name}' is certified by how a release is made; no table can show it.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from typing import Any
 
 UNSAID = frozenset({"level", "others_known"})
@@ -50,14 +50,15 @@ def setting(value: object) -> str:
 
 def settings(parameters: Mapping[str, Any]) -> str:
     """Parameters as a person would write them: `l = 3 on diagnosis`."""
-    said = {
-        key: value
-        for key, value in parameters.items()
-        if value is not None and not (key in UNSAID and not value)
-    }
+    said = {key: value for key, value in parameters.items() if not _unsaid(key, value)}
     on = said.pop("on", None)
     text = ", ".join(f"{key} = {setting(value)}" for key, value in said.items())
     return f"{text} on {setting(on)}" if on else text
+
+
+def _unsaid(key: str, value: object) -> bool:
+    empty = value is None or (isinstance(value, Sized) and not len(value))
+    return empty or (key in UNSAID and not value)
 
 
 def measured(requirement: Mapping[str, Any]) -> str:

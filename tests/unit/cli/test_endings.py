@@ -123,7 +123,7 @@ def test_an_unexpected_fault_is_traced_for_who_asks(failing, capsys, monkeypatch
 def test_ctrl_c_ends_with_130(failing, capsys):
     failing(KeyboardInterrupt())
     assert main(COMMAND) == 130
-    assert capsys.readouterr().err == "Error: Stopped. Nothing was written.\n"
+    assert capsys.readouterr().err == "Error: Stopped. Nothing is left half-written.\n"
 
 
 def test_a_file_that_cannot_be_opened_is_an_input_error(failing, capsys):
