@@ -46,7 +46,10 @@ def search_adult(*, rows: int | None, k: int, cut: str) -> Job:
     request = _request(coded(source), k)
     return Job(
         work=lambda: Mondrian(cut=cut).search(request),
-        facts=lambda _: _scored(_anonymized(source, k, cut), source, k),
+        facts=lambda solution: {
+            **_kernel_facts(solution),
+            **_scored(_anonymized(source, k, cut), source, k),
+        },
     )
 
 
@@ -159,7 +162,16 @@ def _axis(table: Coded, j: int) -> CodedAxis:
 
 def _group_facts(solution: Solution) -> Facts:
     sizes = solution.grouping.sizes()
-    return {"groups": len(sizes), "smallest_group": int(sizes.min())}
+    return {
+        **_kernel_facts(solution),
+        "groups": len(sizes),
+        "smallest_group": int(sizes.min()),
+    }
+
+
+def _kernel_facts(solution: Solution) -> Facts:
+    """What the search says of its own compiled part, on its last run."""
+    return {"kernel_seconds": float(solution.facts["kernel_seconds"])}
 
 
 def _anonymized(source: Source, k: int, cut: str) -> pa.Table:
