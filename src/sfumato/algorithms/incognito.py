@@ -1,0 +1,125 @@
+"""Incognito: all minimal full-domain generalizations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.base import Algorithm, Request, Solution
+from sfumato.algorithms.coding import build_lattice
+from sfumato.algorithms.lattice import Figures, Lattice, infeasible, require_room
+from sfumato.algorithms.losses import Metric, check_metric
+from sfumato.errors import PolicyError, RefusedError
+from sfumato.kernels import lattice as kernel
+from sfumato.kernels.minimal import visit_subsets
+
+BATCH = 64
+"""Nodes checked between two reports of progress."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Incognito(Algorithm):
+    """All minimal full-domain generalizations; the best of them is published.
+
+    Guarantee: finds exactly the nodes that meet every requirement with at most the
+    removable rows suppressed while no node below them does. Publishes the one with
+    the lowest metric (then the lowest sum of levels, then the lowest levels); the
+    others are the solution's alternatives, best first.
+    Method: breadth-first from the bottom over ever larger subsets of the
+    quasi-identifiers. A subset is the whole table with all other columns at their
+    top, so that one status per lattice node serves all subsets. A node that loses
+    too many rows takes all nodes below with it, in particular all that add a
+    column (a-priori pruning). Nodes above one that qualifies are not minimal, and
+    are not checked. Frequency sets are rolled up from the distinct tuples.
+    Cost: exponential in the number of columns; a check is linear in the tuples.
+    Limits: the lowest loss need not be at a minimal node once rows may be suppressed:
+    `optimal` looks at all nodes. With models that suppression may break (entropy,
+    recursive, t-closeness) fewer nodes can be skipped.
+    Reference: LeFevre, DeWitt and Ramakrishnan 2005.
+    """
+
+    name: ClassVar[str] = "incognito"
+    sentence: ClassVar[str] = (
+        "Finds all minimal generalizations of whole columns and publishes the best."
+    )
+
+    metric: Metric = "ncp"
+    node_limit: int = 1_000_000
+
+    def __post_init__(self) -> None:
+        check_metric(self.metric)
+        if self.node_limit <= 0:
+            raise PolicyError(
+                f"incognito: node_limit is {self.node_limit}.",
+                hint="node_limit must be greater than 0.",
+            )
+
+    def search(self, request: Request) -> Solution:
+        lattice = build_lattice(request, metric=self.metric)
+        self._require_few_nodes(lattice)
+        minimal, counters = minimal_nodes(lattice)
+        if not len(minimal):
+            raise infeasible(lattice, int(counters[kernel.FEWEST]))
+        ranked = _ranked(lattice, minimal)
+        return Solution(
+            grouping=lattice.grouping(ranked[0].node),
+            facts={
+                **lattice.report(ranked[0]),
+                "metric": self.metric,
+                "nodes": lattice.size,
+                "nodes_checked": int(counters[kernel.CHECKED]),
+                "minimal_nodes": len(ranked),
+            },
+            alternatives=tuple(lattice.report(figures) for figures in ranked[1:]),
+        )
+
+    def _require_few_nodes(self, lattice: Lattice) -> None:
+        require_room(lattice.size)
+        if lattice.size > self.node_limit:
+            raise RefusedError(
+                f"The lattice has {lattice.size} nodes; "
+                f"node_limit is {self.node_limit}.",
+                hint="Raise node_limit, or use 'optimal', which need not list all "
+                "minimal nodes.",
+            )
+
+
+def minimal_nodes(
+    lattice: Lattice,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The numbers of all minimal nodes within the limit, and the search's counters."""
+    problem = lattice.problem(limit=lattice.request.removable, free_suppression=True)
+    status = np.zeros(lattice.size, dtype=np.uint8)
+    within = np.zeros(lattice.size, dtype=np.bool_)
+    counters = np.array([0, 0, lattice.rows], dtype=np.int64)
+    order = _subset_order(lattice)
+    finished = False
+    while not finished:
+        finished = visit_subsets(
+            order, BATCH, problem, status, within, counters, lattice.work
+        )
+        share = counters[kernel.CURSOR] / lattice.size
+        lattice.request.progress(f"{counters[kernel.CHECKED]} nodes checked", share)
+    return np.flatnonzero(within & (status != kernel.ABOVE)), counters
+
+
+def _subset_order(lattice: Lattice) -> npt.NDArray[np.int64]:
+    """Small subsets of columns first; within a subset from the bottom up."""
+    below_top = [np.arange(h) < h - 1 for h in lattice.heights]
+    size = lattice.over_nodes([b.astype(np.int8) for b in below_top])
+    bits = [b.astype(np.int64) << j for j, b in enumerate(below_top)]
+    return np.lexsort((lattice.sums_of_levels, lattice.over_nodes(bits), size))
+
+
+def _ranked(lattice: Lattice, nodes: npt.NDArray[np.int64]) -> list[Figures]:
+    """Nodes with their figures, best first."""
+    figures = [lattice.figures(lattice.node(int(number))) for number in nodes]
+    best = min(each.loss for each in figures)
+    slack = kernel.tolerance(best)
+    return sorted(
+        figures,
+        key=lambda f: (max(f.loss, best + slack), sum(f.node), f.node),
+    )

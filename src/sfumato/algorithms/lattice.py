@@ -1,0 +1,254 @@
+"""What all full-domain algorithms share: a request as a lattice of nodes.
+
+A node is one level per quasi-identifier; all rows are shown at these levels. Groups
+that break a rule are suppressed; a node is *within the limit* if these are at most as
+many rows as may be left out, and some group is kept.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.base import Request
+from sfumato.algorithms.losses import SEPARABLE, CellLosses, cell_losses
+from sfumato.data.grouping import Grouping
+from sfumato.errors import InfeasibleError, RefusedError
+from sfumato.kernels import lattice as kernel
+from sfumato.kernels.chunks import (
+    Chunks,
+    Layout,
+    chunk_weights,
+    tuples_of_rows,
+)
+from sfumato.kernels.nodes import (
+    GROUPS,
+    LOST,
+    PENALTY,
+    SQUARES,
+    SUPPRESSED,
+    Rules,
+    Runs,
+    Work,
+    group_of_tuples,
+    judge,
+    workspace,
+)
+
+BYTES_PER_NODE = 64
+"""What a node takes at the peak of a search, rounded up."""
+DEFAULT_MEMORY = 4 << 30
+"""Taken to be free where the system does not tell."""
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Node = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Figures:
+    """What a node does to the table."""
+
+    node: Node
+    loss: float
+    suppressed: int
+    groups: int
+    lost: int
+    """Rows lost at this node and at every node below, at least."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Lattice:
+    """A request as distinct tuples, rules and levels, with one metric."""
+
+    request: Request
+    metric: str
+    chunks: Chunks
+    layout: Layout
+    runs: Runs
+    rules: Rules
+    heights: Ints
+    rows: int
+
+    @property
+    def size(self) -> int:
+        """How many nodes there are."""
+        return math.prod(int(height) for height in self.heights)
+
+    @property
+    def top(self) -> Node:
+        return tuple(int(height) - 1 for height in self.heights)
+
+    @cached_property
+    def strides(self) -> Ints:
+        """What one level of each column adds to a node's number."""
+        steps = np.cumprod(np.append(1, self.heights[:0:-1]))[::-1]
+        return np.ascontiguousarray(steps).astype(np.int64)
+
+    @cached_property
+    def leaves(self) -> list[Ints]:
+        """Rows with each leaf, per column."""
+        return [
+            np.bincount(coded.codes, minlength=coded.axis.size)
+            for coded in self.request.quasi
+        ]
+
+    @cached_property
+    def losses(self) -> CellLosses:
+        axes = [coded.axis for coded in self.request.quasi]
+        return cell_losses(self.metric, axes, self.leaves)
+
+    @cached_property
+    def base(self) -> list[Floats]:
+        """Per column and level, the loss of generalization alone."""
+        return self.losses.base(self.leaves)
+
+    @cached_property
+    def weights(self) -> Floats:
+        """What suppressing a row adds, laid out like the chunks' tables."""
+        return chunk_weights(self.chunks, self.layout, self.losses.extra)
+
+    @cached_property
+    def work(self) -> Work:
+        return workspace(self.chunks, self.runs)
+
+    def problem(self, *, limit: int, free_suppression: bool = False) -> kernel.Problem:
+        """The search for the best node that suppresses at most `limit` rows."""
+        goal = _goal(self.metric)
+        weighed = goal == kernel.SEPARABLE and not free_suppression
+        return kernel.Problem(
+            chunks=self.chunks,
+            runs=self.runs,
+            rules=self.rules,
+            weights=self.weights if weighed else np.zeros(0),
+            goal=goal,
+            rows=self.rows,
+            limit=limit,
+            heights=self.heights,
+            strides=self.strides,
+            bounded=goal == kernel.DISCERNIBILITY or (weighed and self.losses.bounded),
+        )
+
+    def figures(self, node: Sequence[int]) -> Figures:
+        """Judge one node."""
+        levels = np.array(node, dtype=np.int64)
+        separable = self.metric in SEPARABLE
+        judge(
+            self.chunks,
+            self.runs,
+            self.rules,
+            self.weights if separable else np.zeros(0),
+            levels,
+            self.rows,
+            self.work,
+        )
+        counts = self.work.counts
+        return Figures(
+            node=tuple(int(level) for level in node),
+            loss=self._loss(levels),
+            suppressed=int(counts[SUPPRESSED]),
+            groups=int(counts[GROUPS]),
+            lost=int(counts[LOST]),
+        )
+
+    def _loss(self, levels: Ints) -> float:
+        counts = self.work.counts
+        kept = self.rows - int(counts[SUPPRESSED])
+        if self.metric == "discernibility":
+            return float(counts[SQUARES] + self.rows * counts[SUPPRESSED])
+        if self.metric == "average_class_size":
+            groups = int(counts[GROUPS]) * self.rules.inherited.minimum
+            return kept / groups if groups else math.inf
+        base = sum(b[level] for b, level in zip(self.base, levels, strict=True))
+        return float(base + self.work.sums[PENALTY])
+
+    def grouping(self, node: Sequence[int]) -> Grouping:
+        """The groups of a node, those that break a rule suppressed."""
+        group_of = self.groups_of_tuples(node)
+        kept, number = np.unique(group_of[group_of >= 0], return_inverse=True)
+        renumbered = np.full(len(group_of), -1, dtype=np.int32)
+        renumbered[group_of >= 0] = number
+        levels = np.tile(np.array(node, dtype=np.int16), (len(kept), 1))
+        rows = tuples_of_rows(self.layout, self.rows)
+        return Grouping(renumbered[rows], len(kept), levels)
+
+    def groups_of_tuples(self, node: Sequence[int]) -> Ints:
+        """A number for the group of each tuple, −1 where it is suppressed."""
+        levels = np.array(node, dtype=np.int64)
+        return group_of_tuples(self.chunks, self.runs, self.rules, levels, self.work)
+
+    def describe(self, node: Sequence[int]) -> dict[str, int]:
+        """The levels of a node by column."""
+        names = (coded.name for coded in self.request.quasi)
+        return {name: int(level) for name, level in zip(names, node, strict=True)}
+
+    def report(self, figures: Figures) -> dict[str, Any]:
+        """A node and its figures, for facts and alternatives."""
+        return {
+            "node": self.describe(figures.node),
+            self.metric: figures.loss,
+            "rows_suppressed": figures.suppressed,
+            "groups": figures.groups,
+        }
+
+    def node(self, number: int) -> Node:
+        """The levels of a node."""
+        return tuple(int(v) for v in np.unravel_index(number, self.heights))
+
+    def over_nodes(self, per_level: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        """Sums of per-column, per-level numbers for all nodes in order."""
+        return reduce(np.add.outer, per_level).ravel()
+
+    @property
+    def sums_of_levels(self) -> npt.NDArray[Any]:
+        """The height of every node: the sum of its levels."""
+        return self.over_nodes([np.arange(h, dtype=np.int32) for h in self.heights])
+
+
+def _goal(metric: str) -> int:
+    if metric in SEPARABLE:
+        return kernel.SEPARABLE
+    discerning = metric == "discernibility"
+    return kernel.DISCERNIBILITY if discerning else kernel.AVERAGE_SIZE
+
+
+def infeasible(lattice: Lattice, fewest: int) -> InfeasibleError:
+    """No node is within the limit; the nearest leaves `fewest` rows over."""
+    limit = lattice.request.removable
+    share = math.ceil(1000 * fewest / max(lattice.rows, 1)) / 1000
+    if fewest >= lattice.rows:
+        return InfeasibleError(
+            "No full-domain generalization has a group that meets the requirements.",
+            hint="Weaken the requirements, or use an algorithm with local recoding.",
+        )
+    return InfeasibleError(
+        f"Full-domain generalization leaves at least {fewest} rows in groups that "
+        f"break a requirement; {limit} of {lattice.rows} may be suppressed.",
+        hint=f"Raise max_suppressed to {share:g}, or weaken the requirements.",
+    )
+
+
+def available_memory() -> int:
+    """Bytes of memory that are free, as far as the system tells."""
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return DEFAULT_MEMORY
+
+
+def require_room(nodes: int) -> None:
+    """Refuse a lattice that would not fit into half of the free memory."""
+    room = available_memory() // (2 * BYTES_PER_NODE)
+    if nodes > room:
+        raise RefusedError(
+            f"The lattice has {nodes} nodes; there is memory for {room}.",
+            hint="Use fewer quasi-identifiers or levels, or another algorithm: "
+            "'datafly' and 'mondrian' need no lattice.",
+        )

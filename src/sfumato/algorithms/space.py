@@ -1,0 +1,55 @@
+"""A request as points in a space of boxes, for the greedy algorithms."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.base import Request
+from sfumato.algorithms.coding import view_codes
+from sfumato.errors import RefusedError
+from sfumato.kernels.boxes import axis_tables
+from sfumato.kernels.greedy import Space, pair_losses
+from sfumato.kernels.rules import rule_table
+from sfumato.models.base import Scope
+
+
+def build_space(request: Request) -> Space:
+    """Lay a request out for kernels that grow boxes."""
+    tables = axis_tables([coded.axis for coded in request.quasi])
+    pair_start, pairs = pair_losses(tables)
+    views, values = view_codes(request)
+    subjects = request.subject is not None
+    names = tuple(request.sensitive)
+    rules = [r for m in request.models for r in m.rules(names, subjects=subjects)]
+    return Space(
+        points=np.column_stack([coded.codes for coded in request.quasi]),
+        tables=tables,
+        pair_start=pair_start,
+        pairs=pairs,
+        values=np.array(values, dtype=np.int32).reshape(len(views), request.rows),
+        rules=rule_table(rules, views),
+    )
+
+
+def shuffled(request: Request) -> npt.NDArray[np.int64]:
+    """The rows in an order drawn from the seed, whatever their order in the table.
+
+    Rows are first sorted by their codes, so that the draw falls on values.
+    """
+    keys = [coded.codes for coded in (*request.sensitive.values(), *request.quasi)]
+    if request.subject is not None:
+        keys.insert(0, request.subject)
+    order = np.lexsort(keys)
+    return order[request.seed.child("order").permutation(request.rows)]
+
+
+def require_whole_table(name: str, request: Request) -> None:
+    """Refuse models that look beyond the groups of the table."""
+    if request.population is not None and any(
+        model.scope is Scope.POPULATION for model in request.models
+    ):
+        raise RefusedError(
+            f"'{name}' cannot count the population behind its overlapping groups.",
+            hint="Use 'mondrian' or 'optimal' with requirements on a population.",
+        )

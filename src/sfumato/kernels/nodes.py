@@ -1,0 +1,466 @@
+"""What a lattice node does to a table: its groups, and which of them may stay.
+
+`judge` finds the groups of a node, counts the rows of those that break a rule, and
+says how many rows *every* node below must lose as well. Three kinds of rule:
+
+- *inherited*: a group that fails has only parts that fail (size, distinct values), so
+  that all its rows are lost below;
+- *convex*: groups that meet the rule still do when merged. If parts of a failing group
+  are kept below, their union meets the rule; so the group loses at least the fewest
+  rows whose removal makes it meet the rule (`sfumato.kernels.removal`);
+- *other*: nothing is known about the nodes below.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.kernels.chunks import CHUNKS, KEY_LIMIT, Chunks, hash_slot
+from sfumato.kernels.removal import fewest_removals
+from sfumato.kernels.rules import RuleTable, group_ok
+
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+Ids = npt.NDArray[np.uint32]
+Floats = npt.NDArray[np.float64]
+
+DENSE = 24
+"""A table of cells is used up to this many cells per tuple; beyond it, a hash."""
+
+SUPPRESSED, LOST, GROUPS, SQUARES, FLOOR, WASTE, LARGE, SMALL_ROWS = range(8)
+"""What `Work.counts` holds after `judge`: see there."""
+PENALTY, LOST_PENALTY = range(2)
+"""What `Work.sums` holds after `judge`."""
+
+
+class Rules(NamedTuple):
+    """The rules of a request, sorted by what a failure means for the nodes below."""
+
+    inherited: RuleTable
+    convex: RuleTable
+    other: RuleTable
+    slack: Floats
+    """Per line of `convex`: how far a group's measure may be off below (see removal)."""
+    plain: bool
+    """Whether the size of a group is all that counts."""
+
+
+class Runs(NamedTuple):
+    """How often each value of each view occurs in each tuple."""
+
+    starts: Ints
+    """(views, tuples + 1): where a tuple's values begin in `codes`."""
+    codes: Codes
+    counts: Codes
+    sizes: Ints
+    """How many values each view has."""
+
+
+class Work(NamedTuple):
+    """Room to judge one node at a time, and the findings."""
+
+    cell: Ints
+    label: Codes
+    slots: Ints
+    owner: Codes
+    sizes: Codes
+    population: Ints
+    group_start: Codes
+    members: Codes
+    verdict: npt.NDArray[np.uint8]
+    """Per group, after `judge` with rules: 1 if it is kept."""
+    tally: Ints
+    """(views, most values): a histogram under construction, all zero in between."""
+    codes: Codes
+    values: Ints
+    lengths: Ints
+    counts: Ints
+    sums: Floats
+
+
+def workspace(chunks: Chunks, runs: Runs) -> Work:
+    """Room for a table of this size."""
+    tuples = len(chunks.counts)
+    slots = 1024
+    while slots < 2 * tuples:
+        slots *= 2
+    views, most = len(runs.sizes), int(runs.sizes.max(initial=1))
+    return Work(
+        cell=np.zeros(tuples, dtype=np.int64),
+        label=np.zeros(DENSE * tuples + 4096, dtype=np.int32),
+        slots=np.zeros(slots, dtype=np.int64),
+        owner=np.zeros(slots, dtype=np.int32),
+        sizes=np.zeros(tuples, dtype=np.int32),
+        population=np.zeros(tuples, dtype=np.int64),
+        group_start=np.zeros(tuples + 1, dtype=np.int32),
+        members=np.zeros(tuples, dtype=np.int32),
+        verdict=np.zeros(tuples, dtype=np.uint8),
+        tally=np.zeros((views, most), dtype=np.int64),
+        codes=np.zeros((views, most), dtype=np.int32),
+        values=np.zeros((views, most), dtype=np.int64),
+        lengths=np.zeros(views, dtype=np.int64),
+        counts=np.zeros(8, dtype=np.int64),
+        sums=np.zeros(2),
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def judge(
+    chunks: Chunks,
+    runs: Runs,
+    rules: Rules,
+    weights: Floats,
+    levels: Ints,
+    limit: int,
+    work: Work,
+) -> None:
+    """Judge the groups at `levels`.
+
+    Counts: rows suppressed, rows lost here and in every node below (at least),
+    groups kept, their squared sizes, the floor of the discernibility of every node
+    above, what lost rows add to it, and for the average size the groups of at least
+    the minimum and the rows in smaller ones. Sums: what suppression adds to the
+    loss, here and in every node below. If more than `limit` rows are lost, counts
+    other than those two are not filled.
+    """
+    cells = place(chunks, levels, work)
+    if rules.plain:
+        minimum = rules.inherited.minimum
+        _judge_sizes(chunks, minimum, weights, levels, cells, limit, work)
+    else:
+        _judge_groups(chunks, runs, rules, weights, levels, cells, limit, work)
+
+
+@numba.njit(cache=True, nogil=True)
+def place(chunks: Chunks, levels: Ints, work: Work) -> int:
+    """Put every tuple into the cell of its group; returns how many cells there are."""
+    if len(chunks.width) == CHUNKS:
+        cells = _place_at_once(chunks, levels, work.cell)
+        if cells > 0:
+            return cells if cells <= len(work.label) else _compress(work)
+    cells = 1
+    for c in range(len(chunks.width)):
+        table, groups = generalized(chunks, c, levels)
+        if cells > KEY_LIMIT // groups:
+            cells = _compress(work)
+        _look_up(chunks.ids[c], table, groups, c == 0, work.cell)
+        cells *= groups
+    if cells > len(work.label):
+        cells = _compress(work)
+    return cells
+
+
+@numba.njit(cache=True, nogil=True)
+def _place_at_once(chunks: Chunks, levels: Ints, cell: Ints) -> int:
+    """The common case of three chunks in one pass; 0 if the numbers grow too large."""
+    high, high_groups = generalized(chunks, 0, levels)
+    middle, middle_groups = generalized(chunks, 1, levels)
+    low, low_groups = generalized(chunks, 2, levels)
+    if high_groups * middle_groups > KEY_LIMIT // low_groups:
+        return 0
+    step = middle_groups * low_groups
+    for i in range(len(cell)):
+        cell[i] = (
+            step * high[chunks.ids[0, i]]
+            + low_groups * middle[chunks.ids[1, i]]
+            + low[chunks.ids[2, i]]
+        )
+    return high_groups * step
+
+
+@numba.njit(cache=True, nogil=True)
+def generalized(chunks: Chunks, c: int, levels: Ints) -> tuple[Codes, int]:
+    """The group of each id of chunk c at `levels`, and how many groups there are."""
+    number = combination(chunks, c, levels)
+    at = chunks.start[c] + number * chunks.width[c]
+    groups = chunks.ranges[chunks.range_start[c] + number]
+    return chunks.groups[at : at + chunks.width[c]], groups
+
+
+@numba.njit(cache=True, nogil=True)
+def combination(chunks: Chunks, c: int, levels: Ints) -> int:
+    """The number of a combination of levels within chunk c."""
+    number = 0
+    for j in range(len(levels)):
+        number += chunks.step[c, j] * levels[j]
+    return number
+
+
+@numba.njit(cache=True, nogil=True)
+def _look_up(ids: Ids, table: Codes, groups: int, first: bool, cell: Ints) -> None:
+    if first:
+        for i in range(len(ids)):
+            cell[i] = table[ids[i]]
+    else:
+        for i in range(len(ids)):
+            cell[i] = cell[i] * groups + table[ids[i]]
+
+
+@numba.njit(cache=True, nogil=True)
+def _compress(work: Work) -> int:
+    """Renumber cells from 0 in the order of the tuples; returns how many there are."""
+    mask = 1024
+    while mask < 2 * len(work.cell):
+        mask *= 2
+    mask -= 1
+    work.owner[: mask + 1] = -1
+    found = 0
+    for i in range(len(work.cell)):
+        key = work.cell[i]
+        slot = hash_slot(key, mask)
+        while work.owner[slot] >= 0 and work.slots[slot] != key:
+            slot = (slot + 1) & mask
+        if work.owner[slot] < 0:
+            work.owner[slot] = found
+            work.slots[slot] = key
+            found += 1
+        work.cell[i] = work.owner[slot]
+    return found
+
+
+@numba.njit(cache=True, nogil=True)
+def weight_of(
+    chunks: Chunks, weights: Floats, levels: Ints, tuple_: int
+) -> float:
+    """What suppressing one row with this tuple adds to the loss."""
+    total = 0.0
+    for c in range(len(chunks.width)):
+        number = combination(chunks, c, levels)
+        at = chunks.start[c] + number * chunks.width[c]
+        total += weights[at + chunks.ids[c, tuple_]]
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def _judge_sizes(
+    chunks: Chunks,
+    minimum: int,
+    weights: Floats,
+    levels: Ints,
+    cells: int,
+    limit: int,
+    work: Work,
+) -> None:
+    sizes = work.label
+    sizes[:cells] = 0
+    for i in range(len(work.cell)):
+        sizes[np.uintp(work.cell[i])] += chunks.counts[i]
+    _count_sizes(sizes, cells, minimum, work.counts, np.int64(chunks.counts.sum()))
+    penalty = 0.0
+    if 0 < work.counts[SUPPRESSED] <= limit and len(weights) > 0:
+        penalty = _penalty_of_small(chunks, minimum, weights, levels, work)
+    work.sums[PENALTY] = penalty
+    work.sums[LOST_PENALTY] = penalty
+
+
+@numba.njit(cache=True, nogil=True)
+def _count_sizes(
+    sizes: Codes, cells: int, minimum: int, counts: Ints, rows: int
+) -> None:
+    counts[:] = 0
+    small = np.int64(0)
+    groups = np.int64(0)
+    squares = np.int64(0)
+    for i in range(cells):
+        size = np.int64(sizes[i])
+        if size >= minimum:
+            groups += 1
+            squares += size * size
+        else:
+            small += size
+    counts[SUPPRESSED] = small
+    counts[LOST] = small
+    counts[GROUPS] = groups
+    counts[SQUARES] = squares
+    counts[FLOOR] = squares + small * minimum
+    counts[WASTE] = small * max(rows - minimum, 0)
+    counts[LARGE] = groups
+    counts[SMALL_ROWS] = small
+
+
+@numba.njit(cache=True, nogil=True)
+def _penalty_of_small(
+    chunks: Chunks, minimum: int, weights: Floats, levels: Ints, work: Work
+) -> float:
+    """Sum of the weights of rows in groups below the minimum, chunk by chunk."""
+    total = 0.0
+    for c in range(len(chunks.width)):
+        number = combination(chunks, c, levels)
+        at = chunks.start[c] + number * chunks.width[c]
+        weight = weights[at : at + chunks.width[c]]
+        ids = chunks.ids[c]
+        for i in range(len(work.cell)):
+            if work.label[np.uintp(work.cell[i])] < minimum:
+                total += chunks.counts[i] * weight[ids[i]]
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def _judge_groups(
+    chunks: Chunks,
+    runs: Runs,
+    rules: Rules,
+    weights: Floats,
+    levels: Ints,
+    cells: int,
+    limit: int,
+    work: Work,
+) -> None:
+    groups = _relabel(cells, work)
+    small = _gather(chunks, groups, rules.inherited.minimum, work)
+    work.counts[:] = 0
+    work.sums[:] = 0.0
+    if small > limit:
+        work.counts[SUPPRESSED] = small
+        work.counts[LOST] = small
+        return
+    rows = np.int64(chunks.counts.sum())
+    for g in range(groups):
+        size = np.int64(work.sizes[g])
+        if size == 0:
+            work.verdict[g] = 0
+            continue
+        lost = _lost_rows(runs, rules, g, size, work)
+        work.verdict[g] = lost < 0
+        _add_group(size, lost, rules.inherited.minimum, rows, work.counts)
+        if lost >= 0 and len(weights) > 0:
+            first = work.members[work.group_start[g]]
+            weight = weight_of(chunks, weights, levels, first)
+            work.sums[PENALTY] += size * weight
+            work.sums[LOST_PENALTY] += lost * weight
+
+
+@numba.njit(cache=True, nogil=True)
+def _relabel(cells: int, work: Work) -> int:
+    """Turn cells into groups 0 … in the order of their first tuples."""
+    work.label[:cells] = -1
+    groups = 0
+    for i in range(len(work.cell)):
+        cell = work.cell[i]
+        if work.label[cell] < 0:
+            work.label[cell] = groups
+            groups += 1
+        work.cell[i] = work.label[cell]
+    return groups
+
+
+@numba.njit(cache=True, nogil=True)
+def _gather(chunks: Chunks, groups: int, minimum: int, work: Work) -> int:
+    """Sort tuples by group, sum sizes; returns the rows in groups below the minimum."""
+    work.sizes[:groups] = 0
+    work.population[:groups] = 0
+    work.group_start[: groups + 1] = 0
+    for i in range(len(work.cell)):
+        g = work.cell[i]
+        work.sizes[g] += chunks.counts[i]
+        work.population[g] += chunks.population[i]
+        work.group_start[g + 1] += 1
+    small = np.int64(0)
+    for g in range(groups):
+        work.group_start[g + 1] += work.group_start[g]
+        if work.sizes[g] < minimum:
+            small += work.sizes[g]
+    for i in range(len(work.cell) - 1, -1, -1):
+        g = work.cell[i]
+        work.group_start[g + 1] -= 1
+        work.members[work.group_start[g + 1]] = i
+    _shift_starts(work.group_start, groups, len(work.cell))
+    return small
+
+
+@numba.njit(cache=True, nogil=True)
+def _shift_starts(starts: Codes, groups: int, tuples: int) -> None:
+    """After filling from the back, entry g + 1 holds the start of group g."""
+    for g in range(groups):
+        starts[g] = starts[g + 1]
+    starts[groups] = tuples
+
+
+@numba.njit(cache=True, nogil=True)
+def _lost_rows(runs: Runs, rules: Rules, g: int, size: int, work: Work) -> int:
+    """Rows of group g lost in this node and all below, at least; −1 if it is kept."""
+    minimum = rules.inherited.minimum
+    if size < minimum:
+        return size
+    collect(runs, work.members[work.group_start[g] : work.group_start[g + 1]], work)
+    population = work.population[g]
+    codes, values, lengths = work.codes, work.values, work.lengths
+    if not group_ok(size, population, codes, values, lengths, rules.inherited):
+        return size
+    if not group_ok(size, population, codes, values, lengths, rules.convex):
+        return fewest_removals(size, codes, values, lengths, rules.convex, rules.slack)
+    if not group_ok(size, population, codes, values, lengths, rules.other):
+        return 0
+    return -1
+
+
+@numba.njit(cache=True, nogil=True)
+def collect(runs: Runs, members: Codes, work: Work) -> None:
+    """The histogram of each view over some tuples, values ascending."""
+    for v in range(len(runs.sizes)):
+        touched = 0
+        for i in members:
+            for at in range(runs.starts[v, i], runs.starts[v, i + 1]):
+                code = runs.codes[at]
+                if work.tally[v, code] == 0:
+                    work.codes[v, touched] = code
+                    touched += 1
+                work.tally[v, code] += runs.counts[at]
+        _in_order(runs.sizes[v], touched, work.codes[v], work.tally[v])
+        for e in range(touched):
+            code = work.codes[v, e]
+            work.values[v, e] = work.tally[v, code]
+            work.tally[v, code] = 0
+        work.lengths[v] = touched
+
+
+@numba.njit(cache=True, nogil=True)
+def _in_order(size: int, touched: int, codes: Codes, tally: Ints) -> None:
+    """Sort the touched codes: by scanning all values if they are few."""
+    if size <= 8 * touched:
+        at = 0
+        for code in range(size):
+            if tally[code] > 0:
+                codes[at] = code
+                at += 1
+    else:
+        codes[:touched].sort()
+
+
+@numba.njit(cache=True, nogil=True)
+def _add_group(size: int, lost: int, minimum: int, rows: int, counts: Ints) -> None:
+    floor = max(size, minimum)
+    counts[FLOOR] += size * floor
+    if size >= minimum:
+        counts[LARGE] += 1
+    else:
+        counts[SMALL_ROWS] += size
+    if lost >= 0:
+        counts[SUPPRESSED] += size
+        counts[LOST] += lost
+        counts[WASTE] += lost * max(rows - floor, 0)
+    else:
+        counts[GROUPS] += 1
+        counts[SQUARES] += size * size
+
+
+@numba.njit(cache=True, nogil=True)
+def group_of_tuples(
+    chunks: Chunks, runs: Runs, rules: Rules, levels: Ints, work: Work
+) -> Ints:
+    """A number for each tuple's group at `levels`, −1 where the group is not kept."""
+    rows = np.int64(chunks.counts.sum())
+    judge(chunks, runs, rules, np.zeros(0), levels, rows, work)
+    group_of = np.empty(len(work.cell), dtype=np.int64)
+    for i in range(len(work.cell)):
+        cell = work.cell[i]
+        if rules.plain:
+            kept = work.label[cell] >= rules.inherited.minimum
+        else:
+            kept = work.verdict[cell] == 1
+        group_of[i] = cell if kept else -1
+    return group_of
