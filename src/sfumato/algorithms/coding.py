@@ -28,7 +28,9 @@ def build_lattice(
     levels = [coded.axis.levels for coded in request.quasi]
     extra = 0
     if request.population is not None:
-        codes = [np.append(c, p) for c, p in zip(codes, request.population, strict=True)]
+        codes = [
+            np.append(c, p) for c, p in zip(codes, request.population, strict=True)
+        ]
         extra = len(request.population[0])
     chunks, layout = build_chunks(codes, levels, population=extra)
     views, values = view_codes(request)

@@ -33,7 +33,9 @@ class _Rounds:
     def add(self, lattice: Lattice, node: Node) -> None:
         """Publish at `node` whatever groups of the rest may be published there."""
         grouping = lattice.grouping(node)
-        kept = Grouping(grouping.group_of[grouping.kept], grouping.count, grouping.levels)
+        kept = Grouping(
+            grouping.group_of[grouping.kept], grouping.count, grouping.levels
+        )
         self.parts.append((self.rest[grouping.kept], kept))
         self.rest = self.rest[~grouping.kept]
 
@@ -124,9 +126,7 @@ class LocalOptimal(Algorithm):
         return build_lattice(request, metric=self.metric, rows=rows)
 
     def _best(self, lattice: Lattice, rounds: _Rounds, *, limit: int) -> Node | None:
-        outcome = find_best(
-            lattice, limit=limit, checks=CHECKS, free_suppression=True
-        )
+        outcome = find_best(lattice, limit=limit, checks=CHECKS, free_suppression=True)
         rounds.checked += outcome.checked
         return outcome.node
 
@@ -152,9 +152,7 @@ def _merged(request: Request, rounds: _Rounds) -> Grouping:
     return Grouping.renumbered(group_of, np.concatenate(levels)[first])
 
 
-def _cells(
-    request: Request, rows: Rows, grouping: Grouping
-) -> npt.NDArray[np.int32]:
+def _cells(request: Request, rows: Rows, grouping: Grouping) -> npt.NDArray[np.int32]:
     """(groups, quasi-identifiers): the node that each group shows."""
     assert grouping.levels is not None
     _, first = np.unique(grouping.group_of, return_index=True)

@@ -179,7 +179,9 @@ def _sweep(
             return False
         finished = kernel.sweep(order, batch, problem, search, lattice.work)
         done = search.counters[kernel.CURSOR] / lattice.size
-        lattice.request.progress(f"{search.counters[kernel.CHECKED]} nodes checked", done)
+        lattice.request.progress(
+            f"{search.counters[kernel.CHECKED]} nodes checked", done
+        )
     return True
 
 

@@ -218,9 +218,7 @@ def next_run(node: int, counter: Ints, levels: Ints, strides: Ints) -> int:
 
 
 @numba.njit(cache=True, nogil=True)
-def _raise_above(
-    levels: Ints, floor: float, problem: Problem, search: Search
-) -> None:
+def _raise_above(levels: Ints, floor: float, problem: Problem, search: Search) -> None:
     """Raise the bound of every node above to `floor`."""
     room = problem.heights - 1 - levels
     last = len(levels) - 1

@@ -223,9 +223,7 @@ def _compress(work: Work) -> int:
 
 
 @numba.njit(cache=True, nogil=True)
-def weight_of(
-    chunks: Chunks, weights: Floats, levels: Ints, tuple_: int
-) -> float:
+def weight_of(chunks: Chunks, weights: Floats, levels: Ints, tuple_: int) -> float:
     """What suppressing one row with this tuple adds to the loss."""
     total = 0.0
     for c in range(len(chunks.width)):

@@ -30,6 +30,7 @@ class AlphaK(SensitiveModel):
     """
 
     name: ClassVar[str] = "alpha-k"
+    needs_cells: ClassVar[bool] = True
     sentence: ClassVar[str] = (
         "Everybody hides among k, and no sensitive value can be guessed better than α."
     )

@@ -32,6 +32,7 @@ class AverageRisk(OutputModel):
     """
 
     name: ClassVar[str] = "average-risk"
+    needs_cells: ClassVar[bool] = True
     sentence: ClassVar[str] = "On average, a person's row is found with a small chance."
     blind_spot: ClassVar[str] = (
         "The mean hides the worst case: a few people may still stand alone."

@@ -218,6 +218,9 @@ class OutputModel(Model):
     scope: ClassVar[Scope] = Scope.GROUP
     sensitive: ClassVar[bool] = False
     """Whether it judges sensitive values, and so has `on`."""
+    needs_cells: ClassVar[bool] = False
+    """Whether it is a promise about published cells, so that it says nothing of a
+    table whose quasi-identifiers are published exactly."""
     monotone_generalization: ClassVar[bool] = True
     """Whether merging two groups of a table that meets it gives a table that meets it
     (of rows, or of persons whose rows lie in one group)."""

@@ -34,6 +34,7 @@ class DeltaPresence(OutputModel):
     """
 
     name: ClassVar[str] = "delta-presence"
+    needs_cells: ClassVar[bool] = True
     sentence: ClassVar[str] = (
         "Nobody can tell from the release whether a given person is in the table."
     )

@@ -22,6 +22,7 @@ class KAnonymity(OutputModel):
     """
 
     name: ClassVar[str] = "k-anonymity"
+    needs_cells: ClassVar[bool] = True
     sentence: ClassVar[str] = "Nobody can be told apart from at least k − 1 others."
     blind_spot: ClassVar[str] = (
         "A group whose members share one sensitive value gives that value away."

@@ -38,6 +38,7 @@ class KMap(OutputModel):
     """
 
     name: ClassVar[str] = "k-map"
+    needs_cells: ClassVar[bool] = True
     sentence: ClassVar[str] = (
         "Every published row could belong to at least k people of the population."
     )

@@ -45,6 +45,7 @@ class Lkc(SensitiveModel):
     """
 
     name: ClassVar[str] = "lkc"
+    needs_cells: ClassVar[bool] = True
     sentence: ClassVar[str] = (
         "Who knows at most L facts finds at least K people, and no sensitive value "
         "with a confidence above C."

@@ -30,6 +30,7 @@ class PSensitive(SensitiveModel):
     """
 
     name: ClassVar[str] = "p-sensitive"
+    needs_cells: ClassVar[bool] = True
     sentence: ClassVar[str] = (
         "Everybody hides among k people who have at least p different sensitive values."
     )

@@ -34,6 +34,7 @@ class Uniqueness(OutputModel):
     """
 
     name: ClassVar[str] = "uniqueness"
+    needs_cells: ClassVar[bool] = True
     sentence: ClassVar[str] = "At most a small share of the rows stands alone."
     blind_spot: ClassVar[str] = "A group of two is not unique, yet hardly safer."
     scope: ClassVar[Scope] = Scope.TABLE
