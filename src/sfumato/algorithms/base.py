@@ -141,7 +141,7 @@ def _chosen(
     """Which rows with an over-represented value go: drawn at random."""
     having = np.flatnonzero(keep & (request.sensitive[column].codes == code))
     order = request.seed.child("remove", column, code).permutation(len(having))
-    return having[order[:count]]
+    return np.asarray(having[order[:count]])
 
 
 def _spread(

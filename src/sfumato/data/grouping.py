@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +37,7 @@ class Grouping:
     @classmethod
     def renumbered(
         cls,
-        group_of: npt.NDArray[np.integer],
+        group_of: npt.NDArray[np.integer[Any]],
         levels: npt.NDArray[np.int16] | None = None,
     ) -> Grouping:
         """A grouping from any labels: empty groups vanish, negative is suppressed."""

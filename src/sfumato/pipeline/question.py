@@ -227,7 +227,7 @@ def _same_sizes(
 
 def _whole_numbers(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
     try:
-        return column.cast(pa.string()).cast(pa.int64()).to_numpy()
+        return np.asarray(column.cast(pa.string()).cast(pa.int64()).to_numpy())
     except pa.ArrowInvalid as fault:
         raise DataError(
             "The counts of the anatomy's second table are not whole numbers.",

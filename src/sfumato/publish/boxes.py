@@ -38,7 +38,7 @@ class Extent:
     def single(self) -> npt.NDArray[np.bool_]:
         """Whether the group has one value only, and shows it."""
         low, high = self.bounds
-        return (low == high) if self.level is None else (self.level == 0)
+        return np.asarray(low == high if self.level is None else self.level == 0)
 
     @cached_property
     def nodes(self) -> Ints:
