@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Sized
 from typing import Any
 
-UNSAID = frozenset({"level", "others_known"})
-"""Parameters that go without saying while they are 0 or false."""
+UNSAID: Mapping[str, object] = {
+    "level": 0,
+    "others_known": False,
+    "reference": "published",
+}
+"""Parameters that go without saying while they have these values."""
 
 
 def amount(value: object) -> str:
@@ -58,7 +62,7 @@ def settings(parameters: Mapping[str, Any]) -> str:
 
 def _unsaid(key: str, value: object) -> bool:
     empty = value is None or (isinstance(value, Sized) and not len(value))
-    return empty or (key in UNSAID and not value)
+    return empty or (key in UNSAID and UNSAID[key] == value)
 
 
 def measured(requirement: Mapping[str, Any]) -> str:

@@ -50,7 +50,7 @@ def test_lists(names, text):
 
 
 def test_parameters_left_at_nothing_go_without_saying():
-    parameters = {"on": None, "level": 0, "must_occur": (), "l": 3}
+    parameters = {"level": 0, "reference": "published", "must_occur": (), "l": 3}
     assert settings(parameters) == "l = 3"
 
 
