@@ -141,7 +141,7 @@ class Task:
         try:
             pair = self.desks.pop()
         except IndexError:
-            pair = self.new_desk(min(PIECE, len(self.records.tags)))
+            pair = self.new_desk(min(PIECE, self.records.planes.shape[1]))
         yield pair
         self.desks.append(pair)
 
@@ -230,8 +230,8 @@ def refuse_infeasible(request: Request, task: Task) -> None:
     """Refuse a table that cannot even be one group."""
     allowed = request.rows >= task.ground.least
     if allowed and task.judged:
-        with task.desk(len(task.records.tags)) as (desk, judge):
-            allowed = whole_ok(task.ground, task.records, desk, judge)
+        with task.desk(task.records.planes.shape[1]) as (desk, judge):
+            allowed = whole_ok(task.ground, task.records.planes, desk, judge)
     if not allowed:
         models = ", ".join(str(model) for model in request.models)
         raise InfeasibleError(
@@ -246,7 +246,7 @@ def cut_into_groups(
     """Cut the records; where each group starts, and the end."""
     kernel = cut_gain if options.cut == "gain" else cut_widest
     ground, records = task.ground, task.records
-    total = len(records.tags)
+    total = records.planes.shape[1]
     borders = np.zeros(total, dtype=np.uint8)
 
     def step(low: int, high: int) -> Iterable[Range]:
@@ -264,7 +264,7 @@ def remove_outliers(request: Request, task: Task, bounds: Ints, clock: Clock) ->
     """The numbers of the records that are left out."""
     if request.removable < 1:
         return np.empty(0, dtype=np.int64)
-    total = len(task.records.tags)
+    total = task.records.planes.shape[1]
     step_of = np.full(total, -1, dtype=np.int32)
     rows = np.zeros(total + 1, dtype=np.int64)
     gains = np.zeros(total + 1)
@@ -326,7 +326,7 @@ def group_of_records(records: Records, bounds: Ints) -> npt.NDArray[np.int32]:
     """The group of each record, by its number."""
     groups = np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
     result = np.empty(len(groups), dtype=np.int32)
-    result[records.tags & NUMBER] = groups
+    result[records.planes[-1] & NUMBER] = groups
     return result
 
 
