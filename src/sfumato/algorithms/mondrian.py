@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
+from sfumato.algorithms.compiled import Compiled, compile_rules
 from sfumato.algorithms.likeness import likeness_ranks
 from sfumato.algorithms.pieces import Clock, Range, work_through
-from sfumato.algorithms.views import least_rows, request_rules, view_codes
 from sfumato.data.grouping import SUPPRESSED, Grouping
-from sfumato.data.rules import RuleKind
+from sfumato.data.rules import Rule, RuleKind
 from sfumato.errors import InfeasibleError, PolicyError
 from sfumato.hierarchies.axis import Shape
 from sfumato.kernels.boxes import axis_tables
@@ -34,9 +35,9 @@ from sfumato.kernels.records import (
     recode,
     spread,
 )
-from sfumato.kernels.rules import RuleTable, rule_table
 from sfumato.kernels.space import Desk, Ground, Judge, make_desk, make_judge
 from sfumato.kernels.trim import trim_groups
+from sfumato.models.base import Scope
 
 PIECE = 1 << 15
 """A range of up to this many records is cut to the end in one call."""
@@ -100,6 +101,8 @@ class Mondrian(Algorithm):
         removed = remove_outliers(request, task, bounds, clock)
         with clock.running():
             grouping = group_rows(request, task, bounds, removed)
+        if len(removed) and not still_met(request, task, grouping):
+            grouping = group_rows(request, task, bounds, removed[:0])
         return Solution(
             grouping=grouping,
             facts={
@@ -120,8 +123,7 @@ class Task:
     """A request in the form the kernels work on."""
 
     ground: Ground
-    rules: RuleTable
-    views: int
+    compiled: Compiled
     judged: bool
     """Whether there are rules beyond the least size."""
     samples: int
@@ -141,7 +143,7 @@ class Task:
         try:
             pair = self.desks.pop()
         except IndexError:
-            pair = self.new_desk(min(PIECE, len(self.records.tags)))
+            pair = self.new_desk(min(PIECE, self.records.planes.shape[1]))
         yield pair
         self.desks.append(pair)
 
@@ -149,8 +151,8 @@ class Task:
         """A new desk for up to `capacity` records."""
         judge = make_judge(
             self.ground,
-            self.rules,
-            views=self.views,
+            self.compiled.table,
+            views=len(self.compiled.views),
             samples=self.samples,
             capacity=capacity,
         )
@@ -159,8 +161,8 @@ class Task:
 
 def prepare(options: Mondrian, request: Request) -> Task:
     """Collapse rows to records and lay out axes, views and rules."""
-    rules = request_rules(request)
-    views, codes = view_codes(request)
+    compiled = compile_rules(request)
+    codes = compiled.codes
     axes = [coded.axis for coded in request.quasi]
     fields = fields_for(
         [*(axis.size for axis in axes), *(int(line.max()) + 1 for line in codes)]
@@ -171,11 +173,11 @@ def prepare(options: Mondrian, request: Request) -> Task:
         tables=axis_tables(axes),
         fields=np.stack([fields.word, fields.shift, fields.mask]),
         axes=len(axes),
-        least=least_rows(rules),
+        least=least_rows(compiled.rules),
         by_frequency=options.flat_order == "frequency",
         relaxed=options.mode == "relaxed",
     )
-    judged = any(rule.kind != RuleKind.SIZE for rule in rules)
+    judged = any(rule.kind != RuleKind.SIZE for rule in compiled.rules)
     words, weights = rows.words, np.diff(rows.starts)
     samples = len(weights)
     if request.population is not None and judged:
@@ -185,14 +187,20 @@ def prepare(options: Mondrian, request: Request) -> Task:
     large = len(weights) >= SERIAL
     return Task(
         ground=ground,
-        rules=rule_table(rules, views),
-        views=len(views),
+        compiled=compiled,
         judged=judged,
         samples=samples,
         records=make_records(words, weights),
         rows=rows,
         threads=max(1, request.threads) if large else 1,
     )
+
+
+def least_rows(rules: Iterable[Rule]) -> int:
+    """A size that no group can go below: of k rows, or of rows with l values."""
+    bounded = (RuleKind.SIZE, RuleKind.DISTINCT)
+    sizes = [rule.parameters[0] for rule in rules if rule.kind in bounded]
+    return max(1, math.ceil(max(sizes, default=1)))
 
 
 def add_population(
@@ -230,8 +238,8 @@ def refuse_infeasible(request: Request, task: Task) -> None:
     """Refuse a table that cannot even be one group."""
     allowed = request.rows >= task.ground.least
     if allowed and task.judged:
-        with task.desk(len(task.records.tags)) as (desk, judge):
-            allowed = whole_ok(task.ground, task.records, desk, judge)
+        with task.desk(task.records.planes.shape[1]) as (desk, judge):
+            allowed = whole_ok(task.ground, task.records.planes, desk, judge)
     if not allowed:
         models = ", ".join(str(model) for model in request.models)
         raise InfeasibleError(
@@ -246,7 +254,7 @@ def cut_into_groups(
     """Cut the records; where each group starts, and the end."""
     kernel = cut_gain if options.cut == "gain" else cut_widest
     ground, records = task.ground, task.records
-    total = len(records.tags)
+    total = records.planes.shape[1]
     borders = np.zeros(total, dtype=np.uint8)
 
     def step(low: int, high: int) -> Iterable[Range]:
@@ -264,7 +272,7 @@ def remove_outliers(request: Request, task: Task, bounds: Ints, clock: Clock) ->
     """The numbers of the records that are left out."""
     if request.removable < 1:
         return np.empty(0, dtype=np.int64)
-    total = len(task.records.tags)
+    total = task.records.planes.shape[1]
     step_of = np.full(total, -1, dtype=np.int32)
     rows = np.zeros(total + 1, dtype=np.int64)
     gains = np.zeros(total + 1)
@@ -292,6 +300,23 @@ def remove_outliers(request: Request, task: Task, bounds: Ints, clock: Clock) ->
     steps = choose_removals(bounds, rows, gains, request.removable)
     group_of = group_of_records(task.records, bounds)
     return np.flatnonzero((step_of >= 0) & (step_of < steps[group_of]))
+
+
+COMPARED = (RuleKind.CLOSENESS, RuleKind.LIKENESS, RuleKind.DISCLOSURE)
+"""Rules that look at all published rows, and so at rows that were left out."""
+
+
+def still_met(request: Request, task: Task, grouping: Grouping) -> bool:
+    """Whether leaving out rows kept the models that compare groups with the table."""
+    compared = any(rule.kind in COMPARED for rule in task.compiled.rules)
+    if not compared and all(m.scope is not Scope.TABLE for m in request.models):
+        return True
+    groups = request.groups(grouping)
+    return all(
+        model.verify(groups).holds
+        for model in request.models
+        if model.scope is not Scope.POPULATION
+    )
 
 
 def _parts(bounds: Ints) -> list[Range]:
@@ -326,7 +351,7 @@ def group_of_records(records: Records, bounds: Ints) -> npt.NDArray[np.int32]:
     """The group of each record, by its number."""
     groups = np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
     result = np.empty(len(groups), dtype=np.int32)
-    result[records.tags & NUMBER] = groups
+    result[records.planes[-1] & NUMBER] = groups
     return result
 
 

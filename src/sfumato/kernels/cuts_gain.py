@@ -15,6 +15,7 @@ import numba
 import numpy as np
 
 from sfumato.kernels.boxes import FREE, TREE, AxisTables
+from sfumato.kernels.borrowing import borrow
 from sfumato.kernels.judging import (
     both_ok,
     clear_left,
@@ -71,6 +72,9 @@ def cut_gain(
 
     Returns the border of a single cut, or −1.
     """
+    ground = borrow(ground)
+    records = borrow(records)
+    desk = borrow(desk)
     stack = np.empty((2, STACK), dtype=np.int64)
     stack[0, 0] = low
     stack[1, 0] = high
@@ -82,14 +86,14 @@ def cut_gain(
         if not find_gain(ground, records, low, high, desk, judge):
             borders[low] = 1
             continue
-        middle = split(records, low, high, desk.flags[SIDE])
+        middle = split(records.planes, records.spare, low, high, desk.flags)
         if once:
             return middle
         waiting = push_parts(stack, waiting, low, middle, high)
     return -1
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, inline="always")
 def find_gain(
     ground: Ground,
     records: Records,
@@ -101,13 +105,13 @@ def find_gain(
     """Set the sides of the group's best cut; whether there is one."""
     end = high
     if judge is not None:
-        end = samples_end(records.tags, judge.samples, low, high)
-    n = weight_of(records.tags, low, end)
+        end = samples_end(records.planes, judge.samples, low, high)
+    n = weight_of(records.planes, low, end)
     if n < 2 * ground.least:
         return False
-    loss = n * measure_box(ground, records.words, low, end, desk.box, desk.flat)
+    loss = n * measure_box(ground, records.planes, low, end, desk)
     if judge is not None:
-        label_views(ground.fields, ground.axes, records, low, end, desk, judge)
+        label_views(ground.fields, ground.axes, records.planes, low, end, desk, judge)
     best = NONE
     for j in range(ground.axes):
         if desk.box[PRESENT, j] > 1:
@@ -116,14 +120,14 @@ def find_gain(
             )
     if best == NONE:
         return False
-    desk.flags[SIDE, : end - low] = desk.flags[CHOSEN, : end - low]
+    for i in range(end - low):
+        desk.flags[SIDE, i] = desk.flags[CHOSEN, i]
     if judge is not None:
-        side = desk.flags[SIDE]
-        people_beside(ground, records, low, end, high, 1, side, judge)
+        people_beside(ground, records.planes, low, end, high, 1, desk.flags, judge)
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, inline="always")
 def best_of_axis(
     ground: Ground,
     records: Records,
@@ -150,7 +154,7 @@ def best_of_axis(
         cost_runs(ground, records.spare, low, runs, singles, desk)
         score_cuts(ground.least, runs, singles, n, loss, desk.wide, desk.costs)
         best = choose(
-            ground, records, low, end, high, runs, singles, n, best, desk, judge
+            ground, records.planes, low, end, high, runs, singles, n, best, desk, judge
         )
         fewest = runs if level >= 0 else fewest
     return best
@@ -198,7 +202,7 @@ def score(left: int, n: int, loss: float, after: float) -> float:
 @numba.njit(cache=True, nogil=True)
 def choose(
     ground: Ground,
-    records: Records,
+    planes: Ints,
     low: int,
     end: int,
     high: int,
@@ -221,13 +225,13 @@ def choose(
     if judge is None:
         take(end - low, run, kind, desk)
         return top
-    if cut_ok(ground, records, low, end, high, run, kind, n, desk, judge):
+    if cut_ok(ground, planes, low, end, high, run, kind, n, desk, judge):
         take(end - low, run, kind, desk)
         return top
     desk.costs[kind, run] = REFUSED
-    best = sweep_after(ground, records, low, end, high, runs, n, best, desk, judge)
+    best = sweep_after(ground, planes, low, end, high, runs, n, best, desk, judge)
     if singles:
-        best = sweep_around(ground, records, low, end, high, runs, n, best, desk, judge)
+        best = sweep_around(ground, planes, low, end, high, runs, n, best, desk, judge)
     return best
 
 
@@ -249,7 +253,7 @@ def highest(runs: int, singles: bool, costs: Floats) -> tuple[int, int]:
 @numba.njit(cache=True, nogil=True)
 def sweep_after(
     ground: Ground,
-    records: Records,
+    planes: Ints,
     low: int,
     end: int,
     high: int,
@@ -267,7 +271,9 @@ def sweep_after(
             until = desk.wide[STARTS, run + 1]
             fill_left(judge, desk.runs[ORDER], desk.wide[WEIGHTS], filled, until)
             filled = until
-            if trial_ok(ground, records, low, end, high, run, AFTER, n, desk, judge):
+            if trial_ok(
+                ground, planes, low, end, high, run, AFTER, n, desk, judge
+            ):
                 best = desk.costs[AFTER, run]
                 take(end - low, run, AFTER, desk)
     return best
@@ -276,7 +282,7 @@ def sweep_after(
 @numba.njit(cache=True, nogil=True)
 def sweep_around(
     ground: Ground,
-    records: Records,
+    planes: Ints,
     low: int,
     end: int,
     high: int,
@@ -289,7 +295,7 @@ def sweep_around(
     """Judge the cuts around each run in order."""
     for run in range(runs):
         if desk.costs[AROUND, run] > best and cut_ok(
-            ground, records, low, end, high, run, AROUND, n, desk, judge
+            ground, planes, low, end, high, run, AROUND, n, desk, judge
         ):
             best = desk.costs[AROUND, run]
             take(end - low, run, AROUND, desk)
@@ -299,7 +305,7 @@ def sweep_around(
 @numba.njit(cache=True, nogil=True)
 def cut_ok(
     ground: Ground,
-    records: Records,
+    planes: Ints,
     low: int,
     end: int,
     high: int,
@@ -314,13 +320,13 @@ def cut_ok(
     last = desk.wide[STARTS, run + 1]
     clear_left(judge)
     fill_left(judge, desk.runs[ORDER], desk.wide[WEIGHTS], first, last)
-    return trial_ok(ground, records, low, end, high, run, kind, n, desk, judge)
+    return trial_ok(ground, planes, low, end, high, run, kind, n, desk, judge)
 
 
 @numba.njit(cache=True, nogil=True)
 def trial_ok(
     ground: Ground,
-    records: Records,
+    planes: Ints,
     low: int,
     end: int,
     high: int,
@@ -331,12 +337,12 @@ def trial_ok(
     judge: Judge,
 ) -> bool:
     """Judge a cut whose left histograms are filled."""
-    side = desk.flags[SIDE]
     if high > end:
         first = desk.wide[STARTS, run] if kind == AROUND else np.int64(0)
-        mark(desk.runs[ORDER], end - low, first, desk.wide[STARTS, run + 1], side)
+        last = desk.wide[STARTS, run + 1]
+        mark(desk.runs, end - low, first, last, desk.flags, SIDE)
     left = desk.wide[RUN_WEIGHT if kind == AROUND else HEAD_WEIGHT, run]
-    return both_ok(ground, records, low, end, high, left, n, side, judge)
+    return both_ok(ground, planes, low, end, high, left, n, desk.flags, judge)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -344,11 +350,13 @@ def take(n: int, run: int, kind: int, desk: Desk) -> None:
     """Remember a cut as the best so far."""
     first = desk.wide[STARTS, run] if kind == AROUND else np.int64(0)
     last = desk.wide[STARTS, run + 1]
-    mark(desk.runs[ORDER], n, first, last, desk.flags[CHOSEN])
+    mark(desk.runs, n, first, last, desk.flags, CHOSEN)
 
 
 @numba.njit(cache=True, nogil=True)
-def mark(order: Codes, n: int, first: int, last: int, flags: Flags) -> None:
+def mark(
+    runs: Codes, n: int, first: int, last: int, flags: Flags, row: int
+) -> None:
     """Flag the records at places first … last − 1 of the line, and no others."""
     for i in range(n):
-        flags[order[i]] = first <= i < last
+        flags[row, runs[ORDER, i]] = first <= i < last

@@ -13,6 +13,7 @@ import numba
 import numpy as np
 
 from sfumato.kernels.boxes import FLAT, FREE, TREE, AxisTables
+from sfumato.kernels.borrowing import borrow
 from sfumato.kernels.judging import both_ok, label_views, left_by_side, samples_end
 from sfumato.kernels.records import STACK, TAG, Records, push_parts, split
 from sfumato.kernels.sorting import LOWER, POSITION, sort_keys
@@ -33,10 +34,10 @@ from sfumato.kernels.space import (
     Codes,
     Desk,
     Flags,
+    Floats,
     Ground,
     Ints,
     Judge,
-    axis_cost,
     measure_box,
     weight_of,
 )
@@ -60,6 +61,9 @@ def cut_widest(
 
     Returns the border of a single cut, or −1.
     """
+    ground = borrow(ground)
+    records = borrow(records)
+    desk = borrow(desk)
     stack = np.empty((2, STACK), dtype=np.int64)
     stack[0, 0] = low
     stack[1, 0] = high
@@ -68,20 +72,20 @@ def cut_widest(
         waiting -= 1
         low = stack[0, waiting]
         high = stack[1, waiting]
-        if not find_widest(ground, records, low, high, desk, judge):
+        if not find_widest(ground, records.planes, low, high, desk, judge):
             borders[low] = 1
             continue
-        middle = split(records, low, high, desk.flags[SIDE])
+        middle = split(records.planes, records.spare, low, high, desk.flags)
         if once:
             return middle
         waiting = push_parts(stack, waiting, low, middle, high)
     return -1
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, inline="always")
 def find_widest(
     ground: Ground,
-    records: Records,
+    planes: Ints,
     low: int,
     high: int,
     desk: Desk,
@@ -90,41 +94,39 @@ def find_widest(
     """Set the sides of the group's cut; whether there is one."""
     end = high
     if judge is not None:
-        end = samples_end(records.tags, judge.samples, low, high)
-    n = weight_of(records.tags, low, end)
+        end = samples_end(planes, judge.samples, low, high)
+    n = weight_of(planes, low, end)
     if n < 2 * ground.least:
         return False
-    measure_box(ground, records.words, low, end, desk.box, desk.flat)
+    measure_box(ground, planes, low, end, desk)
     if judge is not None:
-        label_views(ground.fields, ground.axes, records, low, end, desk, judge)
+        label_views(ground.fields, ground.axes, planes, low, end, desk, judge)
     for _ in range(ground.axes):
-        j = widest_axis(ground.tables, desk.box)
+        j = widest_axis(desk.box, desk.axis_costs)
         if j < 0:
             return False
-        if cut_axis(ground, records, j, low, end, high, n, desk, judge):
+        if cut_axis(ground, planes, j, low, end, high, n, desk, judge):
             return True
         desk.box[PRESENT, j] = 1
     return False
 
 
 @numba.njit(cache=True, nogil=True)
-def widest_axis(tables: AxisTables, box: Ints) -> int:
+def widest_axis(box: Ints, costs: Floats) -> int:
     """The axis with the dearest cell among those with several values."""
     widest = -1
     cost = -1.0
     for j in range(box.shape[1]):
-        if box[PRESENT, j] > 1:
-            here = axis_cost(tables, j, box)
-            if here > cost:
-                widest = j
-                cost = here
+        if box[PRESENT, j] > 1 and costs[j] > cost:
+            widest = j
+            cost = costs[j]
     return widest
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, inline="always")
 def cut_axis(
     ground: Ground,
-    records: Records,
+    planes: Ints,
     j: int,
     low: int,
     end: int,
@@ -134,38 +136,50 @@ def cut_axis(
     judge: Judge | None,
 ) -> bool:
     """Try the cuts of one axis in turn; the first that is allowed stands."""
-    field = ground.fields[:, j]
-    plane = records.words[field[WORD]]
+    plane = planes[ground.fields[WORD, j], low:end]
+    tags = planes[len(planes) - 1, low:end]
+    shift = ground.fields[SHIFT, j]
+    mask = ground.fields[MASK, j]
     base = desk.box[LOW, j]
     span = desk.box[HIGH, j] - base
     counted = span < 4 * (end - low) + 256
-    tags = records.tags
     if counted:
-        runs = count_values(plane, field, tags, low, end, base, span, desk)
+        runs = count_values(
+            plane, tags, shift, mask, base, span, desk.position, desk.wide
+        )
     else:
-        runs = sort_values(plane, field, tags, low, end, base, span, desk)
+        runs = sort_values(
+            plane, tags, shift, mask, base, span, desk.wide, desk.runs
+        )
     runs = line_up(ground, j, runs, base, counted, desk)
-    weights = desk.wide[RUN_WEIGHT]
+    wide = desk.wide
     mixed = ground.tables.shape[j] == FREE and np.isnan(
         ground.tables.positions[ground.tables.position_start[j] + desk.box[HIGH, j]]
     )
-    median, before = find_median(n, weights)
+    median, before = find_median(n, wide)
     for attempt in range(4):
         last, left = median - 1, before
         if attempt == APART:
-            last, left = runs - 2, n - weights[runs - 1] if mixed else 0
+            last, left = runs - 2, n - wide[RUN_WEIGHT, runs - 1] if mixed else 0
         elif attempt == HALF:
             left = n // 2 if ground.relaxed else 0
-        elif before_is_nearer(before, weights[median], n) != (attempt == NEARER):
-            last, left = median, before + weights[median]
+        elif before_is_nearer(before, wide[RUN_WEIGHT, median], n) != (attempt == NEARER):
+            last, left = median, before + wide[RUN_WEIGHT, median]
         if left < ground.least or n - left < ground.least:
             continue
         quota = left - before if attempt == HALF else 0
-        set_sides(plane, field, low, end, base, counted, last, quota, desk)
+        if counted:
+            sides_by_code(
+                plane, shift, mask, base, last, quota, desk.position, desk.flags
+            )
+        else:
+            sides_by_run(
+                end - low, last, quota, desk.wide, desk.runs, desk.flags
+            )
         if judge is None:
             return True
-        left_by_side(judge, tags, low, end, desk.flags[SIDE])
-        if both_ok(ground, records, low, end, high, left, n, desk.flags[SIDE], judge):
+        left_by_side(judge, planes, low, end, desk.flags)
+        if both_ok(ground, planes, low, end, high, left, n, desk.flags, judge):
             return True
     return False
 
@@ -177,12 +191,12 @@ def before_is_nearer(before: int, median: int, n: int) -> bool:
 
 
 @numba.njit(cache=True, nogil=True)
-def find_median(n: int, weights: Ints) -> tuple[int, int]:
+def find_median(n: int, wide: Ints) -> tuple[int, int]:
     """The run that holds the middle row, and the rows before that run."""
     before = np.int64(0)
     run = 0
-    while 2 * (before + weights[run]) < n:
-        before += weights[run]
+    while 2 * (before + wide[RUN_WEIGHT, run]) < n:
+        before += wide[RUN_WEIGHT, run]
         run += 1
     return run, before
 
@@ -190,28 +204,25 @@ def find_median(n: int, weights: Ints) -> tuple[int, int]:
 @numba.njit(cache=True, nogil=True)
 def count_values(
     plane: Ints,
-    field: Ints,
     tags: Ints,
-    low: int,
-    end: int,
+    shift: int,
+    mask: int,
     base: int,
     span: int,
-    desk: Desk,
+    position: Ints,
+    wide: Ints,
 ) -> int:
     """Weights of the values that occur, by counting; leaves runs by code."""
-    shift = field[SHIFT]
-    mask = field[MASK]
-    position = desk.position
-    position[: span + 1] = 0
-    for i in range(low, end):
-        position[((plane[i] >> shift) & mask) - base] += tags[i] >> TAG
-    weights = desk.wide[RUN_WEIGHT]
-    starts = desk.wide[STARTS]
+    for code in range(span + 1):
+        position[code] = 0
+    for i in range(len(plane)):
+        code = ((plane[i] >> shift) & mask) - base
+        position[np.uint64(code)] += tags[i] >> TAG
     runs = 0
     for code in range(span + 1):
         if position[code] > 0:
-            weights[runs] = position[code]
-            starts[runs] = code + base
+            wide[RUN_WEIGHT, runs] = position[code]
+            wide[STARTS, runs] = code + base
             runs += 1
     return runs
 
@@ -219,32 +230,29 @@ def count_values(
 @numba.njit(cache=True, nogil=True)
 def sort_values(
     plane: Ints,
-    field: Ints,
     tags: Ints,
-    low: int,
-    end: int,
+    shift: int,
+    mask: int,
     base: int,
     span: int,
-    desk: Desk,
+    wide: Ints,
+    record_runs: Codes,
 ) -> int:
     """Weights of the values that occur, by sorting; keeps each record's run."""
-    keys = desk.wide[KEYS]
-    weights = desk.wide[RUN_WEIGHT]
-    starts = desk.wide[STARTS]
-    for i in range(end - low):
-        code = (plane[low + i] >> field[SHIFT]) & field[MASK]
-        keys[i] = (code - base) << LOWER | i
-    sort_keys(keys, desk.wide[SPARE], end - low, span)
+    for i in range(len(plane)):
+        code = (plane[i] >> shift) & mask
+        wide[KEYS, i] = (code - base) << LOWER | i
+    sort_keys(wide[KEYS], wide[SPARE], len(plane), span)
     runs = 0
-    for i in range(end - low):
-        code = (keys[i] >> LOWER) + base
-        if runs == 0 or starts[runs - 1] != code:
-            starts[runs] = code
-            weights[runs] = 0
+    for i in range(len(plane)):
+        code = (wide[KEYS, i] >> LOWER) + base
+        if runs == 0 or wide[STARTS, runs - 1] != code:
+            wide[STARTS, runs] = code
+            wide[RUN_WEIGHT, runs] = 0
             runs += 1
-        at = keys[i] & POSITION
-        weights[runs - 1] += tags[low + at] >> TAG
-        desk.runs[ORDER, at] = runs - 1
+        at = wide[KEYS, i] & POSITION
+        wide[RUN_WEIGHT, runs - 1] += tags[at] >> TAG
+        record_runs[ORDER, at] = runs - 1
     return runs
 
 
@@ -253,96 +261,93 @@ def line_up(
     ground: Ground, j: int, values: int, base: int, counted: bool, desk: Desk
 ) -> int:
     """Rank the values; those that belong together become one run. How many are left."""
-    rank = desk.wide[RANK]
-    starts = desk.wide[STARTS]
+    wide = desk.wide
     runs = values
     if ground.tables.shape[j] == FLAT and ground.by_frequency:
-        rank_by_weight(values, desk.wide)
+        rank_by_weight(values, wide)
     elif ground.tables.shape[j] == TREE:
-        levels = level_below(ground.tables, j, desk.box[LOW, j], desk.box[HIGH, j])
-        runs = rank_by_child(levels, values, desk.wide)
+        at = level_below(ground.tables, j, desk.box[LOW, j], desk.box[HIGH, j])
+        runs = rank_by_child(ground.tables.levels, at, values, wide)
     else:
         for run in range(values):
-            rank[run] = run
+            wide[RANK, run] = run
     if counted:
         for run in range(values):
-            desk.position[starts[run] - base] = rank[run]
+            desk.position[wide[STARTS, run] - base] = wide[RANK, run]
     return runs
 
 
 @numba.njit(cache=True, nogil=True)
 def rank_by_weight(runs: int, wide: Ints) -> None:
     """Rank runs by weight, the heaviest first, equal ones by code."""
-    keys = wide[KEYS]
-    weights = wide[RUN_WEIGHT]
     heaviest = np.int64(0)
     for run in range(runs):
-        heaviest = max(heaviest, weights[run])
+        heaviest = max(heaviest, wide[RUN_WEIGHT, run])
     for run in range(runs):
-        keys[run] = (heaviest - weights[run]) << LOWER | run
-    sort_keys(keys, wide[SPARE], runs, heaviest)
+        wide[KEYS, run] = (heaviest - wide[RUN_WEIGHT, run]) << LOWER | run
+    sort_keys(wide[KEYS], wide[SPARE], runs, heaviest)
     for place in range(runs):
-        wide[RANK, keys[place] & POSITION] = place
-        weights[place] = heaviest - (keys[place] >> LOWER)
+        wide[RANK, wide[KEYS, place] & POSITION] = place
+        wide[RUN_WEIGHT, place] = heaviest - (wide[KEYS, place] >> LOWER)
 
 
 @numba.njit(cache=True, nogil=True)
-def level_below(tables: AxisTables, j: int, low: int, high: int) -> Codes:
-    """The nodes of the highest level of tree axis j at which two codes differ."""
-    size = tables.size[j]
-    at = tables.level_start[j] + (tables.height[j] - 1) * size
+def level_below(tables: AxisTables, j: int, low: int, high: int) -> int:
+    """Where the highest level of tree axis j starts at which two codes differ."""
+    at = tables.level_start[j] + (tables.height[j] - 1) * tables.size[j]
     while at > tables.level_start[j] and (
         tables.levels[at + low] == tables.levels[at + high]
     ):
-        at -= size
-    return tables.levels[at : at + size]
+        at -= tables.size[j]
+    return at
 
 
 @numba.njit(cache=True, nogil=True)
-def rank_by_child(nodes: Codes, values: int, wide: Ints) -> int:
-    """Join values under the same node; how many nodes there are."""
-    weights = wide[RUN_WEIGHT]
-    starts = wide[STARTS]
+def rank_by_child(nodes: Codes, at: int, values: int, wide: Ints) -> int:
+    """Join values under the same node of a level; how many nodes there are."""
     children = 0
     for run in range(values):
-        if run > 0 and nodes[starts[run]] == nodes[starts[run - 1]]:
-            weights[children - 1] += weights[run]
+        node = nodes[at + wide[STARTS, run]]
+        if run > 0 and node == nodes[at + wide[STARTS, run - 1]]:
+            wide[RUN_WEIGHT, children - 1] += wide[RUN_WEIGHT, run]
         else:
-            weights[children] = weights[run]
+            wide[RUN_WEIGHT, children] = wide[RUN_WEIGHT, run]
             children += 1
         wide[RANK, run] = children - 1
     return children
 
 
 @numba.njit(cache=True, nogil=True)
-def set_sides(
+def sides_by_code(
     plane: Ints,
-    field: Ints,
-    low: int,
-    end: int,
+    shift: int,
+    mask: int,
     base: int,
-    counted: bool,
     last: int,
     quota: int,
-    desk: Desk,
+    position: Ints,
+    flags: Flags,
 ) -> None:
     """Side 1 for runs up to `last`, and for `quota` records of the run after it."""
-    shift = field[SHIFT]
-    mask = field[MASK]
-    side = desk.flags[SIDE]
-    rank = desk.wide[RANK]
-    order = desk.runs[ORDER]
-    if counted:
-        for i in range(end - low):
-            run = desk.position[((plane[low + i] >> shift) & mask) - base]
-            side[i] = run <= last
-            if quota > 0 and run == last + 1:
-                side[i] = 1
+    for i in range(len(plane)):
+        code = ((plane[i] >> shift) & mask) - base
+        flags[SIDE, i] = position[np.uint64(code)] <= last
+    if quota > 0:
+        for i in range(len(plane)):
+            code = ((plane[i] >> shift) & mask) - base
+            if position[code] == last + 1 and quota > 0:
+                flags[SIDE, i] = 1
                 quota -= 1
-    else:
-        for i in range(end - low):
-            run = rank[order[i]]
-            side[i] = run <= last
-            if quota > 0 and run == last + 1:
-                side[i] = 1
-                quota -= 1
+
+
+@numba.njit(cache=True, nogil=True)
+def sides_by_run(
+    n: int, last: int, quota: int, wide: Ints, runs: Codes, flags: Flags
+) -> None:
+    """The same where each record's run is known."""
+    for i in range(n):
+        run = wide[RANK, runs[ORDER, i]]
+        flags[SIDE, i] = run <= last
+        if quota > 0 and run == last + 1:
+            flags[SIDE, i] = 1
+            quota -= 1

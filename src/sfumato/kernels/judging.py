@@ -8,10 +8,8 @@ histogram is filled (or moved along) from labels; the right one is what is left 
 from __future__ import annotations
 
 import numba
-import numpy as np
 
-from sfumato.kernels.population import people_beside
-from sfumato.kernels.records import NUMBER, TAG, Records
+from sfumato.kernels.records import NUMBER, TAG
 from sfumato.kernels.rules import group_ok
 from sfumato.kernels.sorting import LOWER, POSITION, sort_keys
 from sfumato.kernels.space import (
@@ -27,17 +25,19 @@ from sfumato.kernels.space import (
     Ground,
     Ints,
     Judge,
+    weight_of,
 )
 
 
 @numba.njit(cache=True, nogil=True)
-def samples_end(tags: Ints, samples: int, low: int, high: int) -> int:
+def samples_end(planes: Ints, samples: int, low: int, high: int) -> int:
     """Where the table's own records end; the population's follow them."""
-    if len(tags) == samples:
+    tag = len(planes) - 1
+    if planes.shape[1] == samples:
         return high
     while low < high:
         middle = (low + high) // 2
-        if tags[middle] & NUMBER < samples:
+        if planes[tag, middle] & NUMBER < samples:
             low = middle + 1
         else:
             high = middle
@@ -48,7 +48,7 @@ def samples_end(tags: Ints, samples: int, low: int, high: int) -> int:
 def label_views(
     fields: Ints,
     axes: int,
-    records: Records,
+    planes: Ints,
     low: int,
     end: int,
     desk: Desk,
@@ -59,13 +59,13 @@ def label_views(
     for v in range(judge.views):
         shift = fields[SHIFT, axes + v]
         mask = fields[MASK, axes + v]
-        plane = records.words[fields[WORD, axes + v]]
+        word = fields[WORD, axes + v]
         for i in range(end - low):
-            keys[i] = ((plane[low + i] >> shift) & mask) << LOWER | i
+            keys[i] = ((planes[word, low + i] >> shift) & mask) << LOWER | i
         sort_keys(keys, desk.wide[SPARE], end - low, mask)
         judge.lengths[v] = number_values(
             keys,
-            records.tags[low:end],
+            planes[len(planes) - 1, low:end],
             judge.labels[v],
             judge.codes[v],
             judge.total[v],
@@ -94,7 +94,8 @@ def number_values(
 def clear_left(judge: Judge) -> None:
     """Empty the left histograms."""
     for v in range(judge.views):
-        judge.left[v, : judge.lengths[v]] = 0
+        for label in range(judge.lengths[v]):
+            judge.left[v, label] = 0
 
 
 @numba.njit(cache=True, nogil=True)
@@ -108,67 +109,73 @@ def fill_left(judge: Judge, order: Codes, weights: Ints, first: int, last: int) 
 
 
 @numba.njit(cache=True, nogil=True)
-def left_by_side(judge: Judge, tags: Ints, low: int, end: int, side: Flags) -> None:
+def left_by_side(
+    judge: Judge, planes: Ints, low: int, end: int, flags: Flags
+) -> None:
     """Fill the left histograms from the side flags."""
+    tag = len(planes) - 1
     clear_left(judge)
     for v in range(judge.views):
         labels = judge.labels[v]
         left = judge.left[v]
         for i in range(end - low):
-            if side[i]:
-                left[labels[i]] += tags[low + i] >> TAG
+            if flags[SIDE, i]:
+                left[labels[i]] += planes[tag, low + i] >> TAG
 
 
 @numba.njit(cache=True, nogil=True)
 def both_ok(
     ground: Ground,
-    records: Records,
+    planes: Ints,
     low: int,
     end: int,
     high: int,
     left: int,
     n: int,
-    side: Flags,
+    flags: Flags,
     judge: Judge,
 ) -> bool:
     """Whether the left side (`left` of n rows) and the right may both be groups.
 
     The left histograms are filled; with a population the sides are set as well.
     """
-    people = people_beside(ground, records, low, end, high, 1, side, judge)
-    if not group_ok(left, people, judge.codes, judge.left, judge.lengths, judge.rules):
+    people = people_beside(ground, planes, low, end, high, 1, flags, judge)
+    if not group_ok(
+        left, people, judge.codes, judge.left, judge.lengths, judge.rules
+    ):
         return False
-    return rest_ok(ground, records, low, end, high, n - left, side, judge)
+    return rest_ok(ground, planes, low, end, high, n - left, flags, judge)
 
 
 @numba.njit(cache=True, nogil=True)
 def rest_ok(
     ground: Ground,
-    records: Records,
+    planes: Ints,
     low: int,
     end: int,
     high: int,
     size: int,
-    side: Flags,
+    flags: Flags,
     judge: Judge,
 ) -> bool:
     """Whether the right side, of `size` rows, may be a group."""
     for v in range(judge.views):
         for label in range(judge.lengths[v]):
             judge.right[v, label] = judge.total[v, label] - judge.left[v, label]
-    people = people_beside(ground, records, low, end, high, 0, side, judge)
-    return group_ok(size, people, judge.codes, judge.right, judge.lengths, judge.rules)
+    people = people_beside(ground, planes, low, end, high, 0, flags, judge)
+    return group_ok(
+        size, people, judge.codes, judge.right, judge.lengths, judge.rules
+    )
 
 
 @numba.njit(cache=True, nogil=True)
-def whole_ok(ground: Ground, records: Records, desk: Desk, judge: Judge) -> bool:
+def whole_ok(ground: Ground, planes: Ints, desk: Desk, judge: Judge) -> bool:
     """Whether all records together may be a group."""
-    high = len(records.tags)
-    end = min(judge.samples, high)
-    size = np.int64(0)
-    for i in range(end):
-        size += records.tags[i] >> TAG
-    desk.flags[SIDE] = 0
-    label_views(ground.fields, ground.axes, records, 0, end, desk, judge)
+    high = planes.shape[1]
+    end = judge.samples
+    size = weight_of(planes, 0, end)
+    for i in range(high):
+        desk.flags[SIDE, i] = 0
+    label_views(ground.fields, ground.axes, planes, 0, end, desk, judge)
     clear_left(judge)
-    return rest_ok(ground, records, 0, end, high, size, desk.flags[SIDE], judge)
+    return rest_ok(ground, planes, 0, end, high, size, desk.flags, judge)

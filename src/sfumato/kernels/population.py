@@ -10,15 +10,17 @@ import numba
 import numpy as np
 
 from sfumato.kernels.boxes import FLAT, FREE, AxisTables, covering_node
-from sfumato.kernels.records import TAG, Records
+from sfumato.kernels.records import TAG
 from sfumato.kernels.space import (
     HIGH,
     LOW,
     MASK,
     SHIFT,
+    SIDE,
     WORD,
     Flags,
     Ground,
+    Ints,
     Judge,
 )
 
@@ -26,12 +28,12 @@ from sfumato.kernels.space import (
 @numba.njit(cache=True, nogil=True)
 def people_beside(
     ground: Ground,
-    records: Records,
+    planes: Ints,
     low: int,
     end: int,
     high: int,
     which: int,
-    side: Flags,
+    flags: Flags,
     judge: Judge,
 ) -> int:
     """People whom the box of side `which` covers; side 1 comes first.
@@ -39,39 +41,40 @@ def people_beside(
     A record that both boxes cover (tree nodes and relaxed boxes may overlap) stays
     with side 1, so that side 0 may count too few, never too many.
     """
+    tag = len(planes) - 1
     people = np.int64(0)
     if high == end:
         return people
-    draw_box(ground, records, low, end, which, side, judge)
+    draw_box(ground, planes, low, end, which, flags, judge)
     for i in range(end, high):
         if which == 1:
-            side[i - low] = inside_box(ground, records, i, judge)
-            people += side[i - low] * (records.tags[i] >> TAG)
-        elif side[i - low] == 0 and inside_box(ground, records, i, judge):
-            people += records.tags[i] >> TAG
-    wipe_box(ground, records, low, end, judge)
+            flags[SIDE, i - low] = inside_box(ground, planes, i, judge)
+            people += flags[SIDE, i - low] * (planes[tag, i] >> TAG)
+        elif flags[SIDE, i - low] == 0 and inside_box(ground, planes, i, judge):
+            people += planes[tag, i] >> TAG
+    wipe_box(ground, planes, low, end, judge)
     return people
 
 
 @numba.njit(cache=True, nogil=True)
 def draw_box(
     ground: Ground,
-    records: Records,
+    planes: Ints,
     low: int,
     end: int,
     which: int,
-    side: Flags,
+    flags: Flags,
     judge: Judge,
 ) -> None:
     """The box of the table's records on one side: extremes, and marks for sets."""
     for j in range(ground.axes):
-        plane = records.words[ground.fields[WORD, j]]
+        plane = planes[ground.fields[WORD, j]]
         flat = ground.tables.shape[j] == FLAT
         marks = ground.tables.word_start[j] * 64
         lowest = ground.fields[MASK, j]
         highest = np.int64(0)
         for i in range(low, end):
-            if side[i - low] == which:
+            if flags[SIDE, i - low] == which:
                 code = (plane[i] >> ground.fields[SHIFT, j]) & ground.fields[MASK, j]
                 lowest = min(lowest, code)
                 highest = max(highest, code)
@@ -83,12 +86,12 @@ def draw_box(
 
 @numba.njit(cache=True, nogil=True)
 def wipe_box(
-    ground: Ground, records: Records, low: int, end: int, judge: Judge
+    ground: Ground, planes: Ints, low: int, end: int, judge: Judge
 ) -> None:
     """Clear the marks that `draw_box` made."""
     for j in range(ground.axes):
         if ground.tables.shape[j] == FLAT:
-            plane = records.words[ground.fields[WORD, j]]
+            plane = planes[ground.fields[WORD, j]]
             marks = ground.tables.word_start[j] * 64
             for i in range(low, end):
                 code = (plane[i] >> ground.fields[SHIFT, j]) & ground.fields[MASK, j]
@@ -96,10 +99,10 @@ def wipe_box(
 
 
 @numba.njit(cache=True, nogil=True)
-def inside_box(ground: Ground, records: Records, i: int, judge: Judge) -> bool:
+def inside_box(ground: Ground, planes: Ints, i: int, judge: Judge) -> bool:
     """Whether the cells of the box cover record i."""
     for j in range(ground.axes):
-        plane = records.words[ground.fields[WORD, j]]
+        plane = planes[ground.fields[WORD, j]]
         code = (plane[i] >> ground.fields[SHIFT, j]) & ground.fields[MASK, j]
         if ground.tables.shape[j] == FLAT:
             if judge.inside[ground.tables.word_start[j] * 64 + code] == 0:

@@ -37,12 +37,10 @@ class Fields(NamedTuple):
 class Records(NamedTuple):
     """Weighted records; groups are ranges of them, and cutting moves them."""
 
-    words: Ints
-    """(words, records), each word's plane contiguous."""
-    tags: Ints
-    """Weight << 32 | number of the record."""
+    planes: Ints
+    """(words + 1, records): the words; last the tag, weight << 32 | number."""
     spare: Ints
-    """Room for the words, and for the tags in the last plane."""
+    """Room of the same shape."""
 
 
 class Collapsed(NamedTuple):
@@ -135,7 +133,8 @@ def radix_order(
     """Reorder `order` by one word, stably; the two arrays may change places."""
     counts = np.empty(1 << DIGIT, dtype=np.int64)
     for shift in range(0, bits, DIGIT):
-        counts[:] = 0
+        for digit in range(len(counts)):
+            counts[digit] = 0
         for i in range(len(order)):
             counts[(plane[i] >> shift) & ((1 << DIGIT) - 1)] += 1
         total = 0
@@ -189,37 +188,32 @@ def spread(
 def make_records(words: Ints, weights: Ints) -> Records:
     """Records in their first order, numbered by it."""
     tags = (weights.astype(np.int64) << TAG) | np.arange(len(weights), dtype=np.int64)
-    planes = (len(words) + 1, len(tags))
-    return Records(words, tags, np.empty(planes, dtype=np.int64))
+    planes = np.concatenate([words, tags[np.newaxis]])
+    return Records(planes, np.empty_like(planes))
 
 
 @numba.njit(cache=True, nogil=True)
-def split(records: Records, low: int, high: int, side: npt.NDArray[np.uint8]) -> int:
-    """Move the records with side 1 to the front, keeping order; the border."""
-    planes = len(records.words)
-    for w in range(planes):
-        split_plane(records.words[w], records.spare[w], low, high, side)
-    return split_plane(records.tags, records.spare[planes], low, high, side)
-
-
-@numba.njit(cache=True, nogil=True)
-def split_plane(
-    plane: Ints, spare: Ints, low: int, high: int, side: npt.NDArray[np.uint8]
+def split(
+    planes: Ints, spare: Ints, low: int, high: int, flags: npt.NDArray[np.uint8]
 ) -> int:
-    """Move the items with side 1 to the front, keeping order; the border."""
-    # Both places are written every time: cheaper than a branch nobody can predict.
-    left = low
-    right = low
-    for i in range(low, high):
-        here = np.int64(side[i - low])
-        value = plane[i]
-        plane[left] = value
-        spare[right] = value
-        left += here
-        right += 1 - here
-    for i in range(right - low):
-        plane[left + i] = spare[low + i]
-    return left
+    """Move the records flagged in row 0 to the front, keeping order; the border."""
+    left = np.uint64(0)
+    for w in range(len(planes)):
+        plane = planes[w, low:high]
+        room = spare[w, low:high]
+        left = np.uint64(0)
+        right = np.uint64(0)
+        # Both places are written every time: cheaper than an unpredictable branch.
+        for i in range(len(plane)):
+            value = plane[i]
+            here = np.uint64(flags[0, i])
+            plane[left] = value
+            room[right] = value
+            left += here
+            right += np.uint64(1) - here
+        for i in range(right):
+            plane[left + i] = room[i]
+    return low + np.int64(left)
 
 
 @numba.njit(cache=True, nogil=True)

@@ -48,7 +48,7 @@ from sfumato.kernels.space import (
 EACH_RECORD = -1
 """In place of a level: every record is a run of its own."""
 
-NOTHING = np.iinfo(np.int32).max
+NOTHING = np.int64(np.iinfo(np.int32).max)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -57,50 +57,49 @@ def line_up_records(
 ) -> None:
     """Sort a group along axis j into the spare planes; ORDER says from where."""
     n = end - low
-    keys = desk.wide[KEYS]
+    planes, spare = records
+    wide = desk.wide
     base = desk.box[LOW, j]
     shift = ground.fields[SHIFT, j]
     mask = ground.fields[MASK, j]
-    plane = records.words[ground.fields[WORD, j]]
+    word = ground.fields[WORD, j]
     for i in range(n):
-        keys[i] = (((plane[low + i] >> shift) & mask) - base) << LOWER | i
-    sort_keys(keys, desk.wide[SPARE], n, desk.box[HIGH, j] - base)
+        code = (planes[word, low + i] >> shift) & mask
+        wide[KEYS, i] = (code - base) << LOWER | i
+    sort_keys(wide[KEYS], wide[SPARE], n, desk.box[HIGH, j] - base)
     if ground.tables.shape[j] == FLAT and ground.by_frequency:
-        most_frequent_first(records.tags, low, n, desk.wide)
-    order = desk.runs[ORDER]
+        most_frequent_first(planes, low, n, wide)
+    tag = len(planes) - 1
     for i in range(n):
-        order[i] = keys[i] & POSITION
-        desk.wide[WEIGHTS, i] = records.tags[low + order[i]] >> TAG
-    for w in range(len(records.words)):
-        source = records.words[w]
-        target = records.spare[w]
-        for i in range(n):
-            target[low + i] = source[low + order[i]]
+        at = wide[KEYS, i] & POSITION
+        desk.runs[ORDER, i] = at
+        wide[WEIGHTS, i] = planes[tag, low + at] >> TAG
+        for w in range(tag):
+            spare[w, low + i] = planes[w, low + at]
 
 
 @numba.njit(cache=True, nogil=True)
-def most_frequent_first(tags: Ints, low: int, n: int, wide: Ints) -> None:
+def most_frequent_first(planes: Ints, low: int, n: int, wide: Ints) -> None:
     """Reorder sorted keys by the weight of their value; equal ones by code."""
-    keys = wide[KEYS]
-    weights = wide[RUN_WEIGHT]
+    tag = len(planes) - 1
     run = -1
     before = np.int64(-1)
     heaviest = np.int64(0)
     for i in range(n):
-        if keys[i] >> LOWER != before:
-            before = keys[i] >> LOWER
+        if wide[KEYS, i] >> LOWER != before:
+            before = wide[KEYS, i] >> LOWER
             run += 1
-            weights[run] = 0
-        weights[run] += tags[low + (keys[i] & POSITION)] >> TAG
-        heaviest = max(heaviest, weights[run])
+            wide[RUN_WEIGHT, run] = 0
+        wide[RUN_WEIGHT, run] += planes[tag, low + (wide[KEYS, i] & POSITION)] >> TAG
+        heaviest = max(heaviest, wide[RUN_WEIGHT, run])
     run = -1
     before = np.int64(-1)
     for i in range(n):
-        if keys[i] >> LOWER != before:
-            before = keys[i] >> LOWER
+        if wide[KEYS, i] >> LOWER != before:
+            before = wide[KEYS, i] >> LOWER
             run += 1
-        keys[i] = (heaviest - weights[run]) << LOWER | (keys[i] & POSITION)
-    sort_keys(keys, wide[SPARE], n, heaviest)
+        wide[KEYS, i] = (heaviest - wide[RUN_WEIGHT, run]) << LOWER | (wide[KEYS, i] & POSITION)
+    sort_keys(wide[KEYS], wide[SPARE], n, heaviest)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -110,7 +109,7 @@ def find_runs(
     """Where the runs of a line start, and their weights; how many there are."""
     if level == EACH_RECORD:
         return one_run_each(n, wide)
-    plane = spare[ground.fields[WORD, j]]
+    word = ground.fields[WORD, j]
     shift = ground.fields[SHIFT, j]
     mask = ground.fields[MASK, j]
     at = ground.tables.level_start[j] + level * ground.tables.size[j]
@@ -118,7 +117,7 @@ def find_runs(
     runs = 0
     before = np.int64(-1)
     for i in range(n):
-        here = (plane[low + i] >> shift) & mask
+        here = (spare[word, low + i] >> shift) & mask
         if tree:
             here = np.int64(ground.tables.levels[at + here])
         if here != before:
@@ -146,22 +145,22 @@ def cost_runs(
     ground: Ground, spare: Ints, low: int, runs: int, singles: bool, desk: Desk
 ) -> None:
     """Sum, over the axes, the costs of heads, tails and, if asked, single runs."""
-    desk.costs[HEAD, :runs] = 0.0
-    desk.costs[TAIL, :runs] = 0.0
-    desk.costs[ONE, :runs] = 0.0
-    desk.costs[REST, :runs] = 0.0
-    starts = desk.wide[STARTS]
+    for part in range(4):
+        for run in range(runs):
+            desk.costs[part, run] = 0.0
     for e in range(ground.axes):
         if desk.box[PRESENT, e] < 2:
             continue
-        plane = spare[ground.fields[WORD, e]][low:]
+        plane = spare[ground.fields[WORD, e], low:]
         shift = ground.fields[SHIFT, e]
         mask = ground.fields[MASK, e]
         if ground.tables.shape[e] == FLAT:
-            values = count_sets(plane, shift, mask, starts, runs, desk.runs, desk.flat)
+            values = count_sets(
+                plane, shift, mask, runs, desk.wide, desk.runs, desk.flat
+            )
             cost_sets(ground.tables, e, values, runs, singles, desk.runs, desk.costs)
         else:
-            find_extremes(plane, shift, mask, starts, runs, desk.runs)
+            find_extremes(plane, shift, mask, runs, desk.wide, desk.runs)
             cost_lines(ground.tables, e, runs, singles, desk.runs, desk.costs)
 
 
@@ -170,42 +169,46 @@ def cost_lines(
     tables: AxisTables, e: int, count: int, singles: bool, runs: Codes, costs: Floats
 ) -> None:
     """Add the costs on a tree or free axis, from lowest and highest codes."""
-    lowest, highest, cost = NOTHING, -1, 0.0
+    lowest, highest, cost = NOTHING, np.int64(-1), 0.0
     for run in range(count):
         if runs[RUN_LOW, run] < lowest or runs[RUN_HIGH, run] > highest:
-            lowest = min(lowest, runs[RUN_LOW, run])
-            highest = max(highest, runs[RUN_HIGH, run])
+            lowest = min(lowest, np.int64(runs[RUN_LOW, run]))
+            highest = max(highest, np.int64(runs[RUN_HIGH, run]))
             cost = run_cost(tables, e, lowest, highest)
         costs[HEAD, run] += cost
         runs[UNTIL_LOW, run] = lowest
         runs[UNTIL_HIGH, run] = highest
-    lowest, highest, cost = NOTHING, -1, 0.0
+    lowest, highest, cost = NOTHING, np.int64(-1), 0.0
     for run in range(count - 1, -1, -1):
         if singles:
             low, high = lowest, highest
             if run > 0:
-                low = min(low, runs[UNTIL_LOW, run - 1])
-                high = max(high, runs[UNTIL_HIGH, run - 1])
+                low = min(low, np.int64(runs[UNTIL_LOW, run - 1]))
+                high = max(high, np.int64(runs[UNTIL_HIGH, run - 1]))
             costs[REST, run] += run_cost(tables, e, low, high)
-            costs[ONE, run] += run_cost(
-                tables, e, runs[RUN_LOW, run], runs[RUN_HIGH, run]
-            )
+            low, high = np.int64(runs[RUN_LOW, run]), np.int64(runs[RUN_HIGH, run])
+            costs[ONE, run] += run_cost(tables, e, low, high)
         if runs[RUN_LOW, run] < lowest or runs[RUN_HIGH, run] > highest:
-            lowest = min(lowest, runs[RUN_LOW, run])
-            highest = max(highest, runs[RUN_HIGH, run])
+            lowest = min(lowest, np.int64(runs[RUN_LOW, run]))
+            highest = max(highest, np.int64(runs[RUN_HIGH, run]))
             cost = run_cost(tables, e, lowest, highest)
         costs[TAIL, run] += cost
 
 
 @numba.njit(cache=True, nogil=True)
 def find_extremes(
-    plane: Ints, shift: int, mask: int, starts: Ints, count: int, runs: Codes
+    plane: Ints,
+    shift: int,
+    mask: int,
+    count: int,
+    wide: Ints,
+    runs: Codes,
 ) -> None:
     """The lowest and highest code of each run on one axis."""
     for run in range(count):
         lowest = np.int64(mask)
         highest = np.int64(0)
-        for i in range(starts[run], starts[run + 1]):
+        for i in range(np.uint64(wide[STARTS, run]), np.uint64(wide[STARTS, run + 1])):
             code = (plane[i] >> shift) & mask
             lowest = min(lowest, code)
             highest = max(highest, code)
@@ -242,8 +245,8 @@ def count_sets(
     plane: Ints,
     shift: int,
     mask: int,
-    starts: Ints,
     count: int,
+    wide: Ints,
     runs: Codes,
     flat: Codes,
 ) -> int:
@@ -255,13 +258,13 @@ def count_sets(
     for run in range(count):
         known = values
         here = 0
-        for i in range(starts[run], starts[run + 1]):
-            code = (plane[i] >> shift) & mask
+        for i in range(np.uint64(wide[STARTS, run]), np.uint64(wide[STARTS, run + 1])):
+            code = np.uint64((plane[i] >> shift) & mask)
             if flat[LAST, code] != run:
                 here += 1
                 if flat[LAST, code] < 0:
                     flat[FIRST, code] = run
-                    flat[FOUND, values] = code
+                    flat[FOUND, values] = np.int32(code)
                     values += 1
                 flat[LAST, code] = run
         runs[RUN_LOW, run] = values - known

@@ -37,7 +37,8 @@ def sort_keys(keys: Ints, spare: Ints, n: int, highest: int) -> None:
         shift += DIGIT
         highest >>= DIGIT
     if swapped:
-        keys[:n] = spare[:n]
+        for i in range(n):
+            keys[i] = spare[i]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -54,7 +55,8 @@ def _insert(keys: Ints, n: int) -> None:
 
 @numba.njit(cache=True, nogil=True)
 def _pass(source: Ints, target: Ints, n: int, shift: int, counts: Ints) -> None:
-    counts[:] = 0
+    for digit in range(DIGITS):
+        counts[digit] = 0
     for i in range(n):
         counts[(source[i] >> shift) & (DIGITS - 1)] += 1
     total = 0

@@ -64,6 +64,7 @@ class Desk(NamedTuple):
     """Arrays for one thread and groups of up to a given number of records."""
 
     box: Ints
+    axis_costs: Floats
     flags: Flags
     wide: Ints
     costs: Floats
@@ -101,6 +102,7 @@ def make_desk(ground: Ground, capacity: int) -> Desk:
     places = capacity + 1
     return Desk(
         box=np.empty((3, ground.axes), dtype=np.int64),
+        axis_costs=np.empty(ground.axes),
         flags=np.empty((2, capacity), dtype=np.uint8),
         wide=np.empty((7, places), dtype=np.int64),
         costs=np.empty((6, places)),
@@ -131,56 +133,49 @@ def make_judge(
 
 
 @numba.njit(cache=True, nogil=True)
-def weight_of(tags: Ints, low: int, high: int) -> int:
+def weight_of(planes: Ints, low: int, high: int) -> int:
     """Rows behind a range of records."""
+    tags = planes[len(planes) - 1, low:high]
     total = np.int64(0)
-    for i in range(low, high):
+    for i in range(len(tags)):
         total += tags[i] >> TAG
     return total
 
 
 @numba.njit(cache=True, nogil=True)
 def measure_box(
-    ground: Ground, words: Ints, low: int, high: int, box: Ints, flat: Codes
+    ground: Ground, planes: Ints, low: int, high: int, desk: Desk
 ) -> float:
     """Find the box of a range of records; its cost, summed over the axes."""
-    cost = 0.0
+    box = desk.box
+    total = 0.0
     for j in range(ground.axes):
-        plane = words[ground.fields[WORD, j]]
+        plane = planes[ground.fields[WORD, j], low:high]
         shift = ground.fields[SHIFT, j]
         mask = ground.fields[MASK, j]
         if ground.tables.shape[j] == FLAT:
             box[LOW, j] = 0
             box[HIGH, j] = ground.tables.size[j] - 1
             if ground.tables.size[j] > BITS:
-                box[PRESENT, j] = many_values(plane, shift, mask, low, high, flat)
+                box[PRESENT, j] = many_values(plane, shift, mask, desk.flat)
             else:
-                box[PRESENT, j] = few_values(plane, shift, mask, low, high)
+                box[PRESENT, j] = few_values(plane, shift, mask)
+            cost = set_cost(ground.tables, j, box[PRESENT, j])
         else:
-            box[LOW, j], box[HIGH, j] = extremes(plane, shift, mask, low, high)
+            box[LOW, j], box[HIGH, j] = extremes(plane, shift, mask)
             box[PRESENT, j] = 1 if box[LOW, j] == box[HIGH, j] else 2
-        cost += axis_cost(ground.tables, j, box)
-    return cost
+            cost = run_cost(ground.tables, j, box[LOW, j], box[HIGH, j])
+        desk.axis_costs[j] = cost
+        total += cost
+    return total
 
 
 @numba.njit(cache=True, nogil=True)
-def axis_cost(tables: AxisTables, j: int, box: Ints) -> float:
-    """The cost of a measured box on one axis."""
-    if box[PRESENT, j] < 2:
-        return 0.0
-    if tables.shape[j] == FLAT:
-        return set_cost(tables, j, box[PRESENT, j])
-    return run_cost(tables, j, box[LOW, j], box[HIGH, j])
-
-
-@numba.njit(cache=True, nogil=True)
-def extremes(
-    plane: Ints, shift: int, mask: int, low: int, high: int
-) -> tuple[int, int]:
+def extremes(plane: Ints, shift: int, mask: int) -> tuple[int, int]:
     """The lowest and highest code of a range of records on one axis."""
     lowest = np.int64(mask)
     highest = np.int64(0)
-    for i in range(low, high):
+    for i in range(len(plane)):
         code = (plane[i] >> shift) & mask
         lowest = min(lowest, code)
         highest = max(highest, code)
@@ -188,10 +183,10 @@ def extremes(
 
 
 @numba.njit(cache=True, nogil=True)
-def few_values(plane: Ints, shift: int, mask: int, low: int, high: int) -> int:
+def few_values(plane: Ints, shift: int, mask: int) -> int:
     """How many values occur on a flat axis with at most `BITS` of them."""
     bits = np.int64(0)
-    for i in range(low, high):
+    for i in range(len(plane)):
         bits |= np.int64(1) << ((plane[i] >> shift) & mask)
     count = np.int64(0)
     while bits:
@@ -201,12 +196,10 @@ def few_values(plane: Ints, shift: int, mask: int, low: int, high: int) -> int:
 
 
 @numba.njit(cache=True, nogil=True)
-def many_values(
-    plane: Ints, shift: int, mask: int, low: int, high: int, flat: Codes
-) -> int:
+def many_values(plane: Ints, shift: int, mask: int, flat: Codes) -> int:
     """How many values occur on a flat axis with any number of them."""
     count = np.int64(0)
-    for i in range(low, high):
+    for i in range(len(plane)):
         code = (plane[i] >> shift) & mask
         if flat[LAST, code] < 0:
             flat[LAST, code] = 0

@@ -72,10 +72,11 @@ def trim_groups(
                 break
             rows[low + step] = removed
             gains[low + step] = gain
-            middle = split(records, low, high, desk.flags[SIDE])
+            middle = split(records.planes, records.spare, low, high, desk.flags)
             for i in range(middle, high):
-                if step_of[records.tags[i] & NUMBER] < 0:
-                    step_of[records.tags[i] & NUMBER] = step
+                number = records.planes[len(records.planes) - 1, i] & NUMBER
+                if step_of[number] < 0:
+                    step_of[number] = step
             high = middle
             left -= removed
             step += 1
@@ -94,15 +95,15 @@ def trim_once(
     """The best removal from a group: its rows and gain; side 1 is what stays."""
     end = high
     if judge is not None:
-        end = samples_end(records.tags, judge.samples, low, high)
-    n = weight_of(records.tags, low, end)
-    loss = n * measure_box(ground, records.words, low, end, desk.box, desk.flat)
+        end = samples_end(records.planes, judge.samples, low, high)
+    n = weight_of(records.planes, low, end)
+    loss = n * measure_box(ground, records.planes, low, end, desk)
     budget = min(budget, n - ground.least)
     best, rows = 0.0, np.int64(0)
     if budget < 1 or loss <= 0.0:
         return rows, best
     if judge is not None:
-        label_views(ground.fields, ground.axes, records, low, end, desk, judge)
+        label_views(ground.fields, ground.axes, records.planes, low, end, desk, judge)
     for j in range(ground.axes):
         if desk.box[PRESENT, j] > 1:
             best, rows = trim_axis(
@@ -120,10 +121,10 @@ def trim_once(
                 desk,
                 judge,
             )
-    desk.flags[SIDE, : end - low] = desk.flags[CHOSEN, : end - low]
+    for i in range(end - low):
+        desk.flags[SIDE, i] = desk.flags[CHOSEN, i]
     if judge is not None and rows > 0:
-        side = desk.flags[SIDE]
-        people_beside(ground, records, low, end, high, 1, side, judge)
+        people_beside(ground, records.planes, low, end, high, 1, desk.flags, judge)
     return rows, best * rows
 
 
@@ -190,9 +191,10 @@ def trim_line(
     judge: Judge | None,
 ) -> tuple[float, int]:
     """Try what leaves a TAIL, a HEAD or the REST around a run of a line."""
-    price = ground.tables.weight.sum()
+    price = 0.0
+    for j in range(ground.axes):
+        price += ground.tables.weight[j]
     tolerance = loss / n / STEPS
-    starts = desk.wide[STARTS]
     taken = np.int64(0)
     for place in range(runs):
         run = runs - 1 - place if part == HEAD else place
@@ -204,8 +206,8 @@ def trim_line(
         gain = (loss - taken * price - (n - taken) * stays) / taken
         if gain <= best + tolerance:
             continue
-        first = np.int64(0) if part == TAIL else starts[run]
-        last = end - low if part == HEAD else starts[run + 1]
+        first = np.int64(0) if part == TAIL else desk.wide[STARTS, run]
+        last = end - low if part == HEAD else desk.wide[STARTS, run + 1]
         if judge is not None and not removal_ok(
             ground, records, low, end, high, first, last, n - taken, desk, judge
         ):
@@ -238,9 +240,9 @@ def removal_ok(
     judge: Judge,
 ) -> bool:
     """Whether a group is still allowed without places first … last − 1 of the line."""
-    side = desk.flags[SIDE]
     clear_left(judge)
     fill_left(judge, desk.runs[ORDER], desk.wide[WEIGHTS], first, last)
-    mark(desk.runs[ORDER], end - low, first, last, side)
-    side[end - low : high - low] = 0
-    return rest_ok(ground, records, low, end, high, size, side, judge)
+    mark(desk.runs, end - low, first, last, desk.flags, SIDE)
+    for i in range(end - low, high - low):
+        desk.flags[SIDE, i] = 0
+    return rest_ok(ground, records.planes, low, end, high, size, desk.flags, judge)

@@ -1,0 +1,37 @@
+"""Arrays for compiled code that need not be counted.
+
+Compiled code counts references to arrays, atomically, whenever one is taken out of a
+tuple. In kernels that visit millions of small groups this costs more than the work,
+and threads wait for each other's counts. Whoever calls a kernel holds on to its
+arrays until it returns, so that inside it they can be borrowed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+
+@intrinsic  # type: ignore[misc]
+def borrow(_context: Any, kind: Any) -> Any:
+    """The same array or tuple of arrays, uncounted; valid while the caller's lives."""
+
+    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return _uncounted(context, builder, kind, arguments[0])
+
+    return kind(kind), generate
+
+
+def _uncounted(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    if isinstance(kind, types.Array):
+        array = context.make_array(kind)(context, builder, value)
+        array.meminfo = cgutils.get_null_value(array.meminfo.type)
+        return array._getvalue()  # noqa: SLF001 - the documented way to read a struct
+    if isinstance(kind, types.BaseTuple):
+        for place, part in enumerate(kind):
+            inner = builder.extract_value(value, place)
+            inner = _uncounted(context, builder, part, inner)
+            value = builder.insert_value(value, inner, place)
+    return value
