@@ -54,7 +54,7 @@ class RangeDisclosure(SensitiveModel):
     def __post_init__(self) -> None:
         self._require_common()
         self._require_share("r", self.r, zero=True)
-        self._require_share("at_most", self.at_most)
+        self._require_share("at_most", self.at_most, zero=True)
 
     def verify(self, groups: Groups) -> Verdict:
         found = judge(
