@@ -112,7 +112,11 @@ def _settled(rule: Rule, request: Request) -> Rule:
     if request.subject is not None:
         everybody = len(np.unique(request.subject))
     t, distance, least = rule.parameters
-    return rule if everybody >= least else replace(rule, parameters=(-1.0, distance, least))
+    return (
+        rule
+        if everybody >= least
+        else replace(rule, parameters=(-1.0, distance, least))
+    )
 
 
 def _subject(request: Request) -> Codes:

@@ -168,6 +168,8 @@ class Feasibility:
     message: str = ""
     hint: str = ""
     remove: Mapping[tuple[str, int], int] = field(default_factory=dict)
+    level: int = 0
+    """The level of the hierarchy whose codes `remove` names."""
 
 
 @dataclass(frozen=True, kw_only=True)
