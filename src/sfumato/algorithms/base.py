@@ -14,6 +14,7 @@ from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.data.seeds import Seed
 from sfumato.errors import GuaranteeError, InfeasibleError
 from sfumato.hierarchies.axis import CodedAxis
+from sfumato.hierarchies.rollup import roll_up
 from sfumato.models.base import Groups, OutputModel, Scope
 from sfumato.models.groups import build_groups
 
@@ -125,7 +126,8 @@ def rows_to_keep(request: Request) -> npt.NDArray[np.int64]:
         if not answer.feasible:
             raise InfeasibleError(answer.message, hint=answer.hint)
         for (column, code), count in answer.remove.items():
-            keep[_chosen(request, keep, column, code, count)] = False
+            having = _having(request, column, code, answer.level) & keep
+            keep[_chosen(request, having, column, code, count)] = False
     if request.rows - int(keep.sum()) > request.removable:
         raise InfeasibleError(
             f"The requirements together need {request.rows - int(keep.sum())} rows "
@@ -135,11 +137,20 @@ def rows_to_keep(request: Request) -> npt.NDArray[np.int64]:
     return np.flatnonzero(keep)
 
 
+def _having(
+    request: Request, column: str, code: int, level: int
+) -> npt.NDArray[np.bool_]:
+    """Which rows have a value, at a level of the column's hierarchy."""
+    coded = request.sensitive[column]
+    _, to_level = roll_up(coded.axis, level)
+    return np.asarray(to_level[coded.codes] == code)
+
+
 def _chosen(
-    request: Request, keep: npt.NDArray[np.bool_], column: str, code: int, count: int
+    request: Request, rows: npt.NDArray[np.bool_], column: str, code: int, count: int
 ) -> npt.NDArray[np.int64]:
     """Which rows with an over-represented value go: drawn at random."""
-    having = np.flatnonzero(keep & (request.sensitive[column].codes == code))
+    having = np.flatnonzero(rows)
     order = request.seed.child("remove", column, code).permutation(len(having))
     return np.asarray(having[order[:count]])
 

@@ -7,13 +7,13 @@ person, so that kernels that count rows can still count persons once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Request
-from sfumato.data.rules import SUBJECT, Rule, View
+from sfumato.data.rules import SUBJECT, Rule, RuleKind, View
 from sfumato.errors import PolicyError, RefusedError
 from sfumato.hierarchies.axis import Axis
 from sfumato.hierarchies.rollup import roll_up
@@ -59,6 +59,7 @@ def compile_rules(request: Request, rules: Sequence[Rule] | None = None) -> Comp
     published ones may differ, which the self-check sees.
     """
     chosen = request_rules(request) if rules is None else tuple(rules)
+    chosen = tuple(_settled(rule, request) for rule in chosen)
     views = tuple(dict.fromkeys(rule.view for rule in chosen if rule.view is not None))
     axes: dict[View, Axis] = {}
     references: dict[View, npt.NDArray[np.float64]] = {}
@@ -96,6 +97,25 @@ def request_rules(request: Request) -> tuple[Rule, ...]:
         rule
         for model in request.models
         for rule in model.rules(names, subjects=subjects)
+    )
+
+
+def _settled(rule: Rule, request: Request) -> Rule:
+    """A rule as it stands on this table.
+
+    A group that is close to the whole table passes (n, t)-closeness only if the
+    whole table has n rows; otherwise nothing but n rows of its own will do.
+    """
+    if rule.kind is not RuleKind.CLOSENESS or rule.parameters[2] == 0:
+        return rule
+    everybody = request.rows
+    if request.subject is not None:
+        everybody = len(np.unique(request.subject))
+    t, distance, least = rule.parameters
+    return (
+        rule
+        if everybody >= least
+        else replace(rule, parameters=(-1.0, distance, least))
     )
 
 

@@ -125,12 +125,22 @@ class Groups:
     """Sum of the sampling weights per group, where a weight column is declared."""
     sensitive: tuple[str, ...] = ()
     """All sensitive columns of the table."""
-    apart: bool = True
-    """Whether every person's rows lie in one group, so that sizes add up."""
+    total: int | None = None
+    """How many rows, or persons, there are in all; None: as many as sizes add up to."""
 
     @property
     def count(self) -> int:
         return len(self.sizes)
+
+    @property
+    def everybody(self) -> int:
+        """Rows, or different persons, in the whole table."""
+        return int(self.sizes.sum()) if self.total is None else self.total
+
+    @property
+    def apart(self) -> bool:
+        """Whether every person's rows lie in one group, so that sizes add up."""
+        return self.everybody == int(self.sizes.sum())
 
 
 @dataclass(frozen=True)
@@ -158,6 +168,8 @@ class Feasibility:
     message: str = ""
     hint: str = ""
     remove: Mapping[tuple[str, int], int] = field(default_factory=dict)
+    level: int = 0
+    """The level of the hierarchy whose codes `remove` names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -280,7 +292,9 @@ class SensitiveModel(OutputModel):
 
     def _require_common(self) -> None:
         self._require(
-            self.level >= 0, f"level is {self.level}.", "level must be 0 or more."
+            _is_number(self.level) and self.level >= 0 and self.level % 1 == 0,
+            f"level is {self.level}.",
+            "level must be a whole number of at least 0.",
         )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -18,13 +18,17 @@ import numpy.typing as npt
 from sfumato.models.base import Counts, Feasibility, Groups, Histogram, SensitiveModel
 
 Flags = npt.NDArray[np.bool_]
-Test = Callable[[Counts], bool]
-Score = Callable[[Counts], float]
+Test = Callable[[Counts, int], bool]
+Score = Callable[[Counts, int], float]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Limit:
-    """A limit on the counts of a column's values, in words and as tests."""
+    """A limit on the counts of a column's values, in words and as tests.
+
+    Tests also get the most rows, or persons, that can be left: with rows it is the
+    sum of the counts, with persons who have several values it is less.
+    """
 
     test: Test
     """Whether counts meet it."""
@@ -73,7 +77,7 @@ def limited(
         )
         for view in views
     ]
-    return together(found)
+    return replace(together(found), level=model.level)
 
 
 def together(found: Iterable[Feasibility]) -> Feasibility:
@@ -87,20 +91,25 @@ def together(found: Iterable[Feasibility]) -> Feasibility:
         for key, rows in one.remove.items():
             remove[key] = max(rows, remove.get(key, 0))
     first = listed[0]
-    return Feasibility(True, first.best, first.message, first.hint, remove)
+    level = max(one.level for one in listed)
+    return Feasibility(True, first.best, first.message, first.hint, remove, level)
 
 
 def _on_column(
     who: str, column: str, histogram: Histogram, limit: Limit, removable: int
 ) -> Feasibility:
     parts = whole_counts(histogram)
-    removals = [fewest_removed(counts, limit) for counts in parts]
+    sizes = [int(size) for size in histogram.sizes]
+    removals = [
+        fewest_removed(counts, limit, size=size)
+        for counts, size in zip(parts, sizes, strict=True)
+    ]
     if len(parts) == 1:
         needed = removals[0].rows if removals[0].possible else None
     else:
         needed = _cheapest(parts, removals)
     feasible = needed is not None and needed <= removable
-    best = _best(parts, limit, removable)
+    best = _best(parts, sizes, limit, removable)
     return Feasibility(
         feasible=feasible,
         best=best,
@@ -120,17 +129,26 @@ def _cheapest(parts: list[Counts], removals: list[Removal]) -> int | None:
     return sum(costs) if sum(costs) < everything else None
 
 
-def _best(parts: list[Counts], limit: Limit, removable: int) -> float | None:
+def _best(
+    parts: list[Counts], sizes: list[int], limit: Limit, removable: int
+) -> float | None:
     """The best value within reach; of several parts, the worst one's."""
-    scores = [_best_of(counts, limit, removable) for counts in parts]
+    scores = [
+        _best_of(counts, size, limit, removable)
+        for counts, size in zip(parts, sizes, strict=True)
+    ]
     value = min(scores) if limit.at_least else max(scores)
     return value if math.isfinite(value) else None
 
 
-def _best_of(counts: Counts, limit: Limit, removable: int) -> float:
+def _best_of(counts: Counts, size: int, limit: Limit, removable: int) -> float:
     choose = max if limit.at_least else min
     tries = evened(counts, removable, cut=limit.cut)
-    return choose(limit.score(left) for left in (counts, *tries) if left.sum() > 0)
+    return choose(
+        limit.score(left, min(size, int(left.sum())))
+        for left in (counts, *tries)
+        if left.sum() > 0
+    )
 
 
 def _message(
@@ -167,36 +185,41 @@ def _plan(column: str, removals: list[Removal]) -> Mapping[tuple[str, int], int]
     return {(column, int(code)): int(lost[code]) for code in np.flatnonzero(lost)}
 
 
-def fewest_removed(counts: Counts, limit: Limit) -> Removal:
+def fewest_removed(counts: Counts, limit: Limit, *, size: int) -> Removal:
     """Cut the values to the highest level at which the limit holds.
 
     A limit that holds at some level holds at every lower one, as long as rows remain.
     """
+
+    def holds(left: Counts) -> bool:
+        rows = int(left.sum())
+        return rows > 0 and limit.test(left, min(size, rows))
+
     cut = np.ones(len(counts), dtype=bool) if limit.cut is None else limit.cut
     low, high = 0, int(counts[cut].max(initial=0))
-    if _holds(counts, limit):
+    if holds(counts):
         return Removal(True, np.zeros_like(counts))
     while high - low > 1:
         middle = (low + high) // 2
-        if _holds(_leveled(counts, cut, middle), limit):
+        if holds(_leveled(counts, cut, middle)):
             low = middle
         else:
             high = middle
     left = _leveled(counts, cut, low)
-    if not _holds(left, limit):
+    if not holds(left):
         return Removal(False, np.zeros_like(counts))
     if limit.partial:
-        left = _partly(_leveled(counts, cut, high), left, limit)
+        left = _partly(_leveled(counts, cut, high), left, holds)
     return Removal(True, counts - left)
 
 
-def _partly(above: Counts, below: Counts, limit: Limit) -> Counts:
+def _partly(above: Counts, below: Counts, holds: Callable[[Counts], bool]) -> Counts:
     """The fewest values cut from one level to the next such that the limit holds."""
     tied = np.flatnonzero(above > below)
     low, high = 0, len(tied)
     while high - low > 1:
         middle = (low + high) // 2
-        if _holds(_cut_some(above, tied[:middle]), limit):
+        if holds(_cut_some(above, tied[:middle])):
             high = middle
         else:
             low = middle
@@ -233,10 +256,6 @@ def evened(
 
 def _leveled(counts: Counts, cut: Flags, level: int) -> Counts:
     return np.where(cut, np.minimum(counts, level), counts)
-
-
-def _holds(counts: Counts, limit: Limit) -> bool:
-    return int(counts.sum()) > 0 and limit.test(counts)
 
 
 def whole_counts(histogram: Histogram) -> list[Counts]:

@@ -67,7 +67,7 @@ def build_groups(
         population_outside=population_outside,
         weights=None if weights is None else _summed(rows, weights),
         sensitive=tuple(sensitive),
-        apart=rows.apart,
+        total=rows.everybody,
     )
 
 
@@ -98,12 +98,11 @@ class _Rows:
         return cls(mask, group, count, subject, numbers, persons)
 
     @property
-    def apart(self) -> bool:
-        """Whether no person has rows in two groups."""
+    def everybody(self) -> int:
+        """How many rows, or different persons, are kept."""
         if self.subject is None:
-            return True
-        persons = np.unique(self.of_kept(self.subject))
-        return int(self.sizes.sum()) == len(persons)
+            return len(self.group)
+        return len(np.unique(self.of_kept(self.subject)))
 
     def of_kept(self, codes: Codes) -> Codes:
         """The codes of the rows that are kept."""

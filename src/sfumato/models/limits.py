@@ -13,7 +13,7 @@ from sfumato.models.feasible import Flags, Limit
 def share_limit(limit: float, *, parameter: str) -> Limit:
     """No value above a share."""
     return Limit(
-        test=lambda counts: largest_share(counts) <= limit + TOLERANCE,
+        test=lambda counts, size: largest_share(counts, size) <= limit + TOLERANCE,
         score=largest_share,
         demand=f"no value above a share of {limit:g}",
         parameter=parameter,
@@ -24,8 +24,8 @@ def share_limit(limit: float, *, parameter: str) -> Limit:
 def distinct_limit(limit: float, *, parameter: str) -> Limit:
     """At least so many values; leaving out rows never helps."""
     return Limit(
-        test=lambda counts: np.count_nonzero(counts) >= limit - TOLERANCE,
-        score=lambda counts: float(np.count_nonzero(counts)),
+        test=lambda counts, _: np.count_nonzero(counts) >= limit - TOLERANCE,
+        score=lambda counts, _: float(np.count_nonzero(counts)),
         demand=f"{limit:g} distinct values",
         parameter=parameter,
         at_least=True,
@@ -35,8 +35,8 @@ def distinct_limit(limit: float, *, parameter: str) -> Limit:
 def entropy_limit(limit: float, *, parameter: str) -> Limit:
     """Entropy of at least the logarithm of a number."""
     return Limit(
-        test=lambda counts: entropy_of(counts) >= math.log(limit) - TOLERANCE,
-        score=lambda counts: math.exp(entropy_of(counts)),
+        test=lambda counts, _: entropy_of(counts) >= math.log(limit) - TOLERANCE,
+        score=lambda counts, _: math.exp(entropy_of(counts)),
         demand=f"an entropy of at least log {limit:g}",
         parameter=parameter,
         at_least=True,
@@ -47,8 +47,8 @@ def entropy_limit(limit: float, *, parameter: str) -> Limit:
 def recursive_limit(c: float, l: int, exempt: Flags, *, parameter: str) -> Limit:
     """The commonest value not exempt less than c times the rest."""
     return Limit(
-        test=lambda counts: ratio_of(counts, l, exempt) < c - TOLERANCE,
-        score=lambda counts: ratio_of(counts, l, exempt),
+        test=lambda counts, _: ratio_of(counts, l, exempt) < c - TOLERANCE,
+        score=lambda counts, _: ratio_of(counts, l, exempt),
         demand=f"a ratio below {c:g} at l = {l}",
         parameter=parameter,
         at_least=False,
@@ -56,9 +56,9 @@ def recursive_limit(c: float, l: int, exempt: Flags, *, parameter: str) -> Limit
     )
 
 
-def largest_share(counts: Counts) -> float:
-    """The commonest value's share."""
-    return float(counts.max() / counts.sum())
+def largest_share(counts: Counts, size: int) -> float:
+    """The commonest value's share of the rows, or persons."""
+    return float(counts.max() / size)
 
 
 def entropy_of(counts: Counts) -> float:

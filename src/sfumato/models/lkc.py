@@ -109,12 +109,12 @@ class Lkc(SensitiveModel):
         return (size_rule(self.k, subjects=subjects), *shares)
 
     def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
-        found = int(whole.sizes.sum())
         shares = limited(
             self,
             whole,
             lambda _: share_limit(self.c, parameter="c"),
             removable=removable,
         )
-        rows = enough_rows(self.name, needed=self.k, found=found, parameter="k")
+        left = int(whole.sizes.sum()) - sum(shares.remove.values())
+        rows = enough_rows(self.name, needed=self.k, found=left, parameter="k")
         return together([shares, rows])

@@ -97,10 +97,7 @@ class NTCloseness(ReferenceModel):
         owner = histogram.groups
         owner = np.arange(histogram.count) if owner is None else owner
         best = np.where(histogram.sizes >= self.n, 0.0, np.inf)
-        if (
-            int(union_sizes(groups, np.zeros(groups.count, dtype=np.int64)).max())
-            < self.n
-        ):
+        if groups.everybody < self.n:
             return best
         best = np.minimum(best, earth_mover(histogram, distance=self.ground))
         for union in self._unions(groups):
@@ -126,7 +123,7 @@ class NTCloseness(ReferenceModel):
         return tuple(Rule(RuleKind.CLOSENESS, view, parameters) for view in views)
 
     def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
-        found = int(whole.sizes.sum())
+        found = whole.everybody
         rows = enough_rows(self.name, needed=self.n, found=found, parameter="n")
         if not rows.feasible:
             return rows

@@ -69,12 +69,12 @@ class PSensitive(SensitiveModel):
         return (size_rule(self.k, subjects=subjects), *values)
 
     def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
-        found = int(whole.sizes.sum())
         values = limited(
             self,
             whole,
             lambda _: distinct_limit(self.p, parameter="p"),
             removable=removable,
         )
-        rows = enough_rows(self.name, needed=self.k, found=found, parameter="k")
+        left = int(whole.sizes.sum()) - sum(values.remove.values())
+        rows = enough_rows(self.name, needed=self.k, found=left, parameter="k")
         return together([values, rows])

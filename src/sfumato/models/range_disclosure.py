@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.data.rules import Rule, RuleKind
+from sfumato.hierarchies.rollup import is_line
 from sfumato.models.base import (
     TOLERANCE,
     Counts,
@@ -19,7 +20,7 @@ from sfumato.models.base import (
     Verdict,
 )
 from sfumato.models.distances import s_diversity
-from sfumato.models.feasible import Limit, limited
+from sfumato.models.feasible import Limit, limited, nearest
 from sfumato.models.judging import Side, judge
 
 
@@ -54,7 +55,7 @@ class RangeDisclosure(SensitiveModel):
     def __post_init__(self) -> None:
         self._require_common()
         self._require_share("r", self.r, zero=True)
-        self._require_share("at_most", self.at_most)
+        self._require_share("at_most", self.at_most, zero=True)
 
     def verify(self, groups: Groups) -> Verdict:
         found = judge(
@@ -72,17 +73,33 @@ class RangeDisclosure(SensitiveModel):
         return tuple(Rule(RuleKind.RANGE, view, parameters) for view in views)
 
     def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
-        """Judge by the pairs of equal values alone, which no grouping can part.
+        """Judge by the whole table, or by its pairs of equal values alone.
 
-        Equal values contribute 1, so S-diversity is at least the sum of squared
-        shares, whose mean over groups is at least the table's.
+        Of categories, some group has at least the S-diversity of all rows. Of
+        numbers, or with rows left out, what remains true is that equal values
+        contribute 1, so that S-diversity is at least the sum of squared shares.
         """
-        return limited(self, whole, lambda _: self._limit(), removable=removable)
+        bound = limited(self, whole, lambda _: self._limit(), removable=removable)
+        lines = any(is_line(h.axis) for h in self.histograms(whole))
+        if removable or lines or not bound.feasible:
+            return bound
+        return self._of_the_whole(whole)
+
+    def _of_the_whole(self, whole: Groups) -> Feasibility:
+        verdict = self.verify(whole)
+        best = 1.0 if verdict.measured is None else verdict.measured
+        return Feasibility(
+            feasible=verdict.holds,
+            best=best,
+            message=f"{self.name} needs an S-diversity of at most {self.at_most:g}; "
+            f"the best is {best:.6g}.",
+            hint=f"Raise at_most to {nearest(best, at_least=False)}, or lower r.",
+        )
 
     def _limit(self) -> Limit:
         return Limit(
-            test=lambda counts: _squares(counts) <= self.at_most + TOLERANCE,
-            score=_squares,
+            test=lambda counts, _: _squares(counts) <= self.at_most + TOLERANCE,
+            score=lambda counts, _: _squares(counts),
             demand=f"an S-diversity of at most {self.at_most:g}",
             parameter="at_most",
             at_least=False,
