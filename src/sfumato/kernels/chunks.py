@@ -121,9 +121,7 @@ def tuples_of_rows(layout: Layout, rows: int) -> Ints:
     return _find(layout.keys, layout.row_keys[:rows])
 
 
-def _chunk_ids(
-    codes: Sequence[Codes], levels: Sequence[Codes]
-) -> tuple[Codes, Codes]:
+def _chunk_ids(codes: Sequence[Codes], levels: Sequence[Codes]) -> tuple[Codes, Codes]:
     """Dense ids of the combinations that occur, and the codes behind each id."""
     sizes = [table.shape[1] for table in levels]
     key = _packed(codes, sizes)
@@ -154,9 +152,7 @@ def _collapse(
 ) -> tuple[Ints, Ids, Ints]:
     """Sorted distinct keys, their chunk ids and how many rows have each."""
     if np.prod(np.array(widths, dtype=np.float64)) >= KEY_LIMIT:
-        keys, first, counts = np.unique(
-            row_keys, return_index=True, return_counts=True
-        )
+        keys, first, counts = np.unique(row_keys, return_index=True, return_counts=True)
         parts = np.stack([column[first] for column in ids]).astype(np.uint32)
         return keys, parts, counts
     ordered = np.sort(row_keys)

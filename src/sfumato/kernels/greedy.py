@@ -208,9 +208,7 @@ def rows_ok(space: Space, rows: Ints, room: Histograms) -> bool:
         return True
     for v in range(len(room.lengths)):
         _count_values(space.values[v], rows, v, room)
-    return group_ok(
-        len(rows), 0, room.codes, room.counts, room.lengths, space.rules
-    )
+    return group_ok(len(rows), 0, room.codes, room.counts, room.lengths, space.rules)
 
 
 @numba.njit(cache=True, nogil=True)

@@ -41,7 +41,11 @@ def split_segments(
     A group starts at each row marked in `boundaries`. Returns how many segments are
     still open and how many rows are in groups that will not be split again.
     """
-    first, second, whole = new_box(space.tables), new_box(space.tables), new_box(space.tables)
+    first, second, whole = (
+        new_box(space.tables),
+        new_box(space.tables),
+        new_box(space.tables),
+    )
     settled = 0
     spent = 0
     while open_segments > 0 and spent < budget:
@@ -88,9 +92,7 @@ def _enclose(space: Space, rows: Ints, box: Box) -> float:
 
 
 @numba.njit(cache=True, nogil=True)
-def _sides(
-    space: Space, rows: Ints, first: Box, second: Box
-) -> npt.NDArray[np.uint8]:
+def _sides(space: Space, rows: Ints, first: Box, second: Box) -> npt.NDArray[np.uint8]:
     """Assign each row to the nearer of two boxes that grow from distant points."""
     one, other = _distant(space, rows)
     empty(first)
@@ -167,9 +169,7 @@ def _swap_sides(rows: Ints, middle: int) -> None:
 
 
 @numba.njit(cache=True, nogil=True)
-def _borrow(
-    space: Space, rows: Ints, middle: int, box: Box, room: Histograms
-) -> int:
+def _borrow(space: Space, rows: Ints, middle: int, box: Box, room: Histograms) -> int:
     """Move the nearest rows of the second side to the first until it meets the rules."""
     lender = rows[middle:].copy()
     near = np.empty(len(lender))
