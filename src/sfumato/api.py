@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,12 +23,12 @@ from sfumato.models.base import OutputModel
 from sfumato.pipeline.manifest import requirements as requirement_records
 from sfumato.pipeline.manifest import risk as risk_of
 from sfumato.pipeline.question import Private, Question
-from sfumato.pipeline.run import Outcome, Run
-from sfumato.pipeline.run import anonymize as run_line
-from sfumato.pipeline.write import SOURCE_VALUES, write_release
 from sfumato.policy import Policy
 from sfumato.publish.base import Form
 from sfumato.report.html import render
+
+if TYPE_CHECKING:
+    from sfumato.pipeline.run import Outcome
 
 Source = Any
 """A path, or a pandas, polars or Arrow frame."""

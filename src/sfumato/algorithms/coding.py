@@ -3,56 +3,115 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.lattice import Lattice
-from sfumato.data.rules import SUBJECT, Rule, RuleKind, View
-from sfumato.kernels.chunks import build_chunks, tuples_of_rows
+from sfumato.algorithms.compiled import Compiled, compile_rules
+from sfumato.data.rules import SUBJECT, Distance, Rule, RuleKind, View
+from sfumato.hierarchies.rollup import ground_distance, roll_up
+from sfumato.kernels.chunks import Chunks, Layout, build_chunks, tuples_of_rows
 from sfumato.kernels.nodes import Rules, Runs
-from sfumato.kernels.rules import rule_table
+from sfumato.models.groups import value_shares
 
-INHERITED = frozenset({RuleKind.SIZE, RuleKind.DISTINCT})
+INHERITED = frozenset({RuleKind.SIZE, RuleKind.DISTINCT, RuleKind.POPULATION})
+CONVEX = frozenset(
+    {
+        RuleKind.ENTROPY,
+        RuleKind.RECURSIVE,
+        RuleKind.OCCURRENCE,
+        RuleKind.SHARE,
+        RuleKind.CLOSENESS,
+        RuleKind.LIKENESS,
+        RuleKind.DISCLOSURE,
+    }
+)
+COMPARING = frozenset(
+    {RuleKind.CLOSENESS, RuleKind.LIKENESS, RuleKind.DISCLOSURE, RuleKind.RANGE}
+)
+"""Rules that look at the distribution of a whole table."""
 
 Codes = npt.NDArray[np.int32]
+Rows = npt.NDArray[np.int64]
 
 
-def build_lattice(
-    request: Request, *, metric: str, rows: npt.NDArray[np.int64] | None = None
-) -> Lattice:
-    """Lay a request, or some of its rows, out for search over its lattice."""
-    request = request if rows is None else request.only(rows)
-    codes = [coded.codes for coded in request.quasi]
-    levels = [coded.axis.levels for coded in request.quasi]
-    extra = 0
-    if request.population is not None:
-        codes = [
-            np.append(c, p) for c, p in zip(codes, request.population, strict=True)
-        ]
-        extra = len(request.population[0])
-    chunks, layout = build_chunks(codes, levels, population=extra)
-    views, values = view_codes(request)
-    tuples = tuples_of_rows(layout, request.rows) if len(views) else np.zeros(0, int)
-    return Lattice(
-        request=request,
-        metric=metric,
-        chunks=chunks,
-        layout=layout,
-        runs=build_runs(tuples, values, len(chunks.counts)),
-        rules=sorted_rules(request, views),
-        heights=np.array([table.shape[0] for table in levels], dtype=np.int64),
-        rows=request.rows,
-    )
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Coding:
+    """A request, ready to be laid out over all or some of its rows."""
+
+    request: Request
+    compiled: Compiled
+    rules: Rules
+
+    @classmethod
+    def of(cls, request: Request, *, removable: int | None = None) -> Coding:
+        """Compile the rules; `removable` rows (the request's) may be suppressed."""
+        compiled = compile_rules(request)
+        spare = request.removable if removable is None else removable
+        return cls(
+            request=request,
+            compiled=compiled,
+            rules=sorted_rules(request, compiled, spare),
+        )
+
+    def tuples(self, rows: Rows | None = None) -> tuple[Chunks, Layout, Runs]:
+        """Distinct tuples of all or some rows, and the values of each view in them."""
+        chosen = slice(None) if rows is None else rows
+        codes = [coded.codes[chosen] for coded in self.request.quasi]
+        count = len(codes[0])
+        people = _population(self.request)
+        if people is not None:
+            codes = [np.append(c, p) for c, p in zip(codes, people, strict=True)]
+        chunks, layout = build_chunks(
+            codes,
+            [coded.axis.levels for coded in self.request.quasi],
+            population=len(codes[0]) - count,
+        )
+        values = self.compiled.codes[:, chosen]
+        runs = build_runs(layout, count, values, len(chunks.counts))
+        return chunks, layout, runs
+
+    def exact(self, kept: npt.NDArray[np.bool_]) -> Compiled:
+        """The rules as they are when only these rows are published."""
+        references = dict(self.compiled.references)
+        for view in self.compiled.views:
+            if view != SUBJECT and view.reference == "published":
+                references[view] = _shares(self.request, view, kept)
+        changed = replace(self.compiled, references=references)
+        return replace(changed, table=changed.only(changed.rules))
+
+
+def _population(request: Request) -> list[Codes] | None:
+    """The people all of whose values occur in the table.
+
+    Others match no published cell but `*`; leaving them out counts too few people.
+    """
+    if request.population is None:
+        return None
+    known = np.ones(len(request.population[0]), dtype=np.bool_)
+    for coded, codes in zip(request.quasi, request.population, strict=True):
+        known &= (codes >= 0) & (codes < coded.axis.size)
+    return [codes[known] for codes in request.population]
+
+
+def _shares(
+    request: Request, view: View, kept: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.float64]:
+    axis, to_new = roll_up(request.sensitive[view.column].axis, view.level)
+    values = to_new[request.sensitive[view.column].codes[kept]]
+    subject = None if request.subject is None else request.subject[kept]
+    return value_shares(axis, values, subject, missing_any=request.missing_any)
 
 
 def build_runs(
-    tuples: npt.NDArray[np.int64], values: Sequence[Codes], count: int
+    layout: Layout, rows: int, values: Sequence[Codes] | Codes, count: int
 ) -> Runs:
     """Count each value of each view in each tuple."""
+    tuples = tuples_of_rows(layout, rows) if len(values) else np.zeros(0, np.int64)
     parts = [_run(tuples, codes, count) for codes in values]
-    sizes = np.array([int(c.max(initial=-1)) + 1 for c in values], dtype=np.int64)
+    sizes = np.array([int(c.max(initial=0)) + 1 for c in values], dtype=np.int64)
     offsets = np.cumsum([0, *(len(codes) for _, codes, _ in parts)])
     starts = [s + o for (s, _, _), o in zip(parts, offsets, strict=False)]
     return Runs(
@@ -72,7 +131,7 @@ def _run(
     tuples: npt.NDArray[np.int64], codes: Codes, count: int
 ) -> tuple[npt.NDArray[np.int64], Codes, Codes]:
     """Where each tuple's values start, the values and how often they occur."""
-    size = int(codes.max(initial=-1)) + 1
+    size = int(codes.max(initial=0)) + 1
     key = np.sort(tuples * size + codes)
     new = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1])))
     pairs = key[new]
@@ -81,38 +140,57 @@ def _run(
     return starts, (pairs % size).astype(np.int32), counts.astype(np.int32)
 
 
-def sorted_rules(request: Request, views: Sequence[View]) -> Rules:
-    """Sort rules by what a failing group means for the nodes below."""
+def sorted_rules(request: Request, compiled: Compiled, removable: int) -> Rules:
+    """Sort rules by what a failing group means for the nodes below.
+
+    If rows may be left out, what a group is compared with drifts with them. Rules
+    that compare are then weakened by as much as they may drift, or left out.
+    """
     inherited: list[Rule] = []
     convex: list[Rule] = []
     other: list[Rule] = []
-    names = tuple(request.sensitive)
-    for model in request.models:
-        for rule in model.rules(names, subjects=request.subject is not None):
-            if rule.kind in INHERITED:
-                inherited.append(rule)
-            elif model.monotone_generalization:
-                convex.append(rule)
-            else:
-                other.append(rule)
+    drifting = removable > 0 and comparing(compiled)
+    for rule in compiled.rules:
+        if removable > 0 and _drifts(rule):
+            convex += _weakened(rule, compiled, removable / max(request.rows, 1))
+        elif rule.kind in INHERITED and not (rule.view and rule.view.others_known):
+            inherited.append(rule)
+        elif rule.kind in CONVEX | INHERITED and request.subject is None:
+            convex.append(rule)
+        else:
+            other.append(rule)
     return Rules(
-        inherited=rule_table(inherited, views),
-        convex=rule_table(convex, views),
-        other=rule_table(other, views),
-        slack=np.zeros(len(convex)),
-        plain=all(r.kind == RuleKind.SIZE for r in (*inherited, *convex, *other)),
+        inherited=compiled.only(inherited),
+        convex=compiled.only(convex),
+        other=compiled.only(other),
+        plain=all(rule.kind == RuleKind.SIZE for rule in compiled.rules),
+        drifting=drifting,
     )
 
 
-def view_codes(request: Request) -> tuple[list[View], list[Codes]]:
-    names = tuple(request.sensitive)
-    rules = [
-        r
-        for m in request.models
-        for r in m.rules(names, subjects=request.subject is not None)
-    ]
-    views = sorted({r.view for r in rules if r.view is not None})
-    return views, [
-        request.subject if v == SUBJECT else request.sensitive[v.column].codes
-        for v in views
-    ]
+def comparing(compiled: Compiled) -> bool:
+    """Whether any rule compares with the rows that are published."""
+    return any(map(_drifts, compiled.rules))
+
+
+def _drifts(rule: Rule) -> bool:
+    """Whether a rule compares with the rows that are published."""
+    compares = rule.kind in COMPARING and rule.view is not None
+    return compares and rule.view is not None and rule.view.reference == "published"
+
+
+def _weakened(rule: Rule, compiled: Compiled, share: float) -> list[Rule]:
+    """A rule that holds whenever this one does, whatever share of rows is left out.
+
+    Leaving out a share of the rows moves the distribution of the rest by at most
+    that share of its mass, and the earth mover's distance by no more. Ordered
+    distances also change when a value vanishes, and the other rules have no bound.
+    """
+    assert rule.view is not None
+    if rule.kind != RuleKind.CLOSENESS or compiled.pairs:
+        return []
+    limit, asked, *rest = rule.parameters
+    ground = ground_distance(compiled.axes[rule.view], Distance(int(asked)))
+    if ground is Distance.ORDERED:
+        return []
+    return [replace(rule, parameters=(limit + share, asked, *rest))]

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
-from sfumato.algorithms.coding import build_lattice
+from sfumato.algorithms.coding import Coding
 from sfumato.algorithms.lattice import Figures, Lattice, infeasible
 
 
@@ -34,7 +34,7 @@ class Datafly(Algorithm):
     )
 
     def search(self, request: Request) -> Solution:
-        lattice = build_lattice(request, metric="ncp")
+        lattice = Lattice.of(Coding.of(request), metric="ncp")
         figures, steps = _climb(lattice)
         return Solution(
             grouping=lattice.grouping(figures.node),

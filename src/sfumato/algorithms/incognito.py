@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
-from sfumato.algorithms.coding import build_lattice
+from sfumato.algorithms.coding import Coding
 from sfumato.algorithms.lattice import Figures, Lattice, infeasible, require_room
 from sfumato.algorithms.losses import Metric, check_metric
 from sfumato.errors import PolicyError, RefusedError
 from sfumato.kernels import lattice as kernel
-from sfumato.kernels.minimal import visit_subsets
+from sfumato.kernels.minimal import mark_above, visit_subsets
 
 BATCH = 64
 """Nodes checked between two reports of progress."""
@@ -58,7 +58,7 @@ class Incognito(Algorithm):
             )
 
     def search(self, request: Request) -> Solution:
-        lattice = build_lattice(request, metric=self.metric)
+        lattice = Lattice.of(Coding.of(request), metric=self.metric)
         self._require_few_nodes(lattice)
         minimal, counters = minimal_nodes(lattice)
         if not len(minimal):
@@ -94,13 +94,21 @@ def minimal_nodes(
     problem = lattice.problem(limit=lattice.request.removable, free_suppression=True)
     status = np.zeros(lattice.size, dtype=np.uint8)
     within = np.zeros(lattice.size, dtype=np.bool_)
-    counters = np.array([0, 0, lattice.rows], dtype=np.int64)
+    counters = np.array([0, 0, lattice.rows, -1], dtype=np.int64)
     order = _subset_order(lattice)
     finished = False
     while not finished:
         finished = visit_subsets(
             order, BATCH, problem, status, within, counters, lattice.work
         )
+        waiting = int(counters[kernel.PENDING])
+        if waiting >= 0:
+            counters[kernel.PENDING] = -1
+            figures = lattice.figures(lattice.node(waiting))
+            if figures.suppressed <= problem.limit and figures.groups:
+                within[waiting] = True
+                mark_above(waiting, problem, status)
+            continue
         share = counters[kernel.CURSOR] / lattice.size
         lattice.request.progress(f"{counters[kernel.CHECKED]} nodes checked", share)
     return np.flatnonzero(within & (status != kernel.ABOVE)), counters

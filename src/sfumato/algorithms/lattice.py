@@ -18,27 +18,19 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Request
+from sfumato.algorithms.coding import Coding
 from sfumato.algorithms.losses import SEPARABLE, CellLosses, cell_losses
 from sfumato.data.grouping import Grouping
 from sfumato.errors import InfeasibleError, RefusedError
 from sfumato.kernels import lattice as kernel
-from sfumato.kernels.chunks import (
-    Chunks,
-    Layout,
-    chunk_weights,
-    tuples_of_rows,
-)
+from sfumato.kernels.chunks import Chunks, Layout, chunk_weights, tuples_of_rows
 from sfumato.kernels.nodes import (
-    GROUPS,
-    LOST,
-    PENALTY,
-    SQUARES,
-    SUPPRESSED,
     Rules,
     Runs,
     Work,
+    drop_groups,
     group_of_tuples,
-    judge,
+    penalty_of_dropped,
     workspace,
 )
 
@@ -60,22 +52,49 @@ class Figures:
     loss: float
     suppressed: int
     groups: int
-    lost: int
-    """Rows lost at this node and at every node below, at least."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Lattice:
     """A request as distinct tuples, rules and levels, with one metric."""
 
-    request: Request
+    coding: Coding
     metric: str
     chunks: Chunks
     layout: Layout
     runs: Runs
-    rules: Rules
-    heights: Ints
     rows: int
+    leaves: tuple[Ints, ...]
+    """Rows with each leaf, per column."""
+
+    @classmethod
+    def of(cls, coding: Coding, *, metric: str, chosen: Ints | None = None) -> Lattice:
+        """Lay out all or the chosen rows of a request."""
+        chunks, layout, runs = coding.tuples(chosen)
+        rows = coding.request.rows if chosen is None else len(chosen)
+        return cls(
+            coding=coding,
+            metric=metric,
+            chunks=chunks,
+            layout=layout,
+            runs=runs,
+            rows=rows,
+            leaves=_leaves(coding.request, chosen),
+        )
+
+    @property
+    def request(self) -> Request:
+        return self.coding.request
+
+    @property
+    def rules(self) -> Rules:
+        return self.coding.rules
+
+    @cached_property
+    def heights(self) -> Ints:
+        """How many levels each column has."""
+        heights = [coded.axis.height for coded in self.request.quasi]
+        return np.array(heights, dtype=np.int64)
 
     @property
     def size(self) -> int:
@@ -91,14 +110,6 @@ class Lattice:
         """What one level of each column adds to a node's number."""
         steps = np.cumprod(np.append(1, self.heights[:0:-1]))[::-1]
         return np.ascontiguousarray(steps).astype(np.int64)
-
-    @cached_property
-    def leaves(self) -> list[Ints]:
-        """Rows with each leaf, per column."""
-        return [
-            np.bincount(coded.codes, minlength=coded.axis.size)
-            for coded in self.request.quasi
-        ]
 
     @cached_property
     def losses(self) -> CellLosses:
@@ -138,36 +149,30 @@ class Lattice:
 
     def figures(self, node: Sequence[int]) -> Figures:
         """Judge one node."""
-        levels = np.array(node, dtype=np.int64)
-        separable = self.metric in SEPARABLE
-        judge(
-            self.chunks,
-            self.runs,
-            self.rules,
-            self.weights if separable else np.zeros(0),
-            levels,
-            self.rows,
-            self.work,
-        )
-        counts = self.work.counts
+        group_of = self.groups_of_tuples(node)
+        kept = group_of >= 0
+        _, groups = np.unique(group_of[kept], return_inverse=True)
+        sizes = np.bincount(groups, weights=self.chunks.counts[kept])
+        suppressed = self.rows - int(sizes.sum())
         return Figures(
             node=tuple(int(level) for level in node),
-            loss=self._loss(levels),
-            suppressed=int(counts[SUPPRESSED]),
-            groups=int(counts[GROUPS]),
-            lost=int(counts[LOST]),
+            loss=self._loss(node, group_of, sizes),
+            suppressed=suppressed,
+            groups=len(sizes),
         )
 
-    def _loss(self, levels: Ints) -> float:
-        counts = self.work.counts
-        kept = self.rows - int(counts[SUPPRESSED])
+    def _loss(self, node: Sequence[int], group_of: Ints, sizes: Floats) -> float:
+        kept = float(sizes.sum())
         if self.metric == "discernibility":
-            return float(counts[SQUARES] + self.rows * counts[SUPPRESSED])
+            return float((sizes**2).sum() + self.rows * (self.rows - kept))
         if self.metric == "average_class_size":
-            groups = int(counts[GROUPS]) * self.rules.inherited.minimum
+            groups = len(sizes) * self.rules.inherited.minimum
             return kept / groups if groups else math.inf
-        base = sum(b[level] for b, level in zip(self.base, levels, strict=True))
-        return float(base + self.work.sums[PENALTY])
+        base = sum(b[level] for b, level in zip(self.base, node, strict=True))
+        levels = np.array(node, dtype=np.int64)
+        return float(
+            base + penalty_of_dropped(self.chunks, self.weights, group_of, levels)
+        )
 
     def grouping(self, node: Sequence[int]) -> Grouping:
         """The groups of a node, those that break a rule suppressed."""
@@ -180,9 +185,23 @@ class Lattice:
         return Grouping(renumbered[rows], len(kept), levels)
 
     def groups_of_tuples(self, node: Sequence[int]) -> Ints:
-        """A number for the group of each tuple, −1 where it is suppressed."""
+        """A number for the group of each tuple, −1 where it is suppressed.
+
+        Where groups are compared with the rows that are kept, groups are dropped
+        until those that are left meet the rules among themselves.
+        """
         levels = np.array(node, dtype=np.int64)
-        return group_of_tuples(self.chunks, self.runs, self.rules, levels, self.work)
+        group_of = group_of_tuples(
+            self.chunks, self.runs, self.rules, levels, self.work
+        )
+        while self.rules.drifting and (group_of >= 0).any():
+            kept = group_of[tuples_of_rows(self.layout, self.rows)] >= 0
+            table = self.coding.exact(kept).table
+            if not drop_groups(
+                self.chunks, self.runs, table, group_of, levels, self.work
+            ):
+                break
+        return group_of
 
     def describe(self, node: Sequence[int]) -> dict[str, int]:
         """The levels of a node by column."""
@@ -210,6 +229,14 @@ class Lattice:
     def sums_of_levels(self) -> npt.NDArray[Any]:
         """The height of every node: the sum of its levels."""
         return self.over_nodes([np.arange(h, dtype=np.int32) for h in self.heights])
+
+
+def _leaves(request: Request, chosen: Ints | None) -> tuple[Ints, ...]:
+    rows = slice(None) if chosen is None else chosen
+    return tuple(
+        np.bincount(coded.codes[rows], minlength=coded.axis.size)
+        for coded in request.quasi
+    )
 
 
 def _goal(metric: str) -> int:

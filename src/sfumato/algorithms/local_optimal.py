@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
-from sfumato.algorithms.coding import build_lattice
+from sfumato.algorithms.coding import Coding, comparing
 from sfumato.algorithms.lattice import Lattice, Node, infeasible
 from sfumato.algorithms.optimal import find_best
 from sfumato.data.grouping import Grouping
@@ -83,11 +83,12 @@ class LocalOptimal(Algorithm):
             )
 
     def search(self, request: Request) -> Solution:
+        coding = Coding.of(request, removable=0)
         rounds = _Rounds(np.arange(request.rows))
-        while len(rounds.rest) and self._round(request, rounds):
+        while len(rounds.rest) and self._round(coding, rounds):
             share = 1 - len(rounds.rest) / request.rows
             request.progress(f"{len(rounds.parts)} rounds", share)
-        self._settle(request, rounds)
+        self._settle(coding, rounds)
         grouping = _merged(request, rounds)
         return Solution(
             grouping=grouping,
@@ -99,10 +100,10 @@ class LocalOptimal(Algorithm):
             },
         )
 
-    def _round(self, request: Request, rounds: _Rounds) -> bool:
+    def _round(self, coding: Coding, rounds: _Rounds) -> bool:
         """Publish some of the rows left over; False if none can be."""
-        lattice = self._lattice(request, rounds.rest)
-        enough = math.ceil(self.min_share * request.rows)
+        lattice = self._lattice(coding, rounds.rest)
+        enough = math.ceil(self.min_share * coding.request.rows)
         for least in (min(enough, lattice.rows), 1):
             node = self._best(lattice, rounds, limit=lattice.rows - least)
             if node is not None:
@@ -110,20 +111,25 @@ class LocalOptimal(Algorithm):
                 return True
         return False
 
-    def _settle(self, request: Request, rounds: _Rounds) -> None:
-        """Take rounds back until no more rows are left over than may be."""
-        while len(rounds.rest) > request.removable:
+    def _settle(self, coding: Coding, rounds: _Rounds) -> None:
+        """Take rounds back until no more rows are left over than may be.
+
+        If groups are compared with the rows that are kept, none may be left over:
+        then all rounds were judged by the right distribution.
+        """
+        spare = 0 if comparing(coding.compiled) else coding.request.removable
+        while len(rounds.rest) > spare:
             if not rounds.parts:
-                lattice = self._lattice(request, rounds.rest)
+                lattice = self._lattice(coding, rounds.rest)
                 raise infeasible(lattice, lattice.figures(lattice.top).suppressed)
             rounds.dissolve_last()
-            lattice = self._lattice(request, rounds.rest)
-            node = self._best(lattice, rounds, limit=request.removable)
+            lattice = self._lattice(coding, rounds.rest)
+            node = self._best(lattice, rounds, limit=spare)
             if node is not None:
                 rounds.add(lattice, node)
 
-    def _lattice(self, request: Request, rows: Rows) -> Lattice:
-        return build_lattice(request, metric=self.metric, rows=rows)
+    def _lattice(self, coding: Coding, rows: Rows) -> Lattice:
+        return Lattice.of(coding, metric=self.metric, chosen=rows)
 
     def _best(self, lattice: Lattice, rounds: _Rounds, *, limit: int) -> Node | None:
         outcome = find_best(lattice, limit=limit, checks=CHECKS, free_suppression=True)

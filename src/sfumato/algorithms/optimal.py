@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
-from sfumato.algorithms.coding import build_lattice
+from sfumato.algorithms.coding import Coding
 from sfumato.algorithms.lattice import Lattice, Node, infeasible, require_room
 from sfumato.algorithms.losses import Metric, check_metric
 from sfumato.errors import PolicyError, SearchError
@@ -72,7 +72,7 @@ class Optimal(Algorithm):
             _positive("seconds", self.seconds)
 
     def search(self, request: Request) -> Solution:
-        lattice = build_lattice(request, metric=self.metric)
+        lattice = Lattice.of(Coding.of(request), metric=self.metric)
         outcome = self.find(lattice, limit=request.removable)
         if outcome.node is None:
             raise self._nothing(lattice, outcome)
@@ -131,7 +131,8 @@ def find_best(
     require_room(lattice.size)
     problem = lattice.problem(limit=limit, free_suppression=free_suppression)
     search = start_search(lattice, problem)
-    kernel.descend(problem, search, lattice.work)
+    if not lattice.rules.drifting:
+        kernel.descend(problem, search, lattice.work)
     order = sweep_order(lattice, search)
     finished = _sweep(lattice, problem, search, order, checks, seconds)
     return _outcome(lattice, search, finished=finished)
@@ -152,7 +153,7 @@ def start_search(lattice: Lattice, problem: kernel.Problem) -> kernel.Search:
         guide=base,
         least=least,
         best=np.array([np.inf]),
-        counters=np.array([0, 0, lattice.rows], dtype=np.int64),
+        counters=np.array([0, 0, lattice.rows, -1], dtype=np.int64),
     )
 
 
@@ -178,11 +179,24 @@ def _sweep(
         if batch <= 0 or time.monotonic() > deadline:
             return False
         finished = kernel.sweep(order, batch, problem, search, lattice.work)
+        if search.counters[kernel.PENDING] >= 0:
+            _settle_pending(lattice, search, problem.limit)
+            continue
         done = search.counters[kernel.CURSOR] / lattice.size
         lattice.request.progress(
             f"{search.counters[kernel.CHECKED]} nodes checked", done
         )
     return True
+
+
+def _settle_pending(lattice: Lattice, search: kernel.Search, limit: int) -> None:
+    """Judge the node that waits by the rules asked for."""
+    number = int(search.counters[kernel.PENDING])
+    search.counters[kernel.PENDING] = -1
+    figures = lattice.figures(lattice.node(number))
+    if figures.suppressed <= limit and figures.groups:
+        search.value[number] = figures.loss
+        search.best[0] = min(search.best[0], figures.loss)
 
 
 def _outcome(lattice: Lattice, search: kernel.Search, *, finished: bool) -> Outcome:

@@ -6,11 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.coding import view_codes
+from sfumato.algorithms.compiled import compile_rules
 from sfumato.errors import RefusedError
 from sfumato.kernels.boxes import axis_tables
 from sfumato.kernels.greedy import Space, pair_losses
-from sfumato.kernels.rules import rule_table
 from sfumato.models.base import Scope
 
 
@@ -18,17 +17,14 @@ def build_space(request: Request) -> Space:
     """Lay a request out for kernels that grow boxes."""
     tables = axis_tables([coded.axis for coded in request.quasi])
     pair_start, pairs = pair_losses(tables)
-    views, values = view_codes(request)
-    subjects = request.subject is not None
-    names = tuple(request.sensitive)
-    rules = [r for m in request.models for r in m.rules(names, subjects=subjects)]
+    compiled = compile_rules(request)
     return Space(
         points=np.column_stack([coded.codes for coded in request.quasi]),
         tables=tables,
         pair_start=pair_start,
         pairs=pairs,
-        values=np.array(values, dtype=np.int32).reshape(len(views), request.rows),
-        rules=rule_table(rules, views),
+        values=compiled.codes,
+        rules=compiled.table,
     )
 
 

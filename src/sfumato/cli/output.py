@@ -15,7 +15,7 @@ HEAD = ("requirement", "required", "measured", "verdict")
 
 def print_json(record: Mapping[str, Any]) -> None:
     """Machine output: one JSON object on stdout."""
-    from sfumato.report.json import dump
+    from sfumato.data.record import dump
 
     typer.echo(dump(record))
 

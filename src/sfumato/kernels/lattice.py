@@ -51,9 +51,10 @@ SEPARABLE, DISCERNIBILITY, AVERAGE_SIZE = range(3)
 OPEN, DONE, DEAD, ABOVE = range(4)
 TOLERANCE = 1e-12
 
-CHECKED, CURSOR, FEWEST = range(3)
+CHECKED, CURSOR, FEWEST, PENDING = range(4)
 """What `Search.counters` holds: nodes checked, place in the order, the smallest
-number of rows that any checked node suppresses."""
+number of rows that any checked node suppresses, and a node that is within the limit
+by the weaker rules and waits to be judged by those asked for, or −1."""
 
 
 class Problem(NamedTuple):
@@ -137,7 +138,9 @@ def examine(
         _kill_below(levels, problem, search)
         return False
     within = counts[SUPPRESSED] <= problem.limit and counts[GROUPS] > 0
-    if within:
+    if within and problem.rules.drifting:
+        search.counters[PENDING] = node
+    elif within:
         search.value[node] = loss_of(node, problem, search, work)
         search.best[0] = min(search.best[0], search.value[node])
     if problem.bounded:
@@ -281,10 +284,10 @@ def sweep(
     counters = search.counters
     stop = counters[CHECKED] + checks
     while counters[CURSOR] < len(order):
-        if counters[CHECKED] >= stop:
+        if counters[CHECKED] >= stop or counters[PENDING] >= 0:
             return False
         node = order[counters[CURSOR]]
         counters[CURSOR] += 1
         if worth_a_look(node, search):
             examine(node, problem, search, work, levels)
-    return True
+    return counters[PENDING] < 0

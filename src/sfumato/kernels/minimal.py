@@ -6,7 +6,6 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels.nodes import GROUPS, LOST, SUPPRESSED, Work, judge
 from sfumato.kernels.lattice import (
     ABOVE,
     CHECKED,
@@ -15,10 +14,12 @@ from sfumato.kernels.lattice import (
     DONE,
     FEWEST,
     OPEN,
+    PENDING,
     Problem,
     levels_of,
     next_run,
 )
+from sfumato.kernels.nodes import GROUPS, LOST, SUPPRESSED, Work, judge
 
 Ints = npt.NDArray[np.int64]
 Status = npt.NDArray[np.uint8]
@@ -42,7 +43,7 @@ def visit_subsets(
     levels = np.zeros(len(problem.heights), dtype=np.int64)
     stop = counters[CHECKED] + checks
     while counters[CURSOR] < len(order):
-        if counters[CHECKED] >= stop:
+        if counters[CHECKED] >= stop or counters[PENDING] >= 0:
             return False
         node = order[counters[CURSOR]]
         counters[CURSOR] += 1
@@ -53,11 +54,13 @@ def visit_subsets(
             status[node] = DEAD
             continue
         status[node] = _check(levels, problem, counters, work)
-        within[node] = work.counts[SUPPRESSED] <= problem.limit
-        within[node] = within[node] and work.counts[GROUPS] > 0
-        if within[node]:
-            _mark_above(node, levels, problem, status)
-    return True
+        if work.counts[SUPPRESSED] <= problem.limit and work.counts[GROUPS] > 0:
+            if problem.rules.drifting:
+                counters[PENDING] = node
+            else:
+                within[node] = True
+                mark_above(node, problem, status)
+    return counters[PENDING] < 0
 
 
 @numba.njit(cache=True, nogil=True)
@@ -87,8 +90,10 @@ def _subset_is_dead(node: int, levels: Ints, problem: Problem, status: Status) -
 
 
 @numba.njit(cache=True, nogil=True)
-def _mark_above(node: int, levels: Ints, problem: Problem, status: Status) -> None:
+def mark_above(node: int, problem: Problem, status: Status) -> None:
     """No node above this one is minimal."""
+    levels = np.zeros(len(problem.heights), dtype=np.int64)
+    levels_of(node, problem, levels)
     room = problem.heights - 1 - levels
     last = len(levels) - 1
     counter = np.zeros(last + 1, dtype=np.int64)

@@ -43,10 +43,11 @@ class Rules(NamedTuple):
     inherited: RuleTable
     convex: RuleTable
     other: RuleTable
-    slack: Floats
-    """Per line of `convex`: how far a group's measure may be off below (see removal)."""
     plain: bool
     """Whether the size of a group is all that counts."""
+    drifting: bool
+    """Whether what groups are compared with depends on the rows that are kept; the
+    rules above are then weaker than those asked for, and give bounds only."""
 
 
 class Runs(NamedTuple):
@@ -390,7 +391,7 @@ def _lost_rows(runs: Runs, rules: Rules, g: int, size: int, work: Work) -> int:
     if not group_ok(size, population, codes, values, lengths, rules.inherited):
         return size
     if not group_ok(size, population, codes, values, lengths, rules.convex):
-        return fewest_removals(size, codes, values, lengths, rules.convex, rules.slack)
+        return fewest_removals(size, codes, values, lengths, rules.convex)
     if not group_ok(size, population, codes, values, lengths, rules.other):
         return 0
     return -1
@@ -462,3 +463,50 @@ def group_of_tuples(
             kept = work.verdict[cell] == 1
         group_of[i] = cell if kept else -1
     return group_of
+
+
+@numba.njit(cache=True, nogil=True)
+def drop_groups(
+    chunks: Chunks,
+    runs: Runs,
+    table: RuleTable,
+    group_of: Ints,
+    levels: Ints,
+    work: Work,
+) -> int:
+    """Set `group_of` to −1 for tuples whose group breaks a rule; how many groups do.
+
+    Groups that are dropped already are not judged again.
+    """
+    groups = _relabel(place(chunks, levels, work), work)
+    _gather(chunks, groups, table.minimum, work)
+    dropped = 0
+    for g in range(groups):
+        members = work.members[work.group_start[g] : work.group_start[g + 1]]
+        if group_of[members[0]] < 0:
+            continue
+        collect(runs, members, work)
+        if not group_ok(
+            np.int64(work.sizes[g]),
+            work.population[g],
+            work.codes,
+            work.values,
+            work.lengths,
+            table,
+        ):
+            dropped += 1
+            for i in members:
+                group_of[i] = -1
+    return dropped
+
+
+@numba.njit(cache=True, nogil=True)
+def penalty_of_dropped(
+    chunks: Chunks, weights: Floats, group_of: Ints, levels: Ints
+) -> float:
+    """What the rows of dropped tuples add to the loss."""
+    total = 0.0
+    for i in range(len(group_of)):
+        if group_of[i] < 0:
+            total += chunks.counts[i] * weight_of(chunks, weights, levels, i)
+    return total

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sfumato.data.record import dump
 from sfumato.errors import GuaranteeError, OutputError
 from sfumato.io.read import read_source
 from sfumato.io.write import hash_file, write_table
@@ -131,10 +132,4 @@ def row_record(outcome: Outcome) -> pa.Table:
 
 
 def _write_json(path: Path, record: Mapping[str, Any]) -> None:
-    text = json.dumps(record, indent=2, ensure_ascii=False, default=_plain)
-    path.write_text(text + "\n", encoding="utf-8")
-
-
-def _plain(value: Any) -> Any:
-    """NumPy numbers as Python's own."""
-    return value.item() if isinstance(value, np.generic) else str(value)
+    path.write_text(dump(record) + "\n", encoding="utf-8")

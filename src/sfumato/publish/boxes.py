@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from sfumato.data.grouping import Grouping
 from sfumato.hierarchies.axis import CodedAxis, Shape
-from sfumato.kernels.bounds import group_bounds, group_masks
 
 Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
@@ -29,6 +28,9 @@ class Extent:
     @cached_property
     def bounds(self) -> tuple[Ints, Ints]:
         """Lowest and highest code of each group."""
+        # Late: judging a table must not wait for the compiler.
+        from sfumato.kernels.bounds import group_bounds
+
         low, high = group_bounds(
             self.grouping.group_of, self.coded.codes, self.grouping.count
         )
@@ -53,6 +55,8 @@ class Extent:
         """A set number per group, and the codes of each distinct set, ascending."""
         axis = self.coded.axis
         if axis.size <= WORD:
+            from sfumato.kernels.bounds import group_masks
+
             masks = group_masks(
                 self.grouping.group_of, self.coded.codes, self.grouping.count
             )

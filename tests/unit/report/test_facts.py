@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.report.facts import MOST_BARS, build, size_bins
-from sfumato.report.json import dump
+from sfumato.data.record import dump
 
 MANIFEST: dict[str, Any] = {
     "sfumato": "0.1.0",

@@ -1,4 +1,4 @@
-"""The facts of a release as JSON."""
+"""Records as JSON: what manifests, audits and machine output are written in."""
 
 from __future__ import annotations
 
