@@ -91,7 +91,7 @@ def _content(path: Path) -> bytes:
 
 def _read_csv(path: Path, delimiter: str | None, encoding: str | None) -> pa.Table:
     plain = plain_text(_content(path), encoding, path)
-    if not plain.content.strip():
+    if not plain.content or plain.content.isspace():
         raise _empty(path)
     delimiter = delimiter or find_delimiter(plain.sample)
     names = header(plain.sample, delimiter)
