@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-import numpy as np
 import pyarrow as pa
 
 from sfumato.data.coding import code_column, infer_kind
@@ -108,50 +107,40 @@ def _guess(column: Column, reason: str, rows: int) -> Guess:
 
 
 def _role(column: Column, power: Power, rows: int) -> tuple[Role, str]:
-    given_away = _by_content(column, power, rows)
-    by_name = role_of_name(column.name)
     if names_a_person_number(column.name) and power.distinction >= OFTEN_DIFFERENT:
         return _person_number(power, rows)
-    if given_away:
-        return Role.IDENTIFIER, given_away
+    what = _giveaway(column)
+    if what:
+        return Role.IDENTIFIER, f"its values are {what}"
+    by_name = role_of_name(column.name)
     if by_name is not None:
         return _plausible(by_name, column, power)
-    if column.kind is Kind.INTEGER and _reads_like_a_key(column, power, rows):
-        return Role.IDENTIFIER, f"{power.distinct} different numbers in {rows} rows"
-    return _in_doubt(column, power)
+    unique = _unique(column, power, rows)
+    return (Role.IDENTIFIER, unique) if unique else _in_doubt(column, power)
 
 
-def _reads_like_a_key(column: Column, power: Power, rows: int) -> bool:
-    if rows < FEWEST_ROWS:
-        return False
-    named = ends_like_a_number(column.name) and power.distinction >= OFTEN_DIFFERENT
-    return named or power.distinct == rows
-
-
-def _by_content(column: Column, power: Power, rows: int) -> str | None:
-    """Why the values alone say that a column names people, if they do."""
+def _giveaway(column: Column) -> str | None:
     known = [label for at, label in enumerate(column.labels) if at != column.missing]
-    what = giveaway(known) if not column.kind.numeric or _long(known) else None
-    if what:
-        return f"its values are {what}"
-    if rows < FEWEST_ROWS or power.distinction < NEARLY_UNIQUE:
+    return giveaway(known) if not column.kind.numeric or _long(known) else None
+
+
+def _unique(column: Column, power: Power, rows: int) -> str | None:
+    """Why the values, being nearly all different, name the rows; if they do."""
+    if rows < FEWEST_ROWS:
         return None
-    if column.kind in (Kind.CATEGORY, Kind.CODE):
+    nearly = power.distinction >= NEARLY_UNIQUE
+    if column.kind in (Kind.CATEGORY, Kind.CODE) and nearly:
         return f"text with {power.distinct} different values in {rows} rows"
-    if column.kind is Kind.INTEGER and _numbers_rows(column, rows):
-        return "it numbers the rows"
+    if column.kind is not Kind.INTEGER:
+        return None
+    named = ends_like_a_number(column.name) and power.distinction >= OFTEN_DIFFERENT
+    if named or power.distinct == rows:
+        return f"{power.distinct} different numbers in {rows} rows"
     return None
 
 
 def _long(labels: Sequence[str]) -> bool:
     return all(len(label) >= 13 for label in labels[:FEWEST_ROWS])
-
-
-def _numbers_rows(column: Column, rows: int) -> bool:
-    numbers = column.numbers
-    if numbers is None or column.missing >= 0 or column.size < rows:
-        return False
-    return bool(np.all(np.diff(numbers) == 1))
 
 
 def _person_number(power: Power, rows: int) -> tuple[Role, str]:

@@ -84,11 +84,15 @@ def kind_of_texts(texts: Texts) -> tuple[Kind, str]:
     digits = _digits(trimmed)
     if digits is not None:
         return digits
-    if _fits(trimmed, DECIMAL) and not _any(trimmed, LEADING_ZERO + r"\d*\."):
-        parsed = _decimals(trimmed)
-        if not parsed.bad.any():
-            return Kind.DECIMAL, "every value is a number"
+    if _are_decimals(trimmed):
+        return Kind.DECIMAL, "every value is a number"
     return _moments(trimmed) or _words(trimmed)
+
+
+def _are_decimals(texts: Texts) -> bool:
+    if not _fits(texts.slice(0, SAMPLE), DECIMAL) or _decimals(texts).bad.any():
+        return False
+    return not _any(texts, LEADING_ZERO + r"[0-9]*\.")
 
 
 def _digits(texts: Texts) -> tuple[Kind, str] | None:
@@ -148,8 +152,13 @@ def _integers(texts: Texts) -> Meaning:
 
 
 def _decimals(texts: Texts) -> Meaning:
-    bad = _mismatch(texts, DECIMAL)
-    keys = _cast_good(texts, bad, pa.float64())
+    try:
+        # All at once is several times faster than looking for the misfits first.
+        keys = pc.cast(texts, pa.float64()).to_numpy(zero_copy_only=False)
+        bad = np.zeros(len(keys), dtype=np.bool_)
+    except pa.ArrowInvalid:
+        bad = _mismatch(texts, DECIMAL)
+        keys = _cast_good(texts, bad, pa.float64())
     # A number too large for a float is infinite: no interval could hold it.
     return Meaning(keys + 0.0, bad | ~np.isfinite(keys))
 

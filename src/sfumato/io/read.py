@@ -17,7 +17,7 @@ import pyarrow.parquet as parquet
 from sfumato.data.source import delimiter_of, encoding_of, remember
 from sfumato.errors import DataError
 from sfumato.io.formats import Format, compressed, format_of
-from sfumato.io.sniff import Plain, find_delimiter, header, plain_text, undecodable
+from sfumato.io.sniff import Plain, find_delimiter, header, plain_text
 
 __all__ = ["delimiter_of", "encoding_of", "read_source"]
 
@@ -91,10 +91,12 @@ def _content(path: Path) -> bytes:
 
 def _read_csv(path: Path, delimiter: str | None, encoding: str | None) -> pa.Table:
     plain = plain_text(_content(path), encoding, path)
-    if not plain.content.strip():
+    if not plain.content or plain.content.isspace():
         raise _empty(path)
     delimiter = delimiter or find_delimiter(plain.sample)
     names = header(plain.sample, delimiter)
+    if any("\ufffd" in name for name in names):
+        plain.check_decodes(path)
     _check_names(names, path)
     table = _parse(plain, delimiter, names, path)
     if table.column_names != names:
@@ -109,8 +111,9 @@ def _read_csv(path: Path, delimiter: str | None, encoding: str | None) -> pa.Tab
 def _parse(plain: Plain, delimiter: str, names: list[str], path: Path) -> pa.Table:
     try:
         return _parse_blocks(plain.content, delimiter, names)
-    except pa.ArrowInvalid as error:
-        raise _explain(error, plain.content, delimiter, path) from None
+    except pa.ArrowInvalid:
+        plain.check_decodes(path)
+        raise _explain(plain.content, delimiter, path) from None
 
 
 def _parse_blocks(
@@ -140,14 +143,8 @@ def _parse_blocks(
             block *= 8
 
 
-def _explain(
-    error: pa.ArrowInvalid, content: bytes, delimiter: str, path: Path
-) -> DataError:
+def _explain(content: bytes, delimiter: str, path: Path) -> DataError:
     """Say what is wrong without the cells that the parser's own message quotes."""
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError as found:
-        return undecodable(content, found, path)
     ragged = _first_ragged(content, delimiter, path)
     if ragged is not None:
         return ragged

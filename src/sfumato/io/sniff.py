@@ -5,7 +5,9 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -41,10 +43,16 @@ class Plain:
     @property
     def sample(self) -> str:
         """The first lines, the last of them whole."""
-        head = self.content[:SAMPLE_BYTES]
-        if len(head) < len(self.content):
-            head = head[: head.rfind(b"\n") + 1] or head
+        end = self.content.find(b"\n", SAMPLE_BYTES)
+        head = self.content if end < 0 else self.content[: end + 1]
         return head.decode("utf-8", errors="replace")
+
+    def check_decodes(self, path: Path) -> None:
+        """Raise for the first byte that is no UTF-8."""
+        try:
+            self.content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise undecodable(self.content, error, path) from None
 
 
 def plain_text(content: bytes, encoding: str | None, path: Path) -> Plain:
@@ -128,9 +136,10 @@ def _score(sample: str, delimiter: str) -> tuple[float, int]:
 
 
 def _rows(sample: str, delimiter: str) -> list[list[str]]:
+    """The first rows, as far as they can be told before parsing."""
     reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
-    try:
-        rows = [row for row, _ in zip(reader, range(SAMPLE_ROWS), strict=False)]
-    except csv.Error:
-        return []
+    rows = []
+    with suppress(csv.Error):
+        for row in islice(reader, SAMPLE_ROWS):
+            rows.append(row)
     return [row for row in rows if row]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tomli_w
 from pydantic import ConfigDict, Field, PrivateAttr, ValidationError
 
+from sfumato import registry
 from sfumato.data.schema import Role
 from sfumato.errors import PolicyError
 from sfumato.models.base import OutputModel
@@ -29,7 +30,6 @@ from sfumato.policy.sections import (
     Section,
 )
 from sfumato.policy.translate import translated
-from sfumato.registry import DEFAULT_ALGORITHM
 
 if TYPE_CHECKING:
     from sfumato.algorithms.base import Algorithm
@@ -111,8 +111,21 @@ class Policy(Section):
             raise translated(error, origin, cls) from None
         policy._origin = origin
         checks.check_columns_alone(policy.columns, policy.fault)
-        policy.models()
+        policy._check_names()
         return policy
+
+    def _check_names(self) -> None:
+        """Refuse what the catalogue does not have, before any table is read.
+
+        Options of the algorithm wait until it is made: that loads compiled code.
+        """
+        self.models()
+        if self.publish.settings:
+            self.operator_instance()
+        name = self.algorithm.name
+        if name is not None and name not in registry.names("algorithms"):
+            table = {"name": name}
+            load_named(table, "name", "algorithms", ("algorithm",), origin=self._origin)
 
     @property
     def base(self) -> Path | None:
@@ -166,7 +179,7 @@ class Policy(Section):
 
     def algorithm_instance(self, *, load: Load | None = None) -> Algorithm:
         """The algorithm with its options."""
-        table = {"name": self.algorithm.name or DEFAULT_ALGORITHM}
+        table = {"name": self.algorithm.name or registry.DEFAULT_ALGORITHM}
         made: Algorithm = make_named(
             table | self.algorithm.settings,
             "name",

@@ -54,7 +54,7 @@ def propose(source: pa.Table, *, path: str) -> Proposal:
 
 def _head(found: Inference) -> Iterator[str]:
     yield f"# Proposed for {found.rows:,} rows and {len(found.guesses)} columns."
-    yield "# Every role is a guess with its reason beside it: read it before you run it."
+    yield "# Every role is a guess with its reason beside it: read before you run."
     yield ""
     yield "version = 1"
     yield 'unlisted = "error"  # columns that are not named here stop the run'

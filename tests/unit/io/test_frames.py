@@ -1,0 +1,107 @@
+"""Frames come in as Arrow and go out as they came."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from sfumato.errors import DataError
+from sfumato.io.frames import like, to_arrow
+
+
+@pytest.fixture
+def pandas_frame():
+    return pd.DataFrame(
+        {
+            "whole": [1, 2],
+            "text": ["007", None],
+            "category": pd.Categorical(["u", "v"]),
+            "nullable": pd.array([1, None], dtype="Int64"),
+            "moment": pd.to_datetime(["2020-01-01", "2020-01-02"]),
+            "decimal": [1.5, float("nan")],
+            "date": [dt.date(2020, 1, 1)] * 2,
+            "string": pd.array(["NA", None], dtype="string"),
+        },
+        index=["ann", "bob"],
+    )
+
+
+@pytest.fixture
+def polars_frame():
+    return pl.DataFrame(
+        {
+            "whole": [1, 2],
+            "text": ["007", None],
+            "category": pl.Series(["u", "v"], dtype=pl.Categorical),
+            "moment": [dt.datetime(2020, 1, 1)] * 2,
+            "declared": pl.Series(["a", "b"], dtype=pl.Enum(["a", "b", "c"])),
+        }
+    )
+
+
+def test_pandas_comes_back_with_its_types(pandas_frame):
+    back = like(pandas_frame, to_arrow(pandas_frame))
+    pd.testing.assert_frame_equal(back, pandas_frame.reset_index(drop=True))
+
+
+def test_the_index_of_pandas_stays_behind(pandas_frame):
+    assert "ann" not in str(to_arrow(pandas_frame).to_pydict())
+
+
+def test_polars_comes_back_with_its_types(polars_frame):
+    back = like(polars_frame, to_arrow(polars_frame))
+    assert back.equals(polars_frame)
+    assert back.schema == polars_frame.schema
+
+
+def test_arrow_comes_back_as_arrow():
+    table = pa.table({"a": [1]})
+    assert like(table, to_arrow(table)).equals(table)
+
+
+def test_a_path_gets_arrow():
+    table = pa.table({"a": pa.array(["x"]).dictionary_encode()})
+    assert like("some.csv", table).schema.field("a").type == pa.string()
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "arrow"])
+def test_generalized_columns_are_plain_text(library, pandas_frame, polars_frame):
+    frame = {
+        "pandas": pandas_frame,
+        "polars": polars_frame,
+        "arrow": pa.table({"whole": [1, 2]}),
+    }[library]
+    table = to_arrow(frame)
+    shown = pa.array(["[1, 2]", "[1, 2]"]).dictionary_encode()
+    back = like(frame, table.set_column(0, "whole", shown))
+    assert list(back["whole"]) == ["[1, 2]", "[1, 2]"] or back["whole"].to_pylist() == [
+        "[1, 2]",
+        "[1, 2]",
+    ]
+    assert "cat" not in str(getattr(back["whole"], "dtype", "")).lower()
+
+
+def test_categories_that_were_not_released_are_forgotten(pandas_frame):
+    back = like(pandas_frame, to_arrow(pandas_frame).slice(1))
+    assert list(back["category"].cat.categories) == ["v"]
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        ([1, 2], "cannot be made of list"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "share a name: 'a'"),
+        (pa.table([[1], [2]], ["a", "a"]), "share a name: 'a'"),
+        (pd.DataFrame([[1, 2]]), "2 of 2 columns of the frame have no text as name"),
+        (pd.DataFrame({"a": [1, "secret"]}), "mixes types"),
+        (pl.LazyFrame({"a": [1]}), "cannot be made of LazyFrame"),
+    ],
+)
+def test_frames_that_are_no_tables_are_named(frame, message):
+    with pytest.raises(DataError, match=message) as error:
+        to_arrow(frame)
+    assert "secret" not in str(error.value)

@@ -1,0 +1,211 @@
+"""What is written reads back cell by cell, and carries nothing along."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.errors import DataError
+from sfumato.io.read import read_source
+from sfumato.io.write import format_of, hash_file, write_table
+
+cells = st.text(st.characters(exclude_categories=["Cs"]), max_size=6) | st.sampled_from(
+    [
+        "",
+        '"',
+        '""',
+        ",",
+        ";",
+        "\n",
+        "\r",
+        "\r\n",
+        " x ",
+        "007",
+        "NA",
+        "\ufeff",
+        "'",
+        'a"b',
+    ]
+)
+
+
+def written(table, tmp_path, name="t.csv", **options):
+    write_table(table, tmp_path / name, **options)
+    return (tmp_path / name).read_bytes()
+
+
+@given(
+    data=st.data(),
+    columns=st.integers(1, 3),
+    delimiter=st.sampled_from([",", ";", "\t"]),
+    as_dictionary=st.booleans(),
+)
+def test_text_reads_back_exactly(
+    tmp_path_factory, data, columns, delimiter, as_dictionary
+):
+    names = data.draw(
+        st.lists(
+            cells.filter(str.strip), min_size=columns, max_size=columns, unique=True
+        )
+    )
+    rows = data.draw(st.integers(1, 6))
+    table = pa.table(
+        {
+            name: pa.array(data.draw(st.lists(cells, min_size=rows, max_size=rows)))
+            for name in names
+        }
+    )
+    shaped = table
+    if as_dictionary:
+        shaped = pa.table({n: table[n].dictionary_encode() for n in names})
+    path = tmp_path_factory.mktemp("csv") / "t.csv"
+    write_table(shaped, path, delimiter=delimiter)
+    assert read_source(path, delimiter=delimiter).to_pydict() == table.to_pydict()
+    with path.open(encoding="utf-8", newline="") as file:
+        python_rows = list(csv.reader(file, delimiter=delimiter))
+    assert python_rows[1:] == [list(row.values()) for row in table.to_pylist()]
+
+
+def test_quotation_marks_are_used_only_where_needed(tmp_path):
+    table = pa.table({"a": ["x", "[1, 2]"], "b": ['q"q', "007"]})
+    assert written(table, tmp_path) == b'a,b\nx,"q""q"\n"[1, 2]",007\n'
+
+
+def test_a_table_without_special_characters_has_no_quotation_marks(tmp_path):
+    assert written(pa.table({"a": ["x"], "b": [" y "]}), tmp_path) == b"a,b\nx, y \n"
+
+
+def test_a_null_is_an_empty_cell(tmp_path):
+    assert (
+        written(pa.table({"a": ["x", None], "b": [1, None]}), tmp_path)
+        == b"a,b\nx,1\n,\n"
+    )
+
+
+def test_an_empty_text_beside_nulls_is_quoted(tmp_path):
+    table = pa.table({"a": ["", None], "b": ["1", "2"]})
+    assert written(table, tmp_path) == b'a,b\n"",1\n,2\n'
+
+
+def test_an_empty_text_beside_nulls_is_quoted_in_dictionaries_too(tmp_path):
+    table = pa.table({"a": pa.array(["", None]).dictionary_encode(), "b": ["1", "2"]})
+    assert written(table, tmp_path) == b'a,b\n"",1\n,2\n'
+
+
+def test_a_single_column_has_no_blank_lines(tmp_path):
+    assert written(pa.table({"a": ["x", "", None]}), tmp_path) == b'a\nx\n""\n""\n'
+
+
+def test_a_declared_delimiter_is_used_and_quoted(tmp_path):
+    table = pa.table({"a;b": ["1;2", "3,4"], "c": ["x", "y"]})
+    assert written(table, tmp_path, delimiter=";") == b'"a;b";c\n"1;2";x\n3,4;y\n'
+
+
+def test_typed_cells_are_written_as_they_are_coded(tmp_path):
+    table = pa.table({"a": [1.0, float("nan")], "b": [True, False]})
+    assert written(table, tmp_path) == b"a,b\n1,true\n,false\n"
+
+
+def test_slices_write_their_own_rows_only(tmp_path):
+    table = pa.table({"a": ["x,", "y", "z,"], "b": ["1", "2", "3"]}).slice(1, 1)
+    assert written(table, tmp_path) == b"a,b\ny,2\n"
+
+
+def test_many_batches_stay_in_order(tmp_path):
+    table = pa.table({"a": [f"{n},{n}" for n in range(200_000)], "b": ["x"] * 200_000})
+    write_table(table, tmp_path / "t.csv")
+    assert read_source(tmp_path / "t.csv")["a"].to_pylist() == table["a"].to_pylist()
+
+
+def test_a_nested_column_cannot_be_csv(tmp_path):
+    with pytest.raises(DataError, match="'a' has the type list"):
+        write_table(pa.table({"a": [[1]]}), tmp_path / "t.csv")
+
+
+def test_compressed_files_have_no_name_and_no_time(tmp_path):
+    table = pa.table({"a": ["x"]})
+    first, second = (
+        written(table, tmp_path, "one.csv.gz"),
+        written(table, tmp_path, "two.csv.gz"),
+    )
+    assert first == second
+    assert read_source(tmp_path / "one.csv.gz").num_rows == 1
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+def test_binary_formats_keep_types_and_nulls(tmp_path, ending):
+    table = pa.table({"a": [1, None], "b": ["", None], "c": [1.5, float("nan")]})
+    write_table(table, tmp_path / f"t.{ending}")
+    back = read_source(tmp_path / f"t.{ending}")
+    assert back.schema.equals(table.schema)
+    assert back["b"].to_pylist() == ["", None]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "csv"])
+def test_values_that_do_not_occur_are_not_in_the_file(tmp_path, ending):
+    column = pa.array(["secret", "shown", "secret"]).dictionary_encode()
+    table = pa.table({"a": column, "b": ["1", "2", "3"]}).slice(1, 1)
+    assert b"secret" not in written(table, tmp_path, f"t.{ending}")
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+def test_dictionaries_do_not_tell_the_order_of_the_source(tmp_path, ending):
+    table = pa.table({"a": pa.array(["z", "m", "a"]).dictionary_encode()})
+    write_table(table, tmp_path / f"t.{ending}")
+    back = read_source(tmp_path / f"t.{ending}")["a"]
+    assert back.to_pylist() == ["z", "m", "a"]
+    assert back.chunk(0).dictionary.to_pylist() == ["a", "m", "z"]
+
+
+def test_an_ordered_dictionary_keeps_its_order(tmp_path):
+    column = pa.DictionaryArray.from_arrays(
+        pa.array([1, 0]), ["low", "high"], ordered=True
+    )
+    write_table(pa.table({"a": column}), tmp_path / "t.arrow")
+    back = read_source(tmp_path / "t.arrow")["a"]
+    assert back.type.ordered
+    assert back.chunk(0).dictionary.to_pylist() == ["low", "high"]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+def test_metadata_of_the_source_does_not_travel(tmp_path, ending):
+    field = pa.field("a", pa.string(), metadata={"origin": "ward-seven"})
+    schema = pa.schema([field], metadata={"pandas": "ward-nine"})
+    content = written(pa.table({"a": ["x"]}, schema=schema), tmp_path, f"t.{ending}")
+    assert b"ward" not in content
+
+
+def test_the_same_table_gives_the_same_bytes(tmp_path):
+    table = pa.table({"a": ["x", "y"], "b": [1, 2]})
+    assert written(table, tmp_path, "1.parquet") == written(
+        table, tmp_path, "2.parquet"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.csv", "csv"),
+        ("a.CSV.GZ", "csv"),
+        ("a.tsv", "csv"),
+        ("b.c.pq", "parquet"),
+        ("a.feather", "arrow"),
+    ],
+)
+def test_formats_are_told_by_name(name, expected):
+    assert format_of(name) == expected
+
+
+def test_only_text_is_compressed_with_gzip():
+    with pytest.raises(DataError, match="no file ending that is known"):
+        format_of("a.parquet.gz")
+
+
+def test_the_hash_is_that_of_the_bytes(tmp_path):
+    (tmp_path / "f").write_bytes(b"abc")
+    assert hash_file(tmp_path / "f") == hashlib.sha256(b"abc").hexdigest()
