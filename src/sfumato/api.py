@@ -22,7 +22,7 @@ from sfumato.io.write import format_of, hash_file
 from sfumato.models.base import OutputModel
 from sfumato.pipeline.manifest import requirements as requirement_records
 from sfumato.pipeline.manifest import risk as risk_of
-from sfumato.pipeline.question import Private, Question
+from sfumato.pipeline.question import SOURCE_VALUES, Private, Question
 from sfumato.policy import Policy
 from sfumato.publish.base import Form
 from sfumato.report.html import render
@@ -88,6 +88,8 @@ class Release:
 
     def save(self, directory: str | os.PathLike[str]) -> Mapping[str, Any]:
         """Write the release, proven from its own bytes; returns the manifest."""
+        from sfumato.pipeline.write import write_release
+
         return write_release(
             self.outcome,
             Path(directory),
@@ -136,6 +138,10 @@ def anonymize(
     Give a policy, or settings that make one: `quasi`, `sensitive`, `k`, `l`, and the
     others of `Policy.build`.
     """
+    # Late: whoever only checks a table must not wait for the compiler.
+    from sfumato.pipeline.run import Run
+    from sfumato.pipeline.run import anonymize as run_line
+
     source = _read(data, policy, settings)
     asked = policy_for(policy, settings, source)
     outcome = run_line(

@@ -28,7 +28,7 @@ def _uncounted(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     if isinstance(kind, types.Array):
         array = context.make_array(kind)(context, builder, value)
         array.meminfo = cgutils.get_null_value(array.meminfo.type)
-        return array._getvalue()  # noqa: SLF001 - the documented way to read a struct
+        return array._getvalue()
     if isinstance(kind, types.BaseTuple):
         for place, part in enumerate(kind):
             inner = builder.extract_value(value, place)

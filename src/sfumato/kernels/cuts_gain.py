@@ -14,8 +14,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from sfumato.kernels.boxes import FREE, TREE, AxisTables
 from sfumato.kernels.borrowing import borrow
+from sfumato.kernels.boxes import FREE, TREE, AxisTables
 from sfumato.kernels.judging import (
     both_ok,
     clear_left,
@@ -271,9 +271,7 @@ def sweep_after(
             until = desk.wide[STARTS, run + 1]
             fill_left(judge, desk.runs[ORDER], desk.wide[WEIGHTS], filled, until)
             filled = until
-            if trial_ok(
-                ground, planes, low, end, high, run, AFTER, n, desk, judge
-            ):
+            if trial_ok(ground, planes, low, end, high, run, AFTER, n, desk, judge):
                 best = desk.costs[AFTER, run]
                 take(end - low, run, AFTER, desk)
     return best
@@ -354,9 +352,7 @@ def take(n: int, run: int, kind: int, desk: Desk) -> None:
 
 
 @numba.njit(cache=True, nogil=True)
-def mark(
-    runs: Codes, n: int, first: int, last: int, flags: Flags, row: int
-) -> None:
+def mark(runs: Codes, n: int, first: int, last: int, flags: Flags, row: int) -> None:
     """Flag the records at places first … last − 1 of the line, and no others."""
     for i in range(n):
         flags[row, runs[ORDER, i]] = first <= i < last

@@ -12,8 +12,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from sfumato.kernels.boxes import FLAT, FREE, TREE, AxisTables
 from sfumato.kernels.borrowing import borrow
+from sfumato.kernels.boxes import FLAT, FREE, TREE, AxisTables
 from sfumato.kernels.judging import both_ok, label_views, left_by_side, samples_end
 from sfumato.kernels.records import STACK, TAG, Records, push_parts, split
 from sfumato.kernels.sorting import LOWER, POSITION, sort_keys
@@ -148,9 +148,7 @@ def cut_axis(
             plane, tags, shift, mask, base, span, desk.position, desk.wide
         )
     else:
-        runs = sort_values(
-            plane, tags, shift, mask, base, span, desk.wide, desk.runs
-        )
+        runs = sort_values(plane, tags, shift, mask, base, span, desk.wide, desk.runs)
     runs = line_up(ground, j, runs, base, counted, desk)
     wide = desk.wide
     mixed = ground.tables.shape[j] == FREE and np.isnan(
@@ -163,7 +161,9 @@ def cut_axis(
             last, left = runs - 2, n - wide[RUN_WEIGHT, runs - 1] if mixed else 0
         elif attempt == HALF:
             left = n // 2 if ground.relaxed else 0
-        elif before_is_nearer(before, wide[RUN_WEIGHT, median], n) != (attempt == NEARER):
+        elif before_is_nearer(before, wide[RUN_WEIGHT, median], n) != (
+            attempt == NEARER
+        ):
             last, left = median, before + wide[RUN_WEIGHT, median]
         if left < ground.least or n - left < ground.least:
             continue
@@ -173,9 +173,7 @@ def cut_axis(
                 plane, shift, mask, base, last, quota, desk.position, desk.flags
             )
         else:
-            sides_by_run(
-                end - low, last, quota, desk.wide, desk.runs, desk.flags
-            )
+            sides_by_run(end - low, last, quota, desk.wide, desk.runs, desk.flags)
         if judge is None:
             return True
         left_by_side(judge, planes, low, end, desk.flags)

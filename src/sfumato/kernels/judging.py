@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numba
 
+from sfumato.kernels.population import people_beside
 from sfumato.kernels.records import NUMBER, TAG
 from sfumato.kernels.rules import group_ok
 from sfumato.kernels.sorting import LOWER, POSITION, sort_keys
@@ -109,9 +110,7 @@ def fill_left(judge: Judge, order: Codes, weights: Ints, first: int, last: int) 
 
 
 @numba.njit(cache=True, nogil=True)
-def left_by_side(
-    judge: Judge, planes: Ints, low: int, end: int, flags: Flags
-) -> None:
+def left_by_side(judge: Judge, planes: Ints, low: int, end: int, flags: Flags) -> None:
     """Fill the left histograms from the side flags."""
     tag = len(planes) - 1
     clear_left(judge)
@@ -140,9 +139,7 @@ def both_ok(
     The left histograms are filled; with a population the sides are set as well.
     """
     people = people_beside(ground, planes, low, end, high, 1, flags, judge)
-    if not group_ok(
-        left, people, judge.codes, judge.left, judge.lengths, judge.rules
-    ):
+    if not group_ok(left, people, judge.codes, judge.left, judge.lengths, judge.rules):
         return False
     return rest_ok(ground, planes, low, end, high, n - left, flags, judge)
 
@@ -163,9 +160,7 @@ def rest_ok(
         for label in range(judge.lengths[v]):
             judge.right[v, label] = judge.total[v, label] - judge.left[v, label]
     people = people_beside(ground, planes, low, end, high, 0, flags, judge)
-    return group_ok(
-        size, people, judge.codes, judge.right, judge.lengths, judge.rules
-    )
+    return group_ok(size, people, judge.codes, judge.right, judge.lengths, judge.rules)
 
 
 @numba.njit(cache=True, nogil=True)

@@ -85,9 +85,7 @@ def draw_box(
 
 
 @numba.njit(cache=True, nogil=True)
-def wipe_box(
-    ground: Ground, planes: Ints, low: int, end: int, judge: Judge
-) -> None:
+def wipe_box(ground: Ground, planes: Ints, low: int, end: int, judge: Judge) -> None:
     """Clear the marks that `draw_box` made."""
     for j in range(ground.axes):
         if ground.tables.shape[j] == FLAT:

@@ -98,7 +98,9 @@ def most_frequent_first(planes: Ints, low: int, n: int, wide: Ints) -> None:
         if wide[KEYS, i] >> LOWER != before:
             before = wide[KEYS, i] >> LOWER
             run += 1
-        wide[KEYS, i] = (heaviest - wide[RUN_WEIGHT, run]) << LOWER | (wide[KEYS, i] & POSITION)
+        wide[KEYS, i] = (heaviest - wide[RUN_WEIGHT, run]) << LOWER | (
+            wide[KEYS, i] & POSITION
+        )
     sort_keys(wide[KEYS], wide[SPARE], n, heaviest)
 
 

@@ -143,9 +143,7 @@ def weight_of(planes: Ints, low: int, high: int) -> int:
 
 
 @numba.njit(cache=True, nogil=True)
-def measure_box(
-    ground: Ground, planes: Ints, low: int, high: int, desk: Desk
-) -> float:
+def measure_box(ground: Ground, planes: Ints, low: int, high: int, desk: Desk) -> float:
     """Find the box of a range of records; its cost, summed over the axes."""
     box = desk.box
     total = 0.0

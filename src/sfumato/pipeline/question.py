@@ -32,6 +32,8 @@ from sfumato.verify import (
 )
 
 BOUNDS = ("_from", "_to")
+SOURCE_VALUES = b"sfumato.source_values"
+"""Where the private record keeps the counts of the source."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -18,9 +18,8 @@ from sfumato.data.record import dump
 from sfumato.errors import GuaranteeError, OutputError
 from sfumato.io.read import read_source
 from sfumato.io.write import hash_file, write_table
+from sfumato.pipeline.question import SOURCE_VALUES
 from sfumato.pipeline.run import Outcome
-
-SOURCE_VALUES = b"sfumato.source_values"
 
 Page = Callable[[Mapping[str, Any], Mapping[str, Any]], str]
 """Makes the report from the manifest and the facts."""

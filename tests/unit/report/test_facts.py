@@ -10,8 +10,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.report.facts import MOST_BARS, build, size_bins
 from sfumato.data.record import dump
+from sfumato.report.facts import MOST_BARS, build, size_bins
 
 MANIFEST: dict[str, Any] = {
     "sfumato": "0.1.0",
