@@ -222,6 +222,7 @@ def _read(data: Source, policy: Policy | None, settings: Mapping[str, Any]) -> p
         Path(data),
         delimiter=declared.delimiter if declared else settings.get("delimiter"),
         encoding=declared.encoding if declared else settings.get("encoding"),
+        format=declared.format if declared else None,
     )
 
 

@@ -111,7 +111,7 @@ def _settled(rule: Rule, request: Request) -> Rule:
     everybody = request.rows
     if request.subject is not None:
         everybody = len(np.unique(request.subject))
-    t, distance, least = rule.parameters
+    _, distance, least = rule.parameters
     return (
         rule
         if everybody >= least

@@ -24,6 +24,8 @@ LIMITS = (
     "Groupings chosen to keep loss low may tell something to an attacker who knows the "
     "algorithm and its input well (minimality attack).",
 )
+PATHS = frozenset({"population"})
+"""Parameters that name files of the steward's machine."""
 INSECURE = "Made with a guessable seed: not for publication."
 
 
@@ -94,7 +96,7 @@ def requirement(model: OutputModel, verdict: Verdict) -> dict[str, Any]:
     """One requirement with its verdict."""
     record = {
         "model": model.name,
-        "parameters": model.parameters(),
+        "parameters": {k: v for k, v in model.parameters().items() if k not in PATHS},
         "holds": verdict.holds,
         "measured": verdict.measured,
         "offending_groups": verdict.offending,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,11 +26,10 @@ def coded_table(policy: Policy, source: pa.Table) -> Table:
     policy.check_columns(source.column_names)
     roles = {name: policy.role(name) for name in source.column_names}
     kept = {name: role for name, role in roles.items() if role is not None}
-    columns = {
-        name: _coded(policy, source, name)
-        for name, role in kept.items()
-        if role in CODED
-    }
+    names = [name for name, role in kept.items() if role in CODED]
+    with ThreadPoolExecutor() as pool:  # Arrow works beside the interpreter
+        coded = pool.map(lambda name: _coded(policy, source, name), names)
+        columns = dict(zip(names, coded, strict=True))
     schema = Schema(
         tuple(_attribute(policy, name, role, columns) for name, role in kept.items())
     )
