@@ -64,7 +64,9 @@ class Request:
             removable=self.removable - (self.rows - len(rows)),
         )
 
-    def groups(self, grouping: Grouping) -> Groups:
+    def groups(
+        self, grouping: Grouping, *, population: npt.NDArray[np.int64] | None = None
+    ) -> Groups:
         """The groups of a grouping, as the models see them."""
         names = tuple(self.sensitive)
         views = {view for model in self.models for view in model.views(names)}
@@ -74,8 +76,16 @@ class Request:
             sensitive=self.sensitive,
             views=sorted(views),
             subject=self.subject,
+            population=population,
             missing_any=self.missing_any,
         )
+
+    def as_one_group(self) -> Groups:
+        """The whole table as one group, before everybody in the population."""
+        everything = Grouping(np.zeros(self.rows, dtype=np.int32), 1)
+        if self.population is None:
+            return self.groups(everything)
+        return self.groups(everything, population=np.array([len(self.population[0])]))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -102,7 +112,9 @@ class Algorithm(ABC):
         """Group the rows so that every requirement is met, or say why it cannot be."""
         self.check(request)
         keep = rows_to_keep(request)
-        solution = self.search(request.only(keep))
+        solution = self.search(
+            request if len(keep) == request.rows else request.only(keep)
+        )
         whole = Grouping(
             _spread(solution.grouping.group_of, keep, request.rows),
             solution.grouping.count,
@@ -118,8 +130,7 @@ class Algorithm(ABC):
 
 def rows_to_keep(request: Request) -> npt.NDArray[np.int64]:
     """All rows, less those that must go for the requirements to be feasible at all."""
-    everything = np.zeros(request.rows, dtype=np.int32)
-    whole = request.groups(Grouping(everything, 1))
+    whole = request.as_one_group()
     keep = np.ones(request.rows, dtype=np.bool_)
     for model in request.models:
         answer = model.feasibility(whole, removable=request.removable)
@@ -171,9 +182,10 @@ def _self_check(algorithm: Algorithm, request: Request, grouping: Grouping) -> N
             f"'{algorithm.name}' left out {removed} rows; {request.removable} may be."
         )
     groups = request.groups(grouping)
-    for model in request.models:
+    # What matches in the population shows in published cells only: `verify` counts it.
+    for model in (m for m in request.models if m.scope is not Scope.POPULATION):
         verdict = model.verify(groups)
-        if not verdict.holds and model.scope is not Scope.POPULATION:
+        if not verdict.holds:
             raise GuaranteeError(
                 f"'{algorithm.name}' returned {verdict.offending} groups "
                 f"that do not meet {model}."

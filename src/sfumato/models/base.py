@@ -239,6 +239,10 @@ class OutputModel(Model):
     monotone_suppression: ClassVar[bool] = False
     """Whether leaving out any whole group keeps it met for the others."""
 
+    def settled(self, *, rows: int, weights: float | None) -> OutputModel:
+        """Itself, with what only the table tells filled in (a sampling fraction)."""
+        return self
+
     def views(self, sensitive: Sequence[str]) -> tuple[View, ...]:
         """The histograms it needs on a table with these sensitive columns."""
         return ()

@@ -121,7 +121,10 @@ def _request(run: Run, table: Table) -> Request:
     columns = [table.columns[name] for name in table.schema.sensitive]
     subject = table.schema.subject
     share = run.policy.publish.max_suppressed
-    models = run.policy.models()
+    weights = _weights(table)
+    models = tuple(
+        model.settled(rows=table.rows, weights=weights) for model in run.policy.models()
+    )
     quasi, population = _quasi(run, table, models)
     return Request(
         quasi=quasi,
@@ -136,6 +139,20 @@ def _request(run: Run, table: Table) -> Request:
         progress=lambda step, share: run.progress(step, 0.1 + 0.6 * share),
         resolve=lambda name: registry.load("algorithms", name),
     )
+
+
+def _weights(table: Table) -> float | None:
+    """The sum of the sampling weights, where the table has them."""
+    name = table.schema.weight
+    if name is None:
+        return None
+    column = table.columns[name]
+    if column.numbers is None:
+        raise DataError(
+            f"The weights in '{name}' are not numbers.",
+            hint="Give the column another role, or clean it.",
+        )
+    return float(np.nansum(column.numbers[column.codes]))
 
 
 def _quasi(

@@ -1,0 +1,100 @@
+"""Requirements that compare a release with a population table."""
+
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.errors import DataError, InfeasibleError, PolicyError
+from sfumato.hierarchies.build import build
+from sfumato.hierarchies.cover import cover_matrix
+
+SAMPLE = {"age": ["20", "25", "40", "45"], "sex": list("FFMM")}
+# Everybody: six people in their twenties, five in their forties, one of sixty.
+EVERYBODY = "age,sex\n" + "".join(
+    f"{age},{sex}\n"
+    for age, sex in [
+        *[(str(20 + i), "F") for i in range(6)],
+        *[(str(40 + i), "M") for i in range(6)][:5],
+        ("45", "M"),
+        ("60", "F"),
+    ]
+)
+
+
+def policy_of(tmp_path, **requirement):
+    (tmp_path / "everybody.csv").write_text(EVERYBODY)
+    return sf.Policy.build(
+        quasi=["age", "sex"],
+        require=[{"population": str(tmp_path / "everybody.csv"), **requirement}],
+    )
+
+
+def test_k_map_counts_the_people_of_the_population_who_match_a_published_row(tmp_path):
+    policy = policy_of(tmp_path, model="k-map", k=6)
+    release = sf.anonymize(pa.table(SAMPLE), policy)
+    assert release.verdicts[0]["measured"] == 6
+    assert sorted(set(release.table["sex"].to_pylist())) == ["F", "M"]
+
+
+def test_k_map_beyond_the_population_is_refused_with_both_numbers(tmp_path):
+    policy = policy_of(tmp_path, model="k-map", k=50)
+    with pytest.raises(InfeasibleError, match="50"):
+        sf.anonymize(pa.table(SAMPLE), policy)
+
+
+def test_a_population_without_the_quasi_identifiers_is_refused(tmp_path):
+    policy = policy_of(tmp_path, model="k-map", k=2)
+    (tmp_path / "everybody.csv").write_text("sex\nF\n")
+    with pytest.raises(DataError, match="population table has no column 'age'"):
+        sf.anonymize(pa.table(SAMPLE), policy)
+
+
+def test_two_populations_are_one_too_many(tmp_path):
+    policy = sf.Policy.build(
+        quasi=["age", "sex"],
+        require=[
+            {"model": "k-map", "k": 2, "population": "a.csv"},
+            {"model": "k-map", "k": 3, "population": "b.csv"},
+        ],
+    )
+    with pytest.raises(PolicyError, match="2 population tables"):
+        sf.anonymize(pa.table(SAMPLE), policy)
+
+
+def test_the_manifest_does_not_name_the_population_file(tmp_path):
+    policy = policy_of(tmp_path, model="k-map", k=2)
+    release = sf.anonymize(pa.table(SAMPLE), policy)
+    assert "everybody" not in str(release.manifest)
+    assert str(tmp_path) not in str(release.manifest)
+
+
+def test_every_form_of_a_published_cell_is_understood(coded_column):
+    axis = build(coded_column(["20", "25", "30", "41", ""]), {"intervals": [10]}).axis
+    texts = ["25", "[20, 29]", "*", None, "[24, 31]", "nonsense"]
+    covered = [
+        {axis.labels[i] for i in row.nonzero()[0]} for row in cover_matrix(axis, texts)
+    ]
+    assert covered == [
+        {"25"},
+        {"20", "25"},
+        {"20", "25", "30", "41", ""},
+        {""},
+        {"25", "30"},
+        set(),
+    ]
+
+
+def test_sets_cover_their_members(coded_column):
+    axis = build(coded_column(["a", "b|c", "d"]), "flat").axis
+    (row,) = cover_matrix(axis, ['{a|"b|c"}'])
+    assert {axis.labels[i] for i in row.nonzero()[0]} == {"a", "b|c"}
+
+
+@pytest.fixture
+def coded_column():
+    from sfumato.data.coding import code_column
+
+    def coded(texts):
+        return code_column("x", pa.chunked_array([texts]), kind=None, missing=[""])
+
+    return coded
