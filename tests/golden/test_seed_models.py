@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import numpy as np
 import pytest
 
@@ -34,8 +33,16 @@ FIGURE_1 = sample_of(
 )
 FIGURE_2 = sample_of(
     ["20-30 Bachelors"] * 4 + ["30-40 Doctorate"] * 4,
-    ["Sales", "Sales", "Sales", "Craft-repair"]
-    + ["Sales", "Armed-Forces", "Prof-specialty", "Sales"],
+    [
+        "Sales",
+        "Sales",
+        "Sales",
+        "Craft-repair",
+        "Sales",
+        "Armed-Forces",
+        "Prof-specialty",
+        "Sales",
+    ],
 )
 FIGURE_3 = sample_of(
     ["cluster"] * 4, ["Sales", "Armed-Forces", "Sales", "Craft-repair"]
@@ -67,11 +74,11 @@ def test_figure_3_is_4_anonymous_3_diverse_and_half_theta_diverse():
 
 # Kuksina 2023, tables 2.1 to 2.4.
 
-DIAGNOSES = (
-    ["Stroke", "Infarction", "Rosacea", "Flu"]
-    + ["Arrhythmias", "Hypertension", "Infarction", "Hypertension"]
-    + ["Cirrhosis", "Cirrhosis", "Hemophilia", "Hemophilia"]
-)
+DIAGNOSES = [
+    *("Stroke", "Infarction", "Rosacea", "Flu"),
+    *("Arrhythmias", "Hypertension", "Infarction", "Hypertension"),
+    *("Cirrhosis", "Cirrhosis", "Hemophilia", "Hemophilia"),
+]
 TABLE_2_1 = sample_of(range(12), DIAGNOSES)
 TABLE_2_2 = sample_of(
     [">45 * 705**"] * 4 + [">45 * 7037*"] * 4 + ["≤45 * 7017*"] * 4, DIAGNOSES
@@ -176,9 +183,17 @@ FIGURE_3_TREE = tree_axis(
 )
 TABLE_1 = sample_of(
     ["g1"] * 3 + ["g2"] * 3 + ["g3"] * 3,
-    ["Cancer", "HIV", "Flu"]
-    + ["Bronchitis", "Flu", "Pneumonia"]
-    + ["Bronchitis", "Flu", "HIV"],
+    [
+        "Cancer",
+        "HIV",
+        "Flu",
+        "Bronchitis",
+        "Flu",
+        "Pneumonia",
+        "Bronchitis",
+        "Flu",
+        "HIV",
+    ],
     FIGURE_3_TREE,
 )
 
