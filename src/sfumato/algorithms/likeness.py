@@ -21,11 +21,11 @@ Floats = npt.NDArray[np.float64]
 
 
 def likeness_ranks(
-    columns: Sequence[npt.NDArray[np.integer]], sizes: Sequence[int], weights: Ints
+    columns: Sequence[Ints], sizes: Sequence[int], weights: Ints
 ) -> list[Ints]:
     """The place of each value of each column in the line; ties keep their order."""
     totals = [
-        np.bincount(codes, weights=weights, minlength=size)
+        _sums(codes, weights.astype(np.float64), size)
         for codes, size in zip(columns, sizes, strict=True)
     ]
     scores = [np.linspace(-1.0, 1.0, size) for size in sizes]
@@ -38,26 +38,25 @@ def likeness_ranks(
     return [_ranks(np.round(score, DECIMALS)) for score in scores]
 
 
-def _mean_of_values(
-    columns: Sequence[npt.NDArray[np.integer]], scores: Sequence[Floats]
-) -> Floats:
+def _mean_of_values(columns: Sequence[Ints], scores: Sequence[Floats]) -> Floats:
     total = np.zeros(len(columns[0]))
     for codes, score in zip(columns, scores, strict=True):
         total += score[codes]
     return total / len(columns)
 
 
-def _mean_of_records(
-    codes: npt.NDArray[np.integer], weighted: Floats, total: Floats
-) -> Floats:
-    sums = np.bincount(codes, weights=weighted, minlength=len(total))
-    return sums / np.maximum(total, 1.0)
+def _mean_of_records(codes: Ints, weighted: Floats, total: Floats) -> Floats:
+    return np.asarray(_sums(codes, weighted, len(total)) / np.maximum(total, 1.0))
+
+
+def _sums(codes: Ints, values: Floats, size: int) -> Floats:
+    return np.asarray(np.bincount(codes, values, size), dtype=np.float64)
 
 
 def _standard(values: Floats, weights: Ints) -> Floats:
     centered = values - np.average(values, weights=weights)
     scale = np.sqrt(np.average(centered**2, weights=weights))
-    return centered / scale if scale > 0 else centered
+    return np.asarray(centered / scale if scale > 0 else centered)
 
 
 def _ranks(scores: Floats) -> Ints:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -237,8 +238,8 @@ def order_by_likeness(
 def refuse_infeasible(request: Request, task: Task) -> None:
     """Refuse a table that cannot even be one group."""
     allowed = request.rows >= task.ground.least
-    if allowed and task.judged:
-        with task.desk(task.records.planes.shape[1]) as (desk, judge):
+    with task.desk(task.records.planes.shape[1]) as (desk, judge):
+        if judge is not None:
             allowed = whole_ok(task.ground, task.records.planes, desk, judge)
     if not allowed:
         models = ", ".join(str(model) for model in request.models)
@@ -324,7 +325,7 @@ def _parts(bounds: Ints) -> list[Range]:
     goals = np.arange(PIECE, bounds[-1], PIECE)
     cuts = np.unique(np.searchsorted(bounds, goals).clip(1, len(bounds) - 1))
     edges = np.unique(np.concatenate([[0], cuts, [len(bounds) - 1]])).tolist()
-    return list(zip(edges[:-1], edges[1:], strict=True))
+    return list(pairwise(edges))
 
 
 def choose_removals(

@@ -10,27 +10,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba.core import cgutils, types
+from numba.core import types
 from numba.extending import intrinsic
 
 
-@intrinsic  # type: ignore[misc]
-def borrow(_context: Any, kind: Any) -> Any:
-    """The same array or tuple of arrays, uncounted; valid while the caller's lives."""
-
+def _borrow(_context: Any, kind: Any) -> Any:
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return _uncounted(context, builder, kind, arguments[0])
 
     return kind(kind), generate
 
 
+borrow: Any = intrinsic(_borrow)
+"""The same array or tuple of arrays, uncounted; valid while the caller's lives."""
+
+
 def _uncounted(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     if isinstance(kind, types.Array):
         array = context.make_array(kind)(context, builder, value)
-        array.meminfo = cgutils.get_null_value(array.meminfo.type)
+        counter = array.meminfo.type
+        array.meminfo = counter(None)
         return array._getvalue()
     if isinstance(kind, types.BaseTuple):
-        for place, part in enumerate(kind):
+        members: tuple[Any, ...] = tuple(kind)
+        for place, part in enumerate(members):
             inner = builder.extract_value(value, place)
             inner = _uncounted(context, builder, part, inner)
             value = builder.insert_value(value, inner, place)

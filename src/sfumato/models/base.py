@@ -184,7 +184,8 @@ class Model(ABC):
 
     def parameters(self) -> dict[str, Any]:
         """The parameters as the policy file writes them."""
-        return {key: value for key, value in asdict(self).items() if value is not None}
+        chosen = asdict(self).items()
+        return {key: value for key, value in chosen if value not in (None, ())}
 
     def __str__(self) -> str:
         inside = ", ".join(f"{k}={v}" for k, v in self.parameters().items())

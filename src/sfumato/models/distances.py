@@ -246,8 +246,9 @@ def unit_positions(histogram: Histogram) -> Floats:
     used &= ~np.isnan(numbers)
     if not used.any():
         return numbers
-    low, high = numbers[used].min(), numbers[used].max()
-    return (numbers - low) / (high - low) if high > low else numbers - low
+    low, high = float(numbers[used].min()), float(numbers[used].max())
+    scaled: Floats = (numbers - low) / (high - low if high > low else 1.0)
+    return scaled
 
 
 def domain_size(histogram: Histogram) -> int:

@@ -268,6 +268,15 @@ def whole_counts(histogram: Histogram) -> list[Counts]:
     return result
 
 
+def rows_left(model: SensitiveModel, whole: Groups, found: Feasibility) -> int:
+    """The most rows, or persons, left once the rows to be left out are gone.
+
+    A person who loses one of several values is still there.
+    """
+    entries = min(int(h.counts.sum()) for h in model.histograms(whole))
+    return min(int(whole.sizes.sum()), entries - sum(found.remove.values()))
+
+
 def enough_rows(name: str, *, needed: int, found: int, parameter: str) -> Feasibility:
     """Whether a table has the rows, or persons, that its smallest group needs."""
     return Feasibility(

@@ -19,7 +19,7 @@ from sfumato.hierarchies.axis import Axis, CodedAxis
 from sfumato.hierarchies.rollup import roll_up
 from sfumato.models.base import Counts, Floats, Groups, Histogram
 
-Codes = npt.NDArray[np.integer]
+Codes = npt.NDArray[np.integer[Any]]
 
 WORD = 2**63 - 1
 """The largest packed key."""
@@ -254,4 +254,6 @@ def _referred(
 
 
 def _summed(rows: _Rows, weights: Floats) -> Floats:
-    return np.bincount(rows.group, weights=rows.of_kept(weights), minlength=rows.count)
+    kept = weights if rows.kept is None else weights[rows.kept]
+    summed = np.bincount(rows.group, weights=kept, minlength=rows.count)
+    return np.asarray(summed, dtype=np.float64)

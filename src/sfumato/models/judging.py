@@ -157,7 +157,7 @@ def candidates(histogram: Histogram) -> Counts:
     if len(known) <= EXACT_VALUES:
         return known
     rarest = known[np.argmin(histogram.reference[known])]
-    return np.unique([known[0], known[-1], rarest])
+    return np.asarray(np.unique([known[0], known[-1], rarest]), dtype=np.int64)
 
 
 def _with_each_candidate(

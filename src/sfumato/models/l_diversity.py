@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sfumato.data.rules import Rule, RuleKind, View
 from sfumato.models.base import (
@@ -17,7 +17,7 @@ from sfumato.models.base import (
     Verdict,
 )
 from sfumato.models.feasible import Limit, limited, together
-from sfumato.models.judging import Side, judge
+from sfumato.models.judging import Judgement, Measure, Side, judge
 from sfumato.models.limits import distinct_limit, entropy_limit, recursive_limit
 from sfumato.models.measures import (
     distinct,
@@ -148,7 +148,9 @@ class LDiversity(SensitiveModel):
         shares = self._judge(groups, rarest, Side.AT_LEAST, self.c2 or 0.0)
         return (found | shares).verdict(c2=shares.worst)
 
-    def _judge(self, groups: Groups, measure: Any, side: Side, limit: float) -> Any:
+    def _judge(
+        self, groups: Groups, measure: Measure, side: Side, limit: float
+    ) -> Judgement:
         return judge(groups, self.histograms(groups), measure, side=side, limit=limit)
 
     def rules(self, sensitive: Sequence[str], *, subjects: bool) -> tuple[Rule, ...]:

@@ -19,7 +19,7 @@ from sfumato.models.base import (
     Verdict,
     size_rule,
 )
-from sfumato.models.feasible import enough_rows, limited, together
+from sfumato.models.feasible import enough_rows, limited, rows_left, together
 from sfumato.models.judging import Side, at_worst, breaks
 from sfumato.models.limits import share_limit
 from sfumato.models.measures import commonest_share
@@ -115,6 +115,6 @@ class Lkc(SensitiveModel):
             lambda _: share_limit(self.c, parameter="c"),
             removable=removable,
         )
-        left = int(whole.sizes.sum()) - sum(shares.remove.values())
+        left = rows_left(self, whole, shares)
         rows = enough_rows(self.name, needed=self.k, found=left, parameter="k")
         return together([shares, rows])

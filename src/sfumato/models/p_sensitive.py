@@ -14,7 +14,7 @@ from sfumato.models.base import (
     Verdict,
     size_rule,
 )
-from sfumato.models.feasible import enough_rows, limited, together
+from sfumato.models.feasible import enough_rows, limited, rows_left, together
 from sfumato.models.judging import Side, judge, judge_sizes
 from sfumato.models.limits import distinct_limit
 from sfumato.models.measures import distinct
@@ -75,6 +75,6 @@ class PSensitive(SensitiveModel):
             lambda _: distinct_limit(self.p, parameter="p"),
             removable=removable,
         )
-        left = int(whole.sizes.sum()) - sum(values.remove.values())
+        left = rows_left(self, whole, values)
         rows = enough_rows(self.name, needed=self.k, found=left, parameter="k")
         return together([values, rows])

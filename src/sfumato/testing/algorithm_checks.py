@@ -318,9 +318,19 @@ def _drawn(algorithm: Algorithm, model_class: type[OutputModel]) -> None:
     )
     def asked(table: Awkward, model: Any, with_k: bool, removable: int) -> None:
         models = (KAnonymity(k=2), model) if with_k else (model,)
-        _serves(algorithm, request_for(table, models, removable=removable))
+        request = request_for(table, models, removable=removable)
+        _serves(algorithm, _with_population(request))
 
     asked()
+
+
+def _with_population(request: Request) -> Request:
+    """The request with a population of three for every row, where one is asked for."""
+    if all(model.scope is not Scope.POPULATION for model in request.models):
+        return request
+    return replace(
+        request, population=tuple(np.tile(q.codes, 3) for q in request.quasi)
+    )
 
 
 def _serves(algorithm: Algorithm, request: Request) -> None:

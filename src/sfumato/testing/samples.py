@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -59,7 +60,7 @@ class Sample:
         axis = self.sensitive[COLUMN].axis
         codes = range(axis.size)
         tree = axis.shape is Shape.TREE and axis.positions is None
-        numbers = None
+        numbers: dict[Hashable, float] | None = None
         if axis.positions is not None:
             numbers = {c: float(axis.positions[c]) for c in codes if c != axis.missing}
         return Domain(
@@ -176,7 +177,7 @@ def random_tree(
 
 def tree_axis(
     name: str,
-    ranks: npt.NDArray[np.integer],
+    ranks: npt.NDArray[np.int64],
     missing: int = -1,
     labels: tuple[str, ...] = (),
 ) -> Axis:
@@ -204,3 +205,23 @@ def tree_axis(
 def view_of(model: OutputModel) -> View:
     """The first view that a model asks for on a sample."""
     return model.views((COLUMN, OTHER))[0]
+
+
+def sample_of(
+    groups: Sequence[Hashable], values: Sequence[str], axis: Axis | None = None
+) -> Sample:
+    """A table from the group and the sensitive value of each row, in words.
+
+    Without an axis the values are a flat column in alphabetical order.
+    """
+    numbers = {label: at for at, label in enumerate(dict.fromkeys(groups))}
+    labels = tuple(sorted(set(values))) if axis is None else axis.labels
+    chosen = (
+        replace(flat_axis(COLUMN, len(labels)), labels=labels) if axis is None else axis
+    )
+    codes = np.array([labels.index(value) for value in values], dtype=np.int32)
+    return Sample(
+        group_of=np.array([numbers[group] for group in groups], dtype=np.int32),
+        count=len(numbers),
+        sensitive={COLUMN: CodedAxis(chosen, codes)},
+    )

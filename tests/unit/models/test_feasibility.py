@@ -1,0 +1,153 @@
+"""What a whole table says about a request, in numbers and words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sfumato.models.average_risk import AverageRisk
+from sfumato.models.beta_likeness import BetaLikeness
+from sfumato.models.delta_disclosure import DeltaDisclosure
+from sfumato.models.delta_presence import DeltaPresence
+from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.k_map import KMap
+from sfumato.models.l_diversity import LDiversity
+from sfumato.models.lkc import Lkc
+from sfumato.models.n_t_closeness import NTCloseness
+from sfumato.models.range_disclosure import RangeDisclosure
+from sfumato.models.t_closeness import TCloseness
+from sfumato.models.theta_diversity import ThetaDiversity
+from sfumato.testing.samples import COLUMN, sample_of, tree_axis
+
+VALUES = ["flu"] * 6 + ["acne"] * 3 + ["gout"]
+
+
+def answer(model, values=VALUES, removable=0):
+    whole = sample_of([0] * len(values), values).groups(model)
+    return model.feasibility(whole, removable=removable)
+
+
+def test_theta_below_the_commonest_share_names_both_numbers():
+    found = answer(ThetaDiversity(theta=0.5))
+    assert not found.feasible
+    assert found.best == pytest.approx(0.6)
+    assert "no value above a share of 0.5" in found.message
+    assert "the best is 0.6" in found.message
+    assert found.hint.startswith("Raise theta to 0.6")
+
+
+def test_leaving_out_the_fewest_rows_of_the_commonest_value_is_planned():
+    """Of 6, 3, 1: two less make 4 of 8."""
+    found = answer(ThetaDiversity(theta=0.5), removable=3)
+    assert found.feasible
+    flu = sorted(set(VALUES)).index("flu")
+    assert found.remove == {(COLUMN, flu): 2}
+
+
+def test_too_few_rows_to_leave_out_is_infeasible_and_says_how_many():
+    found = answer(ThetaDiversity(theta=0.5), removable=1)
+    assert not found.feasible
+    assert "it takes 2" in found.message
+    assert "allow 2 rows" in found.hint
+
+
+@pytest.mark.parametrize(
+    ("model", "best"),
+    [
+        (LDiversity(l=4), 3),
+        (LDiversity(l=3, kind="entropy"), 2.4546),
+        (LDiversity(l=2, kind="recursive", c=1.0), 1.5),
+        (KAnonymity(k=11), 10),
+        (AverageRisk(at_most=0.05), 0.1),
+        (Lkc(l=1, k=2, c=0.4), 0.6),
+        (NTCloseness(n=11, t=0.1), 10),
+        (RangeDisclosure(r=0.0, at_most=0.4), 0.46),
+    ],
+    ids=str,
+)
+def test_the_best_reachable_value_is_told(model, best):
+    found = answer(model)
+    assert not found.feasible
+    assert found.best == pytest.approx(best, abs=1e-4)
+    assert model.name in found.message
+    assert found.hint
+
+
+def test_the_nearest_setting_named_in_the_hint_is_feasible():
+    assert "Lower l to 2.45" in answer(LDiversity(l=3, kind="entropy")).hint
+    assert answer(LDiversity(l=2.45, kind="entropy")).feasible
+
+
+def test_entropy_is_reached_by_cutting_the_commonest_value():
+    """3, 3, 1 has e^H of 2.73: three rows less reach 2.7, two do not (4, 3, 1: 2.65)."""
+    model = LDiversity(l=2.7, kind="entropy")
+    assert not answer(model, removable=2).feasible
+    found = answer(model, removable=3)
+    assert found.feasible
+    assert sum(found.remove.values()) == 3
+
+
+def test_entropy_counts_rows_cut_from_some_of_the_tied_values():
+    """4, 4, 2 has 2.872; 3, 4, 2 has 2.889: for 2.88 one row is enough."""
+    values = ["a"] * 4 + ["b"] * 4 + ["c"] * 2
+    found = answer(LDiversity(l=2.88, kind="entropy"), values, removable=1)
+    assert found.feasible
+    assert sum(found.remove.values()) == 1
+
+
+@pytest.mark.parametrize(
+    "model",
+    [TCloseness(t=0.0), BetaLikeness(beta=0.1), DeltaDisclosure(delta=0.1)],
+    ids=str,
+)
+def test_one_group_is_always_like_the_table(model):
+    assert answer(model).feasible
+
+
+def test_a_value_that_may_not_be_ruled_out_needs_its_share_of_the_table():
+    model = LDiversity(
+        l=2,
+        kind="negative-positive-recursive",
+        c1=9.0,
+        c2=0.2,
+        must_occur=("gout",),
+    )
+    found = answer(model)
+    assert not found.feasible
+    assert "the rarest can reach 0.1" in found.message
+    assert "Lower c2 to 0.1" in found.hint
+
+
+def test_values_that_may_be_disclosed_are_not_cut():
+    model = LDiversity(l=2, kind="positive-recursive", c=0.9, may_disclose=("flu",))
+    assert answer(model).feasible
+    assert not answer(LDiversity(l=2, kind="recursive", c=0.9)).feasible
+
+
+def test_no_release_shows_more_people_than_the_population_has():
+    model = KMap(k=30, population="people.csv")
+    groups = sample_of([0] * 10, VALUES).groups(model, population=np.array([25]))
+    found = model.feasibility(groups, removable=0)
+    assert not found.feasible
+    assert "30 people" in found.message
+    assert "there are 25" in found.message
+
+
+def test_presence_is_bounded_by_the_table_over_the_population():
+    model = DeltaPresence(lower=0.0, upper=0.3)
+    groups = sample_of([0] * 10, VALUES).groups(model, population=np.array([25]))
+    assert not model.feasibility(groups, removable=2).feasible
+    assert model.feasibility(groups, removable=3).feasible
+
+
+def test_a_removal_on_a_level_names_nodes_of_that_level():
+    tree = tree_axis(
+        COLUMN,
+        np.array([range(3), [0, 0, 1], [0, 0, 0]]),
+        labels=("acne", "flu", "gout"),
+    )
+    model = ThetaDiversity(theta=0.5, level=1)
+    whole = sample_of([0] * 6, ["acne", "flu", "flu", "acne", "gout", "gout"], tree)
+    found = model.feasibility(whole.groups(model), removable=2)
+    assert found.level == 1
+    assert found.remove == {(COLUMN, 0): 2}
