@@ -71,14 +71,12 @@ def _alike(
 
 
 def _merge_all(request: Request, space: Space, colony: Colony) -> int:
-    """Merge until every group meets the requirements; how many batches it took."""
+    """Merge until every group meets the requirements; how many merges it took."""
     room = histograms_for(space.values)
     waiting = int((colony.status == ALIVE).sum())
-    batches = 0
     finished = False
     while not finished:
         finished = merge_some(space, colony, BATCH, room)
-        batches += 1
         left = int((colony.status == ALIVE).sum())
         request.progress("merging groups", 1 - left / max(waiting, 1))
     if (colony.status == ALIVE).any():
@@ -86,4 +84,4 @@ def _merge_all(request: Request, space: Space, colony: Colony) -> int:
             "All rows together break a requirement.",
             hint="Weaken the requirements, or use an algorithm that suppresses rows.",
         )
-    return batches
+    return int(colony.counters[2])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ from sfumato.data.rules import SUBJECT, Distance, Rule, RuleKind, View
 from sfumato.hierarchies.rollup import ground_distance, roll_up
 from sfumato.kernels.chunks import Chunks, Layout, build_chunks, tuples_of_rows
 from sfumato.kernels.nodes import Rules, Runs
+from sfumato.kernels.rules import RuleTable
 from sfumato.models.groups import value_shares
 
 INHERITED = frozenset({RuleKind.SIZE, RuleKind.DISTINCT, RuleKind.POPULATION})
@@ -73,14 +75,19 @@ class Coding:
         runs = build_runs(layout, count, values, len(chunks.counts))
         return chunks, layout, runs
 
-    def exact(self, kept: npt.NDArray[np.bool_]) -> Compiled:
+    @cached_property
+    def steady(self) -> RuleTable:
+        """The rules that do not compare with the rows that are published."""
+        return self.compiled.only([r for r in self.compiled.rules if not _drifts(r)])
+
+    def exact(self, kept: npt.NDArray[np.bool_]) -> RuleTable:
         """The rules as they are when only these rows are published."""
         references = dict(self.compiled.references)
         for view in self.compiled.views:
             if view != SUBJECT and view.reference == "published":
                 references[view] = _shares(self.request, view, kept)
         changed = replace(self.compiled, references=references)
-        return replace(changed, table=changed.only(changed.rules))
+        return changed.only(changed.rules)
 
 
 def _population(request: Request) -> list[Codes] | None:

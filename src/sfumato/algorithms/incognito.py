@@ -11,8 +11,8 @@ import numpy.typing as npt
 from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.coding import Coding
 from sfumato.algorithms.lattice import Figures, Lattice, infeasible, require_room
-from sfumato.algorithms.losses import Metric, check_metric
-from sfumato.errors import PolicyError, RefusedError
+from sfumato.algorithms.losses import Metric, check_count, check_metric
+from sfumato.errors import RefusedError
 from sfumato.kernels import lattice as kernel
 from sfumato.kernels.minimal import mark_above, visit_subsets
 
@@ -50,12 +50,8 @@ class Incognito(Algorithm):
     node_limit: int = 1_000_000
 
     def __post_init__(self) -> None:
-        check_metric(self.metric)
-        if self.node_limit <= 0:
-            raise PolicyError(
-                f"incognito: node_limit is {self.node_limit}.",
-                hint="node_limit must be greater than 0.",
-            )
+        check_metric(self.name, self.metric)
+        check_count(self.name, "node_limit", self.node_limit)
 
     def search(self, request: Request) -> Solution:
         lattice = Lattice.of(Coding.of(request), metric=self.metric)

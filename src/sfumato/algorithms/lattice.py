@@ -185,23 +185,27 @@ class Lattice:
         return Grouping(renumbered[rows], len(kept), levels)
 
     def groups_of_tuples(self, node: Sequence[int]) -> Ints:
-        """A number for the group of each tuple, −1 where it is suppressed.
-
-        Where groups are compared with the rows that are kept, groups are dropped
-        until those that are left meet the rules among themselves.
-        """
+        """A number for the group of each tuple, −1 where it is suppressed."""
         levels = np.array(node, dtype=np.int64)
-        group_of = group_of_tuples(
-            self.chunks, self.runs, self.rules, levels, self.work
-        )
-        while self.rules.drifting and (group_of >= 0).any():
-            kept = group_of[tuples_of_rows(self.layout, self.rows)] >= 0
-            table = self.coding.exact(kept).table
-            if not drop_groups(
-                self.chunks, self.runs, table, group_of, levels, self.work
-            ):
-                break
-        return group_of
+        if self.rules.drifting:
+            return self._settled_groups(levels)
+        return group_of_tuples(self.chunks, self.runs, self.rules, levels, self.work)
+
+    def _settled_groups(self, levels: Ints) -> Ints:
+        """Groups where what they are compared with depends on which are kept.
+
+        First those go that break a rule on their own. Then those go that break a
+        rule beside the rows still kept, again and again, until all meet it.
+        """
+        parts = self.chunks, self.runs
+        group_of = np.zeros(len(self.chunks.counts), dtype=np.int64)
+        drop_groups(*parts, self.coding.steady, group_of, levels, self.work)
+        rows = tuples_of_rows(self.layout, self.rows)
+        dropped = 1
+        while dropped and (group_of >= 0).any():
+            table = self.coding.exact(group_of[rows] >= 0)
+            dropped = drop_groups(*parts, table, group_of, levels, self.work)
+        return np.where(group_of >= 0, self.work.cell, -1)
 
     def describe(self, node: Sequence[int]) -> dict[str, int]:
         """The levels of a node by column."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.coding import Coding, comparing
 from sfumato.algorithms.lattice import Lattice, Node, infeasible
+from sfumato.algorithms.losses import SEPARABLE, check_metric
 from sfumato.algorithms.optimal import find_best
 from sfumato.data.grouping import Grouping
 from sfumato.errors import PolicyError
@@ -71,15 +72,11 @@ class LocalOptimal(Algorithm):
     min_share: float = 0.005
 
     def __post_init__(self) -> None:
-        if self.metric not in ("ncp", "generalized_loss", "entropy"):
+        check_metric(self.name, self.metric, SEPARABLE)
+        if isinstance(self.min_share, bool) or not 0 < self.min_share <= 1:
             raise PolicyError(
-                f"local-optimal cannot minimize '{self.metric}'.",
-                hint="Choose ncp, generalized_loss or entropy.",
-            )
-        if not 0 < self.min_share <= 1:
-            raise PolicyError(
-                f"local-optimal: min_share is {self.min_share}.",
-                hint="min_share must be above 0 and at most 1.",
+                f"local-optimal: 'min_share' is {self.min_share!r}.",
+                hint="'min_share' must be above 0 and at most 1.",
             )
 
     def search(self, request: Request) -> Solution:

@@ -29,12 +29,22 @@ Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 
 
-def check_metric(metric: str) -> None:
-    """Refuse a metric that is not known."""
-    if metric not in METRICS:
+def check_metric(name: str, metric: object, allowed: tuple[str, ...] = METRICS) -> None:
+    """Refuse a metric that an algorithm cannot minimize."""
+    if metric not in allowed:
         raise PolicyError(
-            f"There is no metric '{metric}' to optimize.",
-            hint=f"Choose one of {', '.join(METRICS)}.",
+            f"{name}: 'metric' is {metric!r}.",
+            hint=f"It must be one of: {', '.join(allowed)}.",
+        )
+
+
+def check_count(name: str, option: str, value: object) -> None:
+    """Refuse anything but a whole number above zero."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if not (whole and isinstance(value, int) and value > 0):
+        raise PolicyError(
+            f"{name}: '{option}' is {value!r}.",
+            hint=f"'{option}' must be a whole number above 0.",
         )
 
 

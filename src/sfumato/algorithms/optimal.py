@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.coding import Coding
 from sfumato.algorithms.lattice import Lattice, Node, infeasible, require_room
-from sfumato.algorithms.losses import Metric, check_metric
+from sfumato.algorithms.losses import Metric, check_count, check_metric
 from sfumato.errors import PolicyError, SearchError
 from sfumato.kernels import lattice as kernel
 
@@ -65,11 +66,14 @@ class Optimal(Algorithm):
     seconds: float | None = None
 
     def __post_init__(self) -> None:
-        check_metric(self.metric)
-        _positive("node_limit", self.node_limit)
-        _positive("max_checks", self.max_checks)
-        if self.seconds is not None:
-            _positive("seconds", self.seconds)
+        check_metric(self.name, self.metric)
+        check_count(self.name, "node_limit", self.node_limit)
+        check_count(self.name, "max_checks", self.max_checks)
+        if self.seconds is not None and not _positive(self.seconds):
+            raise PolicyError(
+                f"optimal: 'seconds' is {self.seconds!r}.",
+                hint="'seconds' must be a number above 0, or left out.",
+            )
 
     def search(self, request: Request) -> Solution:
         lattice = Lattice.of(Coding.of(request), metric=self.metric)
@@ -112,11 +116,9 @@ class Optimal(Algorithm):
         }
 
 
-def _positive(name: str, value: float) -> None:
-    if value <= 0:
-        raise PolicyError(
-            f"optimal: {name} is {value}.", hint=f"{name} must be greater than 0."
-        )
+def _positive(value: object) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and isinstance(value, int | float) and 0 < value < math.inf
 
 
 def find_best(

@@ -41,7 +41,7 @@ class Colony(NamedTuple):
     """The next row of the same group, or −1."""
     status: npt.NDArray[np.uint8]
     counters: Ints
-    """How many groups there are, and the group to look at next."""
+    """How many groups there are, the group to look at next, merges so far."""
 
 
 def new_colony(space: Space, rows: Ints, starts: Ints) -> Colony:
@@ -57,7 +57,7 @@ def new_colony(space: Space, rows: Ints, starts: Ints) -> Colony:
         last=np.zeros(count, dtype=np.int64),
         follower=np.full(len(rows), -1, dtype=np.int64),
         status=np.zeros(count, dtype=np.uint8),
-        counters=np.zeros(2, dtype=np.int64),
+        counters=np.zeros(3, dtype=np.int64),
     )
     _settle_groups(space, rows, starts, colony)
     return colony
@@ -110,6 +110,7 @@ def merge_some(space: Space, colony: Colony, merges: int, room: Histograms) -> b
             return True
         _merge(colony, g, nearest)
         _split_large(space, colony, g, nearest, first, second, whole, room)
+        colony.counters[2] += 1
         done += 1
         idle = 0
     return True

@@ -101,17 +101,21 @@ def _sides(space: Space, rows: Ints, first: Box, second: Box) -> npt.NDArray[np.
     put(space.tables, second, space.points[rows[other]])
     side = np.zeros(len(rows), dtype=np.uint8)
     side[other] = 1
-    size_of_second = 1
+    of_first, of_second = 0.0, 0.0
     for i in range(len(rows)):
         if i == one or i == other:
             continue
         point = space.points[rows[i]]
-        gain = loss_with(space, first, point) - loss_with(space, second, point)
-        if gain > 0.0 or (gain == 0.0 and 2 * size_of_second < i):
+        with_first = loss_with(space, first, point)
+        with_second = loss_with(space, second, point)
+        gain = with_first - with_second
+        # Between equals, the group that grows less: else a value is torn apart.
+        if gain > 0.0 or (gain == 0.0 and of_second > of_first):
             side[i] = 1
-            size_of_second += 1
+            of_second = with_second
             put(space.tables, second, point)
         else:
+            of_first = with_first
             put(space.tables, first, point)
     return side
 
