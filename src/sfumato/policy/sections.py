@@ -87,6 +87,9 @@ class ColumnSection(Section):
     """Its weight in the loss."""
     order: Annotated[Texts, Field(strict=False)] | None = None
     """The values of an ordered category, from low to high."""
+    domain: tuple[Any, ...] | dict[str, Any] | None = Field(default=None, strict=False)
+    """The values that a cell may have, listed or from `low` to `high`: for releases
+    that may not ask the data."""
     pseudonymize: Literal["keyed-hash"] | None = None
     """Publish an identifier or subject under a keyed hash instead of dropping it."""
     drop: bool = False
@@ -114,6 +117,16 @@ class AlgorithmSection(Named):
 
     name: str | None = None
     """Left out: chosen for the data."""
+
+
+class Privacy(Section):
+    """The budget of all differentially private releases of the same people."""
+
+    ledger: str | None = None
+    """The file that each release is charged to, relative to the policy."""
+    epsilon: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """The budget that a new ledger begins with."""
+    delta: Annotated[float, Field(ge=0, le=1)] = 0.0
 
 
 class Publish(Named):
