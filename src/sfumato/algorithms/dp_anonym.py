@@ -15,13 +15,13 @@ from sfumato.algorithms.dp_cuts import MOST_DEPTH, Plan, Tree, grow
 from sfumato.algorithms.private import (
     PrivateAlgorithm,
     Rows,
+    asked_rows,
     refuse_beyond_groups,
     require,
     share,
     whole,
 )
 from sfumato.algorithms.shown import shown_axes
-from sfumato.algorithms.views import least_rows, request_rules
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.dp.amplification import Poisson, Sampling, WithoutReplacement
 from sfumato.dp.cost import Cost, Relation
@@ -112,7 +112,7 @@ class DpAnonym(PrivateAlgorithm):
                 f"{self.rows_per_subject} rows of each are used.",
                 hint='Set rows_per_subject = 1, or sampling = "poisson".',
             )
-        k = least_rows(request_rules(request)) if request.models else 1
+        k = asked_rows(request)
         if k < 2:
             raise RefusedError(
                 f"'dp-anonym' publishes rows as they are; groups of {k} would show "
@@ -124,7 +124,7 @@ class DpAnonym(PrivateAlgorithm):
         used, rows = self.used(request)
         account = self.row_account(request)
         self.model(request).shares(PARTS)
-        tree, drawn = self._tree(used, account, least_rows(request_rules(request)))
+        tree, drawn = self._tree(used, account, asked_rows(request))
         self.settle(request, account)
         allowed = int(request.removable * self.sample + 1e-9)
         grouping, tidy = self._grouping(used.only(drawn), tree, allowed)

@@ -48,6 +48,7 @@ class DpSynthesis(PrivateAlgorithm):
     sentence: ClassVar[str] = (
         "Publishes synthetic records, drawn from noisy counts of cells and values."
     )
+    synthetic: ClassVar[bool] = True
     covers: ClassVar[str] = "the whole release"
     leaves_open: ClassVar[str] = (
         "Nothing of the release is outside the guarantee; what is in private/ is."
@@ -150,7 +151,8 @@ def _noisy_counts(
     for coded in request.beside:
         key = key * coded.axis.size + coded.codes
     counts = np.bincount(key, minlength=tree.count * width)
-    return noise.release(counts).reshape(tree.count, width)
+    noisy: Counts = noise.release(counts).reshape(tree.count, width)
+    return noisy
 
 
 def consistent(noisy: Counts) -> Counts:

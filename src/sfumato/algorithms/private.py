@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import ceil, isfinite
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
+from sfumato.algorithms.compiled import request_rules
+from sfumato.data.rules import RuleKind
 from sfumato.dp.cost import Relation, per_row
 from sfumato.dp.ledger import Ledger
 from sfumato.dp.sampling import capped
@@ -33,6 +35,8 @@ class PrivateAlgorithm(Algorithm):
     every_column: ClassVar[bool] = True
     """Whether the guarantee covers every published column, which are then all on
     declared axes; or only the cells of the quasi-identifiers."""
+    synthetic: ClassVar[bool] = False
+    """Whether its records stand for nobody."""
     covers: ClassVar[str]
     """What of a release the guarantee covers, as a clause."""
     leaves_open: ClassVar[str]
@@ -121,6 +125,13 @@ def ledger_of(request: Request) -> Ledger:
     if request.ledger is None:
         raise GuaranteeError("A private algorithm ran without a ledger.")
     return request.ledger
+
+
+def asked_rows(request: Request) -> int:
+    """The smallest group that the requirements beside the process model allow."""
+    bounded = (RuleKind.SIZE, RuleKind.DISTINCT)
+    rules = [rule for rule in request_rules(request) if rule.kind in bounded]
+    return max((ceil(rule.parameters[0]) for rule in rules), default=1)
 
 
 def refuse_beyond_groups(algorithm: Algorithm, request: Request) -> None:

@@ -15,11 +15,11 @@ from sfumato.algorithms.base import Request, Solution
 from sfumato.algorithms.private import (
     PrivateAlgorithm,
     Rows,
+    asked_rows,
     refuse_beyond_groups,
     require,
     share,
 )
-from sfumato.algorithms.views import least_rows, request_rules
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.dp.cost import Cost
 from sfumato.dp.ledger import Ledger
@@ -73,7 +73,7 @@ class SafePub(PrivateAlgorithm):
         if self.sample is not None:
             share(self, "sample")
         for level in (self.levels or {}).values():
-            good = isinstance(level, int) and not isinstance(level, bool) and level >= 0
+            good = type(level) is int and level >= 0
             require(self, "levels", good, "a table of whole numbers from 0")
 
     def check_models(self, request: Request) -> None:
@@ -86,13 +86,13 @@ class SafePub(PrivateAlgorithm):
                     hint="Take the requirement out: differential privacy covers every "
                     "column.",
                 )
-        model = self.model(request)
-        if model.delta <= 0:
+        wanted = self.model(request)
+        if wanted.delta <= 0:
             raise RefusedError(
                 "'safepub' needs delta above 0; delta is 0.",
                 hint="Set delta of differential-privacy, such as 1e-6.",
             )
-        if self.levels is not None and model.shares(PARTS)["search"] > 0:
+        if self.levels is not None and wanted.shares(PARTS)["search"] > 0:
             raise PolicyError(
                 "safepub: 'levels' are given, and budget has a share for 'search'.",
                 hint="Give one of the two.",
@@ -144,7 +144,7 @@ class SafePub(PrivateAlgorithm):
 
     def _smallest(self, release: Cost, request: Request) -> int:
         """The k that (ε, δ) demands, or a larger one that is asked for besides."""
-        asked = least_rows(request_rules(request)) if request.models else 1
+        asked = asked_rows(request)
         return max(smallest_group(release, rate=self._rate(release)), asked)
 
     def _levels(self, axes: tuple[CodedAxis, ...]) -> Levels:

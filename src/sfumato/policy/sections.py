@@ -49,6 +49,11 @@ Hierarchy = Annotated[
     str | dict[str, Any] | None, BeforeValidator(checked_hierarchy), _HIERARCHY_SCHEMA
 ]
 Texts = tuple[str, ...]
+Domain = (
+    Annotated[tuple[Any, ...], Field(strict=False, min_length=1)]
+    | dict[str, Any]
+    | None
+)
 
 
 class Section(BaseModel):
@@ -87,7 +92,7 @@ class ColumnSection(Section):
     """Its weight in the loss."""
     order: Annotated[Texts, Field(strict=False)] | None = None
     """The values of an ordered category, from low to high."""
-    domain: tuple[Any, ...] | dict[str, Any] | None = Field(default=None, strict=False)
+    domain: Domain = None
     """The values that a cell may have, listed or from `low` to `high`: for releases
     that may not ask the data."""
     pseudonymize: Literal["keyed-hash"] | None = None
