@@ -15,11 +15,12 @@ import pyarrow.parquet as pq
 
 from sfumato.algorithms.base import Progress, silent
 from sfumato.data.seeds import Seed
-from sfumato.errors import DataError, UsageError
+from sfumato.errors import DataError, RefusedError, UsageError
 from sfumato.io.frames import like, to_arrow
 from sfumato.io.read import delimiter_of, read_source
 from sfumato.io.write import format_of, hash_file
 from sfumato.models.base import OutputModel
+from sfumato.pipeline.certified import every_column
 from sfumato.pipeline.manifest import requirements as requirement_records
 from sfumato.pipeline.manifest import risk as risk_of
 from sfumato.pipeline.question import SOURCE_VALUES, Private, Question
@@ -174,6 +175,12 @@ def check(
     source = _read(data, policy, settings)
     asked = policy_for(policy, settings, source, requirements=requirements)
     models = asked.models() + tuple(requirements)
+    if not models and asked.process_models():
+        raise RefusedError(
+            f"No table can show {asked.process_models()[0].name}, and nothing else is "
+            "required.",
+            hint="The manifest's ledger says what it rests on.",
+        )
     if not models:
         raise UsageError(
             "There is nothing to check: no requirement is given.",
@@ -186,6 +193,7 @@ def check(
         _base(base, asked),
         _private(groups, source, swapped=form is Form.SWAPPED),
         form,
+        every_column=every_column(asked),
     )
     proof = question.ask(source, _beside(data, form))
     return CheckResult(

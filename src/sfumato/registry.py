@@ -33,6 +33,9 @@ CATALOGUE = {
         "delta-presence": "sfumato.models.delta_presence:DeltaPresence",
         "range-disclosure": "sfumato.models.range_disclosure:RangeDisclosure",
         "lkc": "sfumato.models.lkc:Lkc",
+        "differential-privacy": (
+            "sfumato.models.differential_privacy:DifferentialPrivacy"
+        ),
     },
     "algorithms": {
         "mondrian": "sfumato.algorithms.mondrian:Mondrian",
@@ -42,6 +45,9 @@ CATALOGUE = {
         "local-optimal": "sfumato.algorithms.local_optimal:LocalOptimal",
         "top-down": "sfumato.algorithms.top_down:TopDown",
         "bottom-up": "sfumato.algorithms.bottom_up:BottomUp",
+        "dp-anonym": "sfumato.algorithms.dp_anonym:DpAnonym",
+        "safepub": "sfumato.algorithms.safepub:SafePub",
+        "dp-synthesis": "sfumato.algorithms.dp_synthesis:DpSynthesis",
     },
     "operators": {
         "generalize": "sfumato.publish.generalize:Generalize",

@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.data.seeds import Seed
+from sfumato.dp.ledger import Ledger
 from sfumato.errors import GuaranteeError, InfeasibleError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.hierarchies.rollup import roll_up
-from sfumato.models.base import Groups, OutputModel, Scope
+from sfumato.models.base import Groups, OutputModel, ProcessModel, Scope
 from sfumato.models.groups import build_groups
 
 Progress = Callable[[str, float], None]
@@ -37,6 +38,13 @@ class Request:
     """The person behind each row, where declared."""
     population: tuple[npt.NDArray[np.int32], ...] | None = None
     """Codes of the population table's rows, one array per quasi-identifier."""
+    beside: tuple[CodedAxis, ...] = ()
+    """The other published columns on declared axes, for algorithms whose guarantee
+    covers every column."""
+    process: tuple[ProcessModel, ...] = ()
+    """Requirements that the making of the release has to meet."""
+    ledger: Ledger | None = None
+    """The account of every use of the data, where a process model is required."""
     removable: int = 0
     """How many rows may be left out."""
     missing_any: bool = False
@@ -56,6 +64,7 @@ class Request:
         return replace(
             self,
             quasi=tuple(CodedAxis(q.axis, q.codes[rows]) for q in self.quasi),
+            beside=tuple(CodedAxis(b.axis, b.codes[rows]) for b in self.beside),
             sensitive={
                 name: CodedAxis(s.axis, s.codes[rows])
                 for name, s in self.sensitive.items()
@@ -95,6 +104,11 @@ class Solution:
     grouping: Grouping
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Plain numbers and words for the report: nodes checked, cuts made, …"""
+    quasi: tuple[CodedAxis, ...] | None = None
+    """The axes on which groups are shown, where they are not the request's."""
+    synthetic: tuple[CodedAxis, ...] | None = None
+    """Records that stand for nobody, one axis per published column; the grouping is
+    then empty, and these are published instead of rows of the source."""
     alternatives: tuple[Mapping[str, Any], ...] = ()
 
 
@@ -104,6 +118,8 @@ class Algorithm(ABC):
 
     name: ClassVar[str]
     sentence: ClassVar[str]
+    certifies: ClassVar[frozenset[str]] = frozenset()
+    """The process models whose guarantee its releases have."""
 
     def check(self, request: Request) -> None:  # noqa: B027 - most refuse nothing
         """Refuse, with a reason, a request this algorithm cannot serve."""

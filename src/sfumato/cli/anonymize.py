@@ -131,21 +131,36 @@ def _seed(text: str | None, number: int | None) -> Seed | None:
 
 def print_release(manifest: Mapping[str, Any], out: Path) -> None:
     """Say in short what was released, what it is worth, and where it is."""
-    from sfumato.report.phrases import amount
-
-    typer.echo(
-        f"Released {amount(manifest['rows_out'])} of {amount(manifest['rows_in'])} "
-        f"rows in {amount(manifest['groups'])} groups; "
-        f"{amount(manifest['rows_suppressed'])} rows suppressed."
-    )
-    typer.echo("\nProven from the published file:")
+    typer.echo(_counted(manifest))
+    by_ledger = ", and by the ledger of its making" if "privacy" in manifest else ""
+    typer.echo(f"\nProven from the published file{by_ledger}:")
     print_columns(requirement_rows(manifest["requirements"]))
-    typer.echo("\nWhat it is worth, and what remains:")
-    print_columns(_measure_rows({**manifest["utility"], **manifest["risk"]}))
+    measures = {**manifest["utility"], **manifest["risk"]}
+    if measures:
+        typer.echo("\nWhat it is worth, and what remains:")
+        print_columns(_measure_rows(measures))
     if "not_for_publication" in manifest:
         typer.echo(f"\n{manifest['not_for_publication']}")
     typer.echo("\nFiles:")
     print_columns(_file_rows(out))
+
+
+def _counted(manifest: Mapping[str, Any]) -> str:
+    """How much was released; of a certified release, without a word on the source."""
+    from sfumato.report.phrases import amount
+
+    rows, groups = amount(manifest["rows_out"]), amount(manifest["groups"])
+    if "rows_in" not in manifest:
+        return f"Released {rows} rows in {groups} groups. {_guarantee(manifest)}"
+    return (
+        f"Released {rows} of {amount(manifest['rows_in'])} rows in {groups} groups; "
+        f"{amount(manifest['rows_suppressed'])} rows suppressed."
+    )
+
+
+def _guarantee(manifest: Mapping[str, Any]) -> str:
+    privacy = manifest["privacy"]
+    return f"{privacy['guarantee']} {privacy['does_not_cover']}"
 
 
 def _measure_rows(measures: Mapping[str, float]) -> list[tuple[str, str]]:

@@ -25,6 +25,9 @@ class Grouping:
     count: int
     levels: npt.NDArray[np.int16] | None = None
     """(count, quasi-identifiers), or None."""
+    nodes: npt.NDArray[np.int32] | None = None
+    """(count, quasi-identifiers): the node that each group shows on each axis, where
+    the algorithm decides that by itself; or None."""
 
     @property
     def kept(self) -> npt.NDArray[np.bool_]:

@@ -25,6 +25,8 @@ class Seed:
     secret: bytes
     path: tuple[str, ...] = ()
     insecure: bool = False
+    replayed: bool = False
+    """Whether it was given from outside, to repeat an earlier run."""
 
     @classmethod
     def fresh(cls) -> Seed:
@@ -43,7 +45,7 @@ class Seed:
                 "A seed is 32 hexadecimal digits.",
                 hint="Copy it from private/audit.json of the run to repeat.",
             )
-        return cls(secret)
+        return cls(secret, replayed=True)
 
     @classmethod
     def guessable(cls, number: int) -> Seed:
@@ -52,7 +54,8 @@ class Seed:
 
     def child(self, *names: str | int) -> Seed:
         """The seed of a part of the work."""
-        return Seed(self.secret, (*self.path, *map(str, names)), self.insecure)
+        path = (*self.path, *map(str, names))
+        return Seed(self.secret, path, self.insecure, self.replayed)
 
     def hex(self) -> str:
         """The secret as hexadecimal text, for the private audit record alone."""

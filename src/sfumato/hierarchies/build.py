@@ -6,11 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from sfumato.data.schema import Kind
 from sfumato.data.table import Column
 from sfumato.errors import HierarchyError
 from sfumato.hierarchies.automatic import automatic_ladder
 from sfumato.hierarchies.axis import CodedAxis, Shape
-from sfumato.hierarchies.files import read_file, read_tree, tree_table
+from sfumato.hierarchies.files import LabelTable, read_file, read_tree, tree_table
 from sfumato.hierarchies.intervals import (
     interval_ladder,
     quantile_ladder,
@@ -21,7 +24,10 @@ from sfumato.hierarchies.rungs import Ladder, assemble
 from sfumato.hierarchies.tree import table_ladder
 from sfumato.hierarchies.validate import refuse_reserved
 
-__all__ = ["OPTIONS", "Spec", "build", "refuse_reserved"]
+__all__ = ["OPTIONS", "WORDS", "Spec", "build", "refuse_reserved", "written_leaves"]
+
+WORDS = ("auto", "flat", "free")
+"""Hierarchies that the data shapes."""
 
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     "file": ("trust", "header", "delimiter"),
@@ -46,6 +52,26 @@ def build(
     """
     ladder = _ladder(column, spec, base or Path())
     return assemble(column, ladder, weight=weight)
+
+
+def written_leaves(
+    name: str, spec: Spec, *, kind: Kind, base: Path | None = None
+) -> tuple[str, ...] | None:
+    """The leaves of a hierarchy that is written down; None where none is.
+
+    Read without the column's cells, for those who may not look at them.
+    """
+    nothing = Column(name=name, kind=kind, codes=np.empty(0, np.int32), labels=())
+    place = base or Path()
+    if isinstance(spec, str) and spec not in WORDS:
+        return read_file(place / spec, nothing).leaves
+    if not isinstance(spec, Mapping):
+        return None
+    builder = _builder(nothing, spec)
+    _check_options(nothing, builder, spec)
+    if builder == "file":
+        return _file_table(nothing, spec["file"], spec, place).leaves
+    return _tree_of(nothing, spec["tree"], place).leaves if builder == "tree" else None
 
 
 def _ladder(column: Column, spec: Spec, base: Path) -> Ladder:
@@ -116,27 +142,34 @@ def _listed(column: Column, builder: str, given: object) -> Sequence[object]:
 def _from_file(
     column: Column, given: object, options: Mapping[str, object], base: Path
 ) -> Ladder:
+    trust = bool(_switch(column, options, "trust"))
+    return table_ladder(column, _file_table(column, given, options, base), trust=trust)
+
+
+def _file_table(
+    column: Column, given: object, options: Mapping[str, object], base: Path
+) -> LabelTable:
     if not isinstance(given, str):
         raise _wrong(column, "needs a path in 'file'")
-    trust = bool(_switch(column, options, "trust"))
-    table = read_file(
+    return read_file(
         base / given,
         column,
         header=_switch(column, options, "header"),
         delimiter=_delimiter(column, options),
     )
-    return table_ladder(column, table, trust=trust)
 
 
 def _from_tree(
     column: Column, given: object, options: Mapping[str, object], base: Path
 ) -> Ladder:
     trust = bool(_switch(column, options, "trust"))
+    return table_ladder(column, _tree_of(column, given, base), trust=trust)
+
+
+def _tree_of(column: Column, given: object, base: Path) -> LabelTable:
     if isinstance(given, str):
-        table = read_tree(base / given, column)
-    else:
-        table = tree_table(given, column)
-    return table_ladder(column, table, trust=trust)
+        return read_tree(base / given, column)
+    return tree_table(given, column)
 
 
 def _switch(column: Column, options: Mapping[str, object], key: str) -> bool | None:

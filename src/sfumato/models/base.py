@@ -21,6 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.rules import SUBJECT, Rule, RuleKind, View
+from sfumato.dp.cost import Cost
+from sfumato.dp.ledger import Ledger
 from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import Axis
 
@@ -323,6 +325,15 @@ class ReferenceModel(SensitiveModel):
 @dataclass(frozen=True, kw_only=True)
 class ProcessModel(Model):
     """A model certified by how a release was made (a ledger), not by its cells."""
+
+    @property
+    @abstractmethod
+    def cost(self) -> Cost:
+        """What a release that meets it may cost in all."""
+
+    @abstractmethod
+    def certify(self, ledger: Ledger) -> Verdict:
+        """Judge what a run spent."""
 
 
 def parameter_names(model: type[Model]) -> tuple[str, ...]:

@@ -12,8 +12,10 @@ import numpy as np
 from sfumato import registry
 from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.data.seeds import Seed
+from sfumato.hierarchies.axis import CodedAxis
 from sfumato.metrics.base import Outcome
-from sfumato.models.base import OutputModel, Verdict
+from sfumato.models.base import Model, OutputModel, Verdict
+from sfumato.pipeline.certified import Certificate
 from sfumato.policy import Policy
 from sfumato.publish.base import Draft, Operator
 from sfumato.verify import Proof
@@ -43,15 +45,31 @@ class Findings:
     rows_in: int
     seed: Seed
     seconds: Mapping[str, float]
+    certificate: Certificate | None = None
+    """Of a process model, where one is required."""
 
     @property
     def rows_out(self) -> int:
         return int(self.draft.table.num_rows)
 
+    @property
+    def shown(self) -> tuple[CodedAxis, ...]:
+        """The columns that are shown as cells."""
+        return self.solution.quasi or self.request.quasi
+
+    @property
+    def synthetic(self) -> bool:
+        """Whether the published records stand for nobody."""
+        return self.solution.synthetic is not None
+
     def outcome(self) -> Outcome:
-        """The release in numbers, for the metrics."""
+        """The release in numbers, for the metrics.
+
+        With a certificate, only published rows count: how many were left out is
+        nothing that the ledger paid for.
+        """
         return Outcome(
-            rows_in=self.rows_in,
+            rows_in=self.rows_in if self.certificate is None else self.rows_out,
             rows_out=self.rows_out,
             group_rows=self.solution.grouping.sizes(),
             ncp=self.draft.ncp,
@@ -66,22 +84,46 @@ def manifest(found: Findings) -> dict[str, Any]:
     record = {
         "sfumato": version("sfumato"),
         "policy_sha256": found.policy.sha256(),
-        "rows_in": found.rows_in,
+        **_compared(found),
         "rows_out": found.rows_out,
-        "rows_suppressed": found.rows_in - found.rows_out,
         "groups": found.proof.groups.count,
-        "requirements": requirements(found.request.models, found.proof),
-        "utility": utility(found),
-        "risk": risk(found.proof),
+        "requirements": requirements(found.request.models, found.proof)
+        + certified(found.certificate),
+        "utility": {} if found.synthetic else utility(found),
+        "risk": {} if found.synthetic else risk(found.proof),
         "algorithm": {"name": found.algorithm.name, **_options(found.algorithm)},
         "operator": {"name": found.operator.name, **_options(found.operator)},
         "policy": found.policy.public_dict(),
         "known_limits": list(LIMITS),
-        "seconds": dict(found.seconds),
     }
+    if found.certificate is not None:
+        figures = {"figures": dict(found.solution.facts)}
+        record["privacy"] = found.certificate.record() | figures
     if found.seed.insecure:
         record["not_for_publication"] = INSECURE
     return record
+
+
+def _compared(found: Findings) -> dict[str, Any]:
+    """What is known of the source only, or of the time it took: not with a ledger."""
+    if found.certificate is not None:
+        return {}
+    return _of_the_source(found)
+
+
+def _of_the_source(found: Findings) -> dict[str, Any]:
+    return {
+        "rows_in": found.rows_in,
+        "rows_suppressed": found.rows_in - found.rows_out,
+        "seconds": dict(found.seconds),
+    }
+
+
+def certified(certificate: Certificate | None) -> list[dict[str, Any]]:
+    """The requirement that the ledger answers, with its verdict."""
+    if certificate is None:
+        return []
+    return [requirement(certificate.model, certificate.verdict())]
 
 
 def requirements(models: tuple[OutputModel, ...], proof: Proof) -> list[dict[str, Any]]:
@@ -92,7 +134,7 @@ def requirements(models: tuple[OutputModel, ...], proof: Proof) -> list[dict[str
     ]
 
 
-def requirement(model: OutputModel, verdict: Verdict) -> dict[str, Any]:
+def requirement(model: Model, verdict: Verdict) -> dict[str, Any]:
     """One requirement with its verdict."""
     record = {
         "model": model.name,
@@ -113,7 +155,9 @@ def utility(found: Findings) -> dict[str, float]:
         name: float(registry.load("metrics", name)().measure(outcome))
         for name in registry.names("metrics")
     }
-    return measures | {"ncp_per_row": measures["ncp"] * len(found.request.quasi)}
+    if found.certificate is not None:
+        del measures["suppressed_share"]
+    return measures | {"ncp_per_row": measures["ncp"] * len(found.shown)}
 
 
 def risk(proof: Proof) -> dict[str, float]:
@@ -129,7 +173,7 @@ def facts(found: Findings) -> dict[str, Any]:
     """What the report shows beyond the manifest; publishable."""
     outcome = found.outcome()
     sizes, counts = np.unique(found.proof.groups.rows, return_counts=True)
-    names = [coded.name for coded in found.request.quasi]
+    names = [] if found.synthetic else [coded.name for coded in found.shown]
     return {
         "columns": {
             name: {
@@ -147,7 +191,12 @@ def facts(found: Findings) -> dict[str, Any]:
 
 
 def audit(found: Findings) -> dict[str, Any]:
-    """The steward's own record: with it the run can be repeated."""
+    """The steward's own record: with it the run can be repeated.
+
+    A run with a certificate cannot; its record has what the manifest may not say.
+    """
+    if found.certificate is not None:
+        return {"seed": None, "source": _of_the_source(found)}
     return {"seed": found.seed.hex(), "insecure_seed": found.seed.insecure}
 
 

@@ -55,6 +55,8 @@ class Question:
     base: Path | None = None
     private: Private = field(default_factory=Private)
     form: Form = Form.CELLS
+    every_column: bool = False
+    """Whether all columns are cells, as in releases whose guarantee covers them all."""
 
     def ask(
         self, table: pa.Table, beside: Mapping[str, pa.Table] = MappingProxyType({})
@@ -110,6 +112,8 @@ class Question:
 
     def quasi_columns(self, table: pa.Table) -> tuple[str, ...]:
         """The published columns of the quasi-identifiers; bounds count as both."""
+        if self.every_column:
+            return tuple(table.column_names)
         found: list[str] = []
         for name in self.policy.names(Role.QUASI):
             pair = [name + end for end in BOUNDS]
@@ -121,6 +125,8 @@ class Question:
         return tuple(found)
 
     def _sensitive(self, table: pa.Table) -> Mapping[str, CodedAxis]:
+        if self.every_column:
+            return {}
         names = self.policy.names(Role.SENSITIVE)
         require_columns(table, names, what="The table")
         columns = [self._with_source_values(table, name) for name in names]
@@ -169,7 +175,7 @@ class Question:
         if self.private.subject is not None:
             return self.private.subject
         names = self.policy.names(Role.SUBJECT)
-        if not names or self.private.groups is not None:
+        if not names or self.private.groups is not None or self.every_column:
             return None
         if names[0] not in table.column_names:
             raise DataError(
@@ -180,7 +186,7 @@ class Question:
 
     def _weights(self, table: pa.Table) -> npt.NDArray[np.float64] | None:
         names = self.policy.names(Role.WEIGHT)
-        if not names or names[0] not in table.column_names:
+        if self.every_column or not names or names[0] not in table.column_names:
             return None
         column = self._column(table, names[0])
         return None if column.numbers is None else column.numbers[column.codes]

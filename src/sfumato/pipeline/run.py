@@ -26,6 +26,13 @@ from sfumato.errors import DataError, GuaranteeError, RefusedError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.models.base import OutputModel
 from sfumato.pipeline import manifest
+from sfumato.pipeline.certified import (
+    Certificate,
+    declared_axes,
+    every_column,
+    open_certificate,
+    synthetic_draft,
+)
 from sfumato.pipeline.population import population_path, read_population, shared_axes
 from sfumato.pipeline.prepare import (
     coded_table,
@@ -36,7 +43,7 @@ from sfumato.pipeline.prepare import (
 )
 from sfumato.pipeline.question import Private, Question, refuse_pairing
 from sfumato.policy import Policy
-from sfumato.publish.base import Form, Material, Operator
+from sfumato.publish.base import Draft, Form, Material, Operator
 from sfumato.verify import Proof
 
 
@@ -72,20 +79,23 @@ class Outcome:
 
 def anonymize(run: Run) -> Outcome:
     """Make a release that meets the policy, or raise and leave nothing behind."""
+    algorithm, operator = _algorithm(run.policy), _operator(run.policy)
+    certificate = certify(run, algorithm, operator)
     with run.step("code", 0.0):
         table, kept = _loaded(run)
-        request = _request(run, table)
-    algorithm, operator = _algorithm(run.policy), _operator(run.policy)
+        request = _request(run, table, certificate)
     _refuse(operator, request)
     with run.step("solve", 0.1):
         solution = algorithm.solve(request)
     with run.step("publish", 0.7):
         material = _material(run, table, request, solution)
-        draft = operator.publish(material)
+        draft = _draft(run, operator, request, solution, material)
     with run.step("verify", 0.8):
         question = _question(run, request, material, operator)
         proof = question.ask(draft.table, draft.beside)
         _insist(proof, request.models)
+        if certificate is not None:
+            certificate.insist()
     found = manifest.Findings(
         policy=run.policy,
         algorithm=algorithm,
@@ -97,8 +107,21 @@ def anonymize(run: Run) -> Outcome:
         rows_in=run.source.num_rows,
         seed=run.seed,
         seconds=run.seconds,
+        certificate=certificate,
     )
     return Outcome(proven=_proven(found, kept, material, request), question=question)
+
+
+def certify(run: Run, algorithm: Algorithm, operator: Operator) -> Certificate | None:
+    """Open the ledger of a run whose policy has a process model, before its data."""
+    return open_certificate(
+        run.policy,
+        algorithm,
+        operator,
+        seed=run.seed,
+        columns=run.source.column_names,
+        base=run.base,
+    )
 
 
 def _loaded(run: Run) -> tuple[Table, npt.NDArray[np.int64]]:
@@ -117,7 +140,7 @@ def _loaded(run: Run) -> tuple[Table, npt.NDArray[np.int64]]:
     return take(table, rows), rows
 
 
-def _request(run: Run, table: Table) -> Request:
+def _request(run: Run, table: Table, certificate: Certificate | None) -> Request:
     columns = [table.columns[name] for name in table.schema.sensitive]
     subject = table.schema.subject
     share = run.policy.publish.max_suppressed
@@ -125,12 +148,18 @@ def _request(run: Run, table: Table) -> Request:
     models = tuple(
         model.settled(rows=table.rows, weights=weights) for model in run.policy.models()
     )
-    quasi, population = _quasi(run, table, models)
+    quasi, population = _quasi(run, table, models, certificate)
+    everything = certificate is not None and certificate.algorithm.every_column
     return Request(
         quasi=quasi,
         population=population,
         models=models,
-        sensitive=sensitive_axes(run.policy, columns, run.base),
+        beside=declared_axes(run.policy, table, run.base, beside=True)
+        if everything
+        else (),
+        process=() if certificate is None else (certificate.model,),
+        ledger=None if certificate is None else certificate.ledger,
+        sensitive={} if everything else sensitive_axes(run.policy, columns, run.base),
         subject=None if subject is None else table.columns[subject].codes,
         removable=int(np.floor(share * table.rows + 1e-9)),
         missing_any=run.policy.data.missing_as == "any",
@@ -156,9 +185,14 @@ def _weights(table: Table) -> float | None:
 
 
 def _quasi(
-    run: Run, table: Table, models: Sequence[OutputModel]
+    run: Run,
+    table: Table,
+    models: Sequence[OutputModel],
+    certificate: Certificate | None,
 ) -> tuple[tuple[CodedAxis, ...], tuple[npt.NDArray[np.int32], ...] | None]:
     """The quasi-identifiers on axes; with a population, axes that hold both tables."""
+    if certificate is not None:
+        return declared_axes(run.policy, table, run.base, beside=False), None
     path = population_path(models)
     if path is None:
         return quasi_axes(run.policy, table, run.base), None
@@ -182,12 +216,24 @@ def _material(run: Run, table: Table, request: Request, solution: Solution) -> M
         rows = rows[run.seed.child("order").permutation(len(rows))]
     return Material(
         table=table,
-        quasi=request.quasi,
+        quasi=solution.quasi or request.quasi,
         grouping=solution.grouping,
         rows=rows,
         seed=run.seed.child("publish"),
         pseudonymized=run.policy.pseudonymized(),
     )
+
+
+def _draft(
+    run: Run,
+    operator: Operator,
+    request: Request,
+    solution: Solution,
+    material: Material,
+) -> Draft:
+    if solution.synthetic is not None:
+        return synthetic_draft(solution, request, run.seed.child("order"))
+    return operator.publish(material)
 
 
 def _refuse(operator: Operator, request: Request) -> None:
@@ -205,11 +251,18 @@ def _question(
     run: Run, request: Request, material: Material, operator: Operator
 ) -> Question:
     rows, private = material.rows, Private(source_values=_source_values(request))
-    if request.subject is not None:
+    if request.subject is not None and len(rows):
         private = replace(private, subject=request.subject[rows])
     if operator.form is Form.SWAPPED:
         private = replace(private, groups=material.grouping.group_of[rows])
-    return Question(run.policy, request.models, run.base, private, operator.form)
+    return Question(
+        run.policy,
+        request.models,
+        run.base,
+        private,
+        operator.form,
+        every_column=every_column(run.policy),
+    )
 
 
 def _source_values(request: Request) -> dict[str, dict[str, int]]:

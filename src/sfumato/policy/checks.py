@@ -8,12 +8,12 @@ from typing import Protocol
 
 from sfumato.data.schema import Kind, Role
 from sfumato.errors import PolicyError
-from sfumato.models.base import OutputModel
+from sfumato.models.base import Model, OutputModel
 from sfumato.policy.origin import Key
 from sfumato.policy.sections import ColumnSection
 
 Fault = Callable[..., PolicyError]
-GENERALIZED = frozenset({Role.QUASI, Role.SENSITIVE})
+GENERALIZED = frozenset({Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE})
 
 
 class Checked(Protocol):
@@ -45,7 +45,7 @@ def _contradiction(section: ColumnSection) -> tuple[str, str, str] | None:
         return (
             "hierarchy",
             f"is set for a column that is {_article(section.role)}.",
-            "Only quasi-identifiers and sensitive columns have hierarchies.",
+            "Identifiers, subjects and weights have no hierarchies.",
         )
     if section.pseudonymize and section.role not in (Role.IDENTIFIER, Role.SUBJECT):
         return (
@@ -72,7 +72,7 @@ def _article(role: Role | None) -> str:
 
 
 def check_columns(
-    policy: Checked, names: Sequence[str], models: Sequence[OutputModel]
+    policy: Checked, names: Sequence[str], models: Sequence[Model]
 ) -> None:
     """Check a policy against the columns of a table, and its parts against others."""
     _check_present(policy, names)
@@ -85,7 +85,7 @@ def check_columns(
             hint='Add a table [[require]] with model = "k-anonymity" and k = 5.',
         )
     for place, model in enumerate(models):
-        if model.sensitive:
+        if isinstance(model, OutputModel) and model.sensitive:
             _check_sensitive(policy, place, model)
 
 

@@ -15,7 +15,7 @@ from pydantic import ConfigDict, Field, PrivateAttr, ValidationError
 from sfumato import registry
 from sfumato.data.schema import Role
 from sfumato.errors import PolicyError
-from sfumato.models.base import OutputModel
+from sfumato.models.base import Model, OutputModel, ProcessModel
 from sfumato.policy import changes, checks
 from sfumato.policy.keywords import document_of
 from sfumato.policy.origin import Key, Origin
@@ -25,6 +25,7 @@ from sfumato.policy.sections import (
     AlgorithmSection,
     ColumnSection,
     Data,
+    Privacy,
     Publish,
     Requirement,
     Section,
@@ -56,6 +57,7 @@ class Policy(Section):
     require: Annotated[tuple[Requirement, ...], Field(strict=False)] = ()
     algorithm: AlgorithmSection = AlgorithmSection()
     publish: Publish = Publish()
+    privacy: Privacy = Privacy()
 
     _origin: Origin = PrivateAttr(default_factory=Origin)
 
@@ -119,7 +121,7 @@ class Policy(Section):
 
         Options of the algorithm wait until it is made: that loads compiled code.
         """
-        self.models()
+        self.requirements()
         if self.publish.settings:
             self.operator_instance()
         name = self.algorithm.name
@@ -160,22 +162,23 @@ class Policy(Section):
         return frozenset(n for n, s in self.columns.items() if s.pseudonymize)
 
     def models(self, *, load: Load | None = None) -> tuple[OutputModel, ...]:
-        """The requirements as models."""
-        return tuple(
-            self._model(place, requirement, load)
-            for place, requirement in enumerate(self.require)
-        )
+        """The requirements that a published table can show, as models."""
+        made = self.requirements(load=load)
+        return tuple(model for model in made if isinstance(model, OutputModel))
 
-    def _model(self, place: int, wanted: Requirement, load: Load | None) -> OutputModel:
-        key = ("require", place)
-        model = make_model(wanted.model_dump(), key, origin=self._origin, load=load)
-        if not isinstance(model, OutputModel):
-            raise self.fault(
-                (*key, "model"),
-                f"is '{model.name}', which no published table can show.",
-                hint="It is certified by how a release is made, not by its cells.",
+    def process_models(self, *, load: Load | None = None) -> tuple[ProcessModel, ...]:
+        """The requirements that only the making of a release can show."""
+        made = self.requirements(load=load)
+        return tuple(model for model in made if isinstance(model, ProcessModel))
+
+    def requirements(self, *, load: Load | None = None) -> tuple[Model, ...]:
+        """All requirements as models, in the order of the policy."""
+        return tuple(
+            make_model(
+                wanted.model_dump(), ("require", place), origin=self._origin, load=load
             )
-        return model
+            for place, wanted in enumerate(self.require)
+        )
 
     def algorithm_instance(self, *, load: Load | None = None) -> Algorithm:
         """The algorithm with its options."""
@@ -219,7 +222,7 @@ class Policy(Section):
 
     def check_columns(self, names: Sequence[str], *, load: Load | None = None) -> None:
         """Check the policy against the columns of a table."""
-        checks.check_columns(self, names, self.models(load=load))
+        checks.check_columns(self, names, self.requirements(load=load))
 
     def with_setting(self, key: str, value: Any) -> Policy:
         """A copy with one setting changed: `publish.max_suppressed`, `require.0.k`.

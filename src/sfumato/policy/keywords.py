@@ -25,6 +25,7 @@ BY_COLUMN = MappingProxyType(
         "hierarchies": "hierarchy",
         "kinds": "kind",
         "orders": "order",
+        "domains": "domain",
         "weights": "weight",
         "pseudonymize": "pseudonymize",
     }
@@ -32,7 +33,7 @@ BY_COLUMN = MappingProxyType(
 MODELS = MappingProxyType({"k": "k-anonymity", "l": "l-diversity", "t": "t-closeness"})
 DATA = ("missing", "missing_as", "delimiter", "encoding")
 PUBLISH = ("operator", "max_suppressed", "numbers", "flat", "order", "format")
-OTHERS = ("drop", "require", "algorithm", "unlisted", "publish")
+OTHERS = ("drop", "require", "algorithm", "unlisted", "publish", "privacy")
 KNOWN = (*ROLES, *BY_COLUMN, *MODELS, *DATA, *PUBLISH, *OTHERS)
 
 
@@ -42,9 +43,9 @@ def document_of(
     """The document that keyword settings stand for.
 
     Roles (`identifier`, `quasi`, `sensitive`, `insensitive`, `subject`, `weight`,
-    `drop`) take a column's name or a list of names; `hierarchies`, `kinds`, `orders`
-    and `weights` a mapping by column; `k`, `l` and `t` add requirements, `require`
-    further tables of them. `algorithm` is a name, or a mapping with its options.
+    `drop`) take a column's name or a list of names; `hierarchies`, `kinds`, `orders`,
+    `domains` and `weights` a mapping by column; `k`, `l` and `t` add requirements,
+    `require` further tables of them. `algorithm` is a name, or a mapping with its options.
     """
     _check_known(settings)
     given = {key: value for key, value in settings.items() if value is not None}
@@ -56,6 +57,8 @@ def document_of(
         "publish": publish | dict(given.get("publish", {})),
         "algorithm": _named_table(given.get("algorithm")),
     }
+    if "privacy" in given:
+        document["privacy"] = dict(given["privacy"])
     if "unlisted" in given:
         document["unlisted"] = given["unlisted"]
     return document

@@ -15,6 +15,8 @@ def without_paths(document: Mapping[str, Any]) -> dict[str, Any]:
     public.pop("data", None)
     if data:
         public["data"] = data
+    if "ledger" in document.get("privacy", {}):
+        public["privacy"] = {**document["privacy"], "ledger": True}
     if "columns" in document:
         public["columns"] = {n: _column(s) for n, s in document["columns"].items()}
     if "require" in document:
@@ -23,7 +25,8 @@ def without_paths(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _column(section: Mapping[str, Any]) -> dict[str, Any]:
-    public = {key: value for key, value in section.items() if key != "order"}
+    values = ("order", "domain")
+    public = {key: value for key, value in section.items() if key not in values}
     if "hierarchy" in section:
         public["hierarchy"] = _hierarchy(section["hierarchy"])
     return public

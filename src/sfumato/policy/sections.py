@@ -49,6 +49,11 @@ Hierarchy = Annotated[
     str | dict[str, Any] | None, BeforeValidator(checked_hierarchy), _HIERARCHY_SCHEMA
 ]
 Texts = tuple[str, ...]
+Domain = (
+    Annotated[tuple[Any, ...], Field(strict=False, min_length=1)]
+    | dict[str, Any]
+    | None
+)
 
 
 class Section(BaseModel):
@@ -87,6 +92,9 @@ class ColumnSection(Section):
     """Its weight in the loss."""
     order: Annotated[Texts, Field(strict=False)] | None = None
     """The values of an ordered category, from low to high."""
+    domain: Domain = None
+    """The values that a cell may have, listed or from `low` to `high`: for releases
+    that may not ask the data."""
     pseudonymize: Literal["keyed-hash"] | None = None
     """Publish an identifier or subject under a keyed hash instead of dropping it."""
     drop: bool = False
@@ -114,6 +122,16 @@ class AlgorithmSection(Named):
 
     name: str | None = None
     """Left out: chosen for the data."""
+
+
+class Privacy(Section):
+    """The budget of all differentially private releases of the same people."""
+
+    ledger: str | None = None
+    """The file that each release is charged to, relative to the policy."""
+    epsilon: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """The budget that a new ledger begins with."""
+    delta: Annotated[float, Field(ge=0, le=1)] = 0.0
 
 
 class Publish(Named):

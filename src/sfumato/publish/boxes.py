@@ -24,6 +24,8 @@ class Extent:
     grouping: Grouping
     level: npt.NDArray[np.int16] | None = None
     """The level at which each group is shown, where the algorithm says so."""
+    chosen: npt.NDArray[np.int32] | None = None
+    """The node that each group shows, where the algorithm says so."""
 
     @cached_property
     def bounds(self) -> tuple[Ints, Ints]:
@@ -39,12 +41,16 @@ class Extent:
     @property
     def single(self) -> npt.NDArray[np.bool_]:
         """Whether the group has one value only, and shows it."""
+        if self.chosen is not None:
+            return self.chosen < self.coded.axis.size
         low, high = self.bounds
         return np.asarray(low == high if self.level is None else self.level == 0)
 
     @cached_property
     def nodes(self) -> Ints:
         """The node each group shows on a tree axis, or at its level on any axis."""
+        if self.chosen is not None:
+            return self.chosen
         low, high = self.bounds
         if self.level is None:
             return self.coded.axis.covering(low, high)
@@ -72,8 +78,9 @@ class Extent:
 
     @property
     def by_node(self) -> bool:
-        """Whether the groups show nodes: a tree axis, or levels given."""
-        return self.coded.axis.shape is Shape.TREE or self.level is not None
+        """Whether the groups show nodes: a tree axis, or levels or nodes given."""
+        given = self.level is not None or self.chosen is not None
+        return self.coded.axis.shape is Shape.TREE or given
 
     def ncp(self) -> Floats:
         """NCP of each group's cell."""

@@ -79,7 +79,9 @@ def extent_of(material: Material, index: int) -> Extent:
     """What each group covers on quasi-identifier `index`."""
     levels = material.grouping.levels
     level = None if levels is None else levels[:, index]
-    return Extent(material.quasi[index], material.grouping, level)
+    nodes = material.grouping.nodes
+    chosen = None if nodes is None else nodes[:, index]
+    return Extent(material.quasi[index], material.grouping, level, chosen)
 
 
 def starred(extent: Extent) -> Labels:

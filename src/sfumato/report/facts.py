@@ -83,6 +83,8 @@ class Facts(TypedDict):
     versions: dict[str, str]
     seconds: dict[str, float]
     known_limits: list[str]
+    privacy: dict[str, Any]
+    """The guarantee of a process model, its ledger and its reach; empty without one."""
     not_for_publication: str | None
     """Why it must not be published, or None."""
 
@@ -103,7 +105,12 @@ def build(manifest: Mapping[str, Any], found: Mapping[str, Any]) -> Facts:
         rows_suppressed=manifest.get("rows_suppressed"),
         groups=manifest["groups"],
         requirements=[_requirement(each) for each in manifest["requirements"]],
-        columns=_columns(policy, found.get("columns", {}), operator),
+        columns=_columns(
+            policy,
+            found.get("columns", {}),
+            operator,
+            synthetic=bool(manifest.get("privacy", {}).get("synthetic")),
+        ),
         group_sizes=size_bins(found.get("group_sizes", ())),
         utility=dict(manifest.get("utility", {})),
         risk=dict(manifest.get("risk", {})),
@@ -114,6 +121,7 @@ def build(manifest: Mapping[str, Any], found: Mapping[str, Any]) -> Facts:
         versions=dict(manifest.get("versions", {})),
         seconds=dict(manifest.get("seconds", {})),
         known_limits=list(manifest.get("known_limits", ())),
+        privacy=dict(manifest.get("privacy", {})),
         not_for_publication=manifest.get("not_for_publication"),
     )
 
@@ -134,13 +142,20 @@ def _columns(
     policy: Mapping[str, Any],
     measures: Mapping[str, Mapping[str, float]],
     operator: Mapping[str, Any],
+    *,
+    synthetic: bool,
 ) -> list[ColumnFacts]:
     sections: Mapping[str, Mapping[str, Any]] = policy.get("columns", {})
     unnamed = {name: {"role": "quasi"} for name in measures if name not in sections}
-    return [
+    found = [
         _column(name, section, measures.get(name, {}), operator)
         for name, section in {**sections, **unnamed}.items()
     ]
+    if synthetic:
+        for column in found:
+            if column["treatment"] != "dropped":
+                column["treatment"] = "synthetic"
+    return found
 
 
 def _column(
@@ -150,9 +165,11 @@ def _column(
     operator: Mapping[str, Any],
 ) -> ColumnFacts:
     role = str(section.get("role", "insensitive"))
-    column = ColumnFacts(
-        name=name, role=role, treatment=_treatment(role, section, operator)
-    )
+    treatment = _treatment(role, section, operator)
+    if measures and treatment == "kept":
+        # A certified release shows every column as a cell, whatever its role.
+        treatment = str(operator.get("name", "generalize"))
+    column = ColumnFacts(name=name, role=role, treatment=treatment)
     if section.get("hierarchy") is not None:
         column["hierarchy"] = _hierarchy(section["hierarchy"])
     if "ncp" in measures:

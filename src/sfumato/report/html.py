@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import tomli_w
@@ -38,6 +38,7 @@ def page(facts: Facts) -> str:
         _heading(facts),
         _summary(facts),
         _promises(facts),
+        _privacy(facts["privacy"]),
         _columns(facts),
         _groups(facts),
         _measures("What it is worth: utility", facts["utility"]),
@@ -87,7 +88,11 @@ def _verdict_sentence(facts: Facts, kept: bool) -> str:
         return f"✗ {facts['not_for_publication']}"
     noun = {1: "The promise", 2: "Both promises"}.get(count, f"All {count} promises")
     verb = "holds" if count == 1 else "hold"
-    return f"✓ {noun} of the policy {verb}, measured on the published table."
+    how = "measured on the published table"
+    if facts["privacy"]:
+        how = "certified by the ledger of its making"
+        how += ", or measured on the published table" if count > 1 else ""
+    return f"✓ {noun} of the policy {verb}, {how}."
 
 
 def _what_was_published(facts: Facts) -> str:
@@ -100,12 +105,13 @@ def _what_was_published(facts: Facts) -> str:
 
 
 def _key_numbers(facts: Facts) -> Html:
-    numbers: list[tuple[str, str]] = [
-        ("rows in the source", amount(facts["rows_in"])),
-        ("rows published", amount(facts["rows_out"])),
-        ("rows suppressed", amount(facts["rows_suppressed"])),
-        ("groups", amount(facts["groups"])),
+    counted = [
+        ("rows in the source", facts["rows_in"]),
+        ("rows published", facts["rows_out"]),
+        ("rows suppressed", facts["rows_suppressed"]),
+        ("groups", facts["groups"]),
     ]
+    numbers = [(name, amount(value)) for name, value in counted if value is not None]
     if "ncp" in facts["utility"]:
         numbers.append(("information lost (NCP)", percent(facts["utility"]["ncp"])))
     if "prosecutor_max" in facts["risk"]:
@@ -147,6 +153,43 @@ def _offending(each: RequirementFacts) -> Html | None:
         return None
     groups = amount(each["offending_groups"])
     return tag("div", tag("dt", "groups that break it"), tag("dd", groups))
+
+
+def _privacy(privacy: Mapping[str, Any]) -> Html | None:
+    """The guarantee of a certified release, its reach and its ledger."""
+    if not privacy:
+        return None
+    ledger = privacy["ledger"]
+    return tag(
+        "section",
+        tag("h2", "What the ledger certifies"),
+        tag("p", tag("strong", privacy["guarantee"])),
+        tag("p", f"It covers {privacy['covers']}. {privacy['does_not_cover']}"),
+        tag("p", privacy["across_releases"]),
+        _table(
+            "Every use of the data, and what it cost.",
+            ["use", "rows", "ε", "δ"],
+            list(_ledger_rows(ledger["entries"])),
+            numbers=(2, 3),
+        ),
+        tag(
+            "p",
+            f"In all: ε = {amount(ledger['epsilon'])}, δ = {amount(ledger['delta'])}.",
+        ),
+    )
+
+
+def _ledger_rows(
+    entries: Sequence[Mapping[str, Any]], depth: int = 0
+) -> Iterator[list[Child]]:
+    for entry in entries:
+        yield [
+            tag("th", "– " * depth + entry["what"], scope="row"),
+            entry["rows"],
+            _number(amount(entry["epsilon"])),
+            _number(amount(entry["delta"])),
+        ]
+        yield from _ledger_rows(entry.get("parts", ()), depth + 1)
 
 
 def _columns(facts: Facts) -> Html:

@@ -66,6 +66,7 @@ TREATMENTS = {
     "kept": "as it was",
     "swapped": "permuted within groups",
     "apart": "in a table of their own",
+    "synthetic": "drawn from noisy counts",
 }
 
 GROUPS = {

@@ -1,0 +1,169 @@
+"""What algorithms with a differential privacy guarantee share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from math import ceil, isfinite
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.base import Algorithm, Request, Solution
+from sfumato.algorithms.compiled import request_rules
+from sfumato.data.rules import RuleKind
+from sfumato.dp.cost import Relation, per_row
+from sfumato.dp.ledger import Ledger
+from sfumato.dp.sampling import capped
+from sfumato.errors import GuaranteeError, PolicyError, RefusedError
+from sfumato.models.base import Scope
+from sfumato.models.differential_privacy import DifferentialPrivacy
+
+Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateAlgorithm(Algorithm):
+    """An algorithm whose ledger certifies differential privacy.
+
+    It is charged to the request's ledger, draws from a cryptographic source that no seed
+    replays, and works on declared axes alone.
+    """
+
+    certifies: ClassVar[frozenset[str]] = frozenset({DifferentialPrivacy.name})
+    every_column: ClassVar[bool] = True
+    """Whether the guarantee covers every published column, which are then all on
+    declared axes; or only the cells of the quasi-identifiers."""
+    synthetic: ClassVar[bool] = False
+    """Whether its records stand for nobody."""
+    covers: ClassVar[str]
+    """What of a release the guarantee covers, as a clause."""
+    leaves_open: ClassVar[str]
+    """What it does not cover, as a sentence."""
+
+    rows_per_subject: int = 1
+    """Rows of one subject that are used, where a subject column is declared; the cost
+    per row is that much smaller."""
+
+    def __post_init__(self) -> None:
+        require(self, "rows_per_subject", self.rows_per_subject >= 1, "1 or more")
+        whole(self, "rows_per_subject")
+
+    @property
+    def relation(self) -> Relation:
+        """The neighbors that the guarantee is about."""
+        return Relation.ADD_REMOVE
+
+    def solve(self, request: Request) -> Solution:
+        """Make a release within the ledger, or say why it cannot be."""
+        self.check(request)
+        request.progress("private", 0.0)
+        solution = self.search(request)
+        self._self_check(request, solution)
+        return solution
+
+    def check(self, request: Request) -> None:
+        """Refuse a request that the guarantee could not hold for."""
+        if request.ledger is None:
+            raise RefusedError(
+                f"'{self.name}' works on a privacy budget, and none is required.",
+                hint='Add [[require]] with model = "differential-privacy" and epsilon.',
+            )
+        for coded in (*request.quasi, *request.beside):
+            if coded.axis.fitted:
+                raise RefusedError(
+                    f"The hierarchy of '{coded.name}' is shaped by the data; under "
+                    "differential privacy it may not be.",
+                    hint="Declare intervals with bottom and top, a prefix, a calendar, "
+                    "a file or a tree.",
+                )
+        self.check_models(request)
+
+    @abstractmethod
+    def check_models(self, request: Request) -> None:
+        """Refuse requirements beside differential privacy that it cannot meet."""
+
+    def model(self, request: Request) -> DifferentialPrivacy:
+        """The requirement whose budget is spent."""
+        return next(m for m in request.process if isinstance(m, DifferentialPrivacy))
+
+    def used(self, request: Request) -> tuple[Request, Rows]:
+        """The request on the rows that subjects may contribute, and which they are."""
+        if request.subject is None:
+            return request, np.arange(request.rows)
+        rows = capped(request.subject, self.rows_per_subject)
+        return replace(request.only(rows), removable=request.removable), rows
+
+    def row_account(self, request: Request) -> Ledger:
+        """The account of single rows: a part of the subject's, where there is one."""
+        ledger = ledger_of(request)
+        if request.subject is None:
+            return ledger
+        budget = per_row(ledger.budget, size=self.rows_per_subject)
+        return Ledger(budget=budget, relation=ledger.relation)
+
+    def settle(self, request: Request, account: Ledger) -> None:
+        """Enter what single rows cost in the ledger of subjects."""
+        if request.subject is not None:
+            ledger_of(request).settle_subjects(
+                "all rows of one subject", account, size=self.rows_per_subject
+            )
+
+    def _self_check(self, request: Request, solution: Solution) -> None:
+        """Fail early, by name, if a search broke its promise; `verify` asks again."""
+        if solution.synthetic is not None:
+            return
+        groups = request.groups(solution.grouping)
+        for model in request.models:
+            if not model.verify(groups).holds:
+                raise GuaranteeError(f"'{self.name}' returned groups beyond {model}.")
+
+
+def ledger_of(request: Request) -> Ledger:
+    """The ledger of a request that was checked to have one."""
+    if request.ledger is None:
+        raise GuaranteeError("A private algorithm ran without a ledger.")
+    return request.ledger
+
+
+def asked_rows(request: Request) -> int:
+    """The smallest group that the requirements beside the process model allow."""
+    bounded = (RuleKind.SIZE, RuleKind.DISTINCT)
+    rules = [rule for rule in request_rules(request) if rule.kind in bounded]
+    return max((ceil(rule.parameters[0]) for rule in rules), default=1)
+
+
+def refuse_beyond_groups(algorithm: Algorithm, request: Request) -> None:
+    """Refuse models that need more than single groups to be judged."""
+    for model in request.models:
+        if model.scope is not Scope.GROUP:
+            raise RefusedError(
+                f"'{algorithm.name}' cannot enforce {model.name}, which judges more "
+                "than single groups.",
+                hint="Take it out, or use an algorithm without differential privacy.",
+            )
+
+
+def require(algorithm: Algorithm, option: str, good: bool, expected: str) -> None:
+    """Refuse an option's value, by name."""
+    if not good:
+        raise PolicyError(
+            f"{algorithm.name}: '{option}' is {getattr(algorithm, option)!r}.",
+            hint=f"It must be {expected}.",
+        )
+
+
+def whole(algorithm: Algorithm, option: str) -> None:
+    """Refuse an option that is not a whole number."""
+    value: Any = getattr(algorithm, option)
+    good = isinstance(value, int) and not isinstance(value, bool)
+    require(algorithm, option, good, "a whole number")
+
+
+def share(algorithm: Algorithm, option: str) -> None:
+    """Refuse an option that is not a share above 0."""
+    value: Any = getattr(algorithm, option)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    good = number and isfinite(value) and 0 < value <= 1
+    require(algorithm, option, good, "a share above 0, at most 1")

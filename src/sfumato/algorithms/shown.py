@@ -1,0 +1,78 @@
+"""Boxes as nodes: the smallest node over each, or an interval or set of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.hierarchies.axis import STAR, Axis, CodedAxis
+from sfumato.hierarchies.labels import DISCRETE, interval_label, set_label
+
+Ints = npt.NDArray[np.int32]
+
+
+def shown_axes(
+    quasi: tuple[CodedAxis, ...], low: Ints, high: Ints, *, hierarchies: bool
+) -> tuple[tuple[CodedAxis, ...], Ints]:
+    """The axes on which boxes are shown, and the (boxes, axes) nodes they show.
+
+    Without hierarchies every run of leaves that is not one leaf becomes a node.
+    """
+    axes, nodes = [], np.empty(low.shape, dtype=np.int32)
+    for place, coded in enumerate(quasi):
+        axis = coded.axis
+        if hierarchies:
+            nodes[:, place] = axis.covering(low[:, place], high[:, place])
+        else:
+            axis, nodes[:, place] = _with_runs(axis, low[:, place], high[:, place])
+        axes.append(CodedAxis(axis, coded.codes))
+    return tuple(axes), nodes
+
+
+def _with_runs(axis: Axis, low: Ints, high: Ints) -> tuple[Axis, Ints]:
+    pairs, place = np.unique(np.column_stack([low, high]), axis=0, return_inverse=True)
+    first = len(axis.node_labels)
+    runs = [(int(a), int(b)) for a, b in pairs]
+    node = np.where(
+        pairs[:, 0] == pairs[:, 1], pairs[:, 0], first + np.arange(len(runs))
+    )
+    size = pairs[:, 1] - pairs[:, 0] + 1
+    return (
+        replace(
+            axis,
+            node_labels=(*axis.node_labels, *(_text(axis, *run) for run in runs)),
+            node_ncp=np.append(axis.node_ncp, _ncp(axis, pairs)),
+            node_loss=np.append(axis.node_loss, (size - 1) / max(axis.size - 1, 1)),
+            node_bounds=_bounds(axis, pairs),
+        ),
+        node.astype(np.int32)[place.reshape(-1)],
+    )
+
+
+def _text(axis: Axis, low: int, high: int) -> str:
+    if high - low + 1 == axis.size:
+        return STAR
+    if axis.node_bounds is None:
+        return set_label([axis.labels[code] for code in range(low, high + 1)])
+    if low <= axis.missing <= high:
+        return STAR
+    first, last = axis.node_bounds[low, 0], axis.node_bounds[high, 1]
+    # The last leaf may be an interval without its end, or a value of its own.
+    closed = axis.kind in DISCRETE or bool(axis.node_bounds[high, 0] == last)
+    return interval_label(float(first), float(last), kind=axis.kind, closed=closed)
+
+
+def _ncp(axis: Axis, pairs: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
+    size = pairs[:, 1] - pairs[:, 0] + 1
+    return np.asarray(size / axis.size, dtype=np.float64)
+
+
+def _bounds(axis: Axis, pairs: npt.NDArray[np.int32]) -> npt.NDArray[np.float64] | None:
+    if axis.node_bounds is None:
+        return None
+    ends = np.column_stack(
+        [axis.node_bounds[pairs[:, 0], 0], axis.node_bounds[pairs[:, 1], 1]]
+    )
+    return np.vstack([axis.node_bounds, ends])

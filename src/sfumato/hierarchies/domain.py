@@ -1,0 +1,275 @@
+"""Axes from what a policy declares alone: every value of the domain, occurring or not.
+
+A release with a differential privacy guarantee may not let the data shape its axes. Here
+the leaves are those of the hierarchy's file or tree, of the declared `domain`, of
+`order`, or the intervals between `bottom` and `top`; the cells are then looked up in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.data.coding import code_column
+from sfumato.data.schema import Kind
+from sfumato.data.table import Column
+from sfumato.errors import DataError, PolicyError, RefusedError
+from sfumato.hierarchies.axis import Axis, CodedAxis
+from sfumato.hierarchies.build import (
+    WORDS,
+    Spec,
+    build,
+    refuse_reserved,
+    written_leaves,
+)
+from sfumato.hierarchies.labels import DISCRETE, position_of, value_text
+
+MOST_LEAVES = 100_000
+Codes = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declared:
+    """What a policy says of a column."""
+
+    name: str
+    hierarchy: Spec = None
+    kind: Kind | None = None
+    domain: Sequence[Any] | Mapping[str, Any] | None = None
+    order: Sequence[str] | None = None
+    missing: tuple[str, ...] = ()
+    """The marks of a missing value."""
+    with_missing: bool = True
+    """Whether a missing value is one of the domain."""
+    weight: float = 1.0
+    base: Path | None = None
+
+
+def declared_axis(declared: Declared, cells: pa.ChunkedArray) -> CodedAxis:
+    """The axis that a policy declares, and the cells' codes on it."""
+    refuse_fitted(declared)
+    tails = _tails(declared)
+    if tails is not None:
+        return _clipped_axis(declared, tails, cells)
+    column, axis, place = _public_axis(declared, _leaves(declared))
+    return CodedAxis(axis, place[_looked_up(declared, column, cells)])
+
+
+def refuse_fitted(declared: Declared) -> None:
+    """Refuse a hierarchy that the data would shape."""
+    spec = declared.hierarchy
+    by_rows = isinstance(spec, Mapping) and "quantiles" in spec
+    if spec is None or by_rows or (isinstance(spec, str) and spec in WORDS):
+        shape = "no hierarchy" if spec is None else "a hierarchy that the data shapes"
+        raise RefusedError(
+            f"Column '{declared.name}' has {shape}; under differential privacy "
+            "hierarchies may not depend on the data.",
+            hint="Declare one (intervals with bottom and top, prefix, calendar, a file "
+            "or a tree), or drop the column.",
+        )
+
+
+def _public_axis(
+    declared: Declared, texts: Sequence[str]
+) -> tuple[Column, Axis, Codes]:
+    """The domain as a column, its axis, and the leaf of each of the column's codes."""
+    if len(texts) > MOST_LEAVES:
+        raise RefusedError(
+            f"The declared domain of '{declared.name}' has {len(texts)} values; "
+            f"{MOST_LEAVES} can be counted with noise.",
+            hint="Declare wider intervals.",
+        )
+    extra = [None] if declared.with_missing else []
+    column = code_column(
+        declared.name,
+        pa.chunked_array([pa.array([*texts, *extra], pa.string())]),
+        kind=declared.kind,
+        missing=declared.missing,
+        order=declared.order,
+    )
+    refuse_reserved(column)
+    coded = build(
+        column, declared.hierarchy, base=declared.base, weight=declared.weight
+    )
+    place = np.zeros(column.size, dtype=np.int32)
+    place[column.codes] = coded.codes
+    return column, coded.axis, place
+
+
+def _leaves(declared: Declared) -> Sequence[str]:
+    """The texts of the domain: declared, or written in the hierarchy."""
+    kind = declared.kind or Kind.CATEGORY
+    if isinstance(declared.domain, Mapping):
+        return _steps(declared, declared.domain)
+    if declared.domain is not None:
+        return [_text(declared, value) for value in declared.domain]
+    if declared.order is not None:
+        return tuple(declared.order)
+    written = written_leaves(
+        declared.name, declared.hierarchy, kind=kind, base=declared.base
+    )
+    if written is None:
+        raise RefusedError(
+            f"The values that '{declared.name}' may have are not declared.",
+            hint="Add domain = [values] or domain = { low = …, high = … } to the "
+            "column, or bottom and top to its intervals.",
+        )
+    return written
+
+
+def _steps(declared: Declared, ends: Mapping[str, Any]) -> list[str]:
+    if declared.kind not in DISCRETE or set(ends) != {"low", "high"}:
+        raise PolicyError(
+            f"The domain of '{declared.name}' is a range, which needs low, high and "
+            "the kind integer or date.",
+            hint="Set kind, or list the values.",
+        )
+    low, high = (position_of(ends[end], kind=declared.kind) for end in ("low", "high"))
+    if isnan(low) or isnan(high) or low > high:
+        raise PolicyError(
+            f"The domain of '{declared.name}' does not go from a low to a high value.",
+            hint="Dates are written 2020-01-31.",
+        )
+    count = min(int(high - low) + 1, MOST_LEAVES + 1)
+    return [value_text(low + step, kind=declared.kind) for step in range(count)]
+
+
+def _text(declared: Declared, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value_text(float(value), kind=Kind.DECIMAL) if number else str(value)
+
+
+def _looked_up(declared: Declared, column: Column, cells: pa.ChunkedArray) -> Codes:
+    """The code of each cell among the declared values, or an error that counts."""
+    found = code_column(
+        declared.name,
+        cells,
+        kind=column.kind,
+        missing=declared.missing,
+        order=declared.order,
+    )
+    known = _by_number(column) if column.kind.numeric else _by_text(column)
+    keys = found.numbers if column.kind.numeric else np.array(found.labels, object)
+    target = np.array([known.get(key, -1) for key in _listed(keys)], dtype=np.int32)
+    if found.missing >= 0:
+        target[found.missing] = column.missing
+    codes: Codes = target[found.codes]
+    outside = int((codes < 0).sum())
+    if outside:
+        raise DataError(
+            f"Column '{declared.name}': {outside} of {len(codes)} cells have a value "
+            "that the policy does not declare.",
+            hint="Complete the domain or the hierarchy; it must not come from the data.",
+            values=[found.labels[code] for code in np.flatnonzero(target < 0)],
+        )
+    return codes
+
+
+def _listed(keys: npt.NDArray[Any] | None) -> list[Any]:
+    return [] if keys is None else keys.tolist()
+
+
+def _by_number(column: Column) -> dict[Any, int]:
+    return {number: code for code, number in enumerate(_listed(column.numbers))}
+
+
+def _by_text(column: Column) -> dict[Any, int]:
+    return {label: code for code, label in enumerate(column.labels)}
+
+
+# Intervals with coded tails: whatever lies outside is in a tail, so none is refused.
+
+
+@dataclass(frozen=True)
+class _Tails:
+    kind: Kind
+    starts: Floats
+    """The first number of each leaf; the lowest leaf has no beginning."""
+    shown: Floats
+    """A number that lies in each leaf."""
+
+
+def _tails(declared: Declared) -> _Tails | None:
+    spec = declared.hierarchy
+    ends = ("bottom", "top")
+    if not isinstance(spec, Mapping) or not all(spec.get(e) is not None for e in ends):
+        return None
+    if declared.kind is None:
+        raise PolicyError(
+            f"Column '{declared.name}' has no declared kind.",
+            hint='Set kind = "integer" or kind = "decimal": the data may not decide it.',
+        )
+    kind = declared.kind
+    bottom, top = (position_of(spec[end], kind=kind) for end in ends)
+    if isnan(bottom) or isnan(top) or bottom >= top:
+        return None  # The builder says what is wrong, with its own words.
+    if kind in DISCRETE:
+        steps = np.arange(min(top - bottom + 1, MOST_LEAVES + 1)) + bottom
+        return _Tails(kind, np.append(-np.inf, steps[1:]), steps)
+    return _edges(declared, kind, bottom, top)
+
+
+def _edges(declared: Declared, kind: Kind, bottom: float, top: float) -> _Tails:
+    spec: Any = declared.hierarchy
+    width = Fraction(str(spec["intervals"][0]))
+    origin = Fraction(str(position_of(spec.get("origin", 0), kind=kind)))
+    first = int((Fraction(str(bottom)) - origin) // width)
+    last = int((Fraction(str(top)) - origin) // width) + 1
+    last = min(last, first + MOST_LEAVES + 1)
+    inside = np.array([float(origin + step * width) for step in range(first, last + 1)])
+    inside = inside[(inside > bottom) & (inside < top)]
+    starts = np.concatenate([[-np.inf, bottom], inside, [top]])
+    shown = starts.copy()
+    shown[0], shown[-1] = bottom - float(width), top + float(width)
+    return _Tails(kind, starts, shown)
+
+
+def _clipped_axis(
+    declared: Declared, tails: _Tails, cells: pa.ChunkedArray
+) -> CodedAxis:
+    texts = [value_text(number, kind=tails.kind) for number in tails.shown]
+    column, axis, place = _public_axis(declared, texts)
+    found = code_column(declared.name, cells, kind=tails.kind, missing=declared.missing)
+    numbers = np.asarray(found.numbers)
+    leaf = np.searchsorted(tails.starts, numbers, side="right") - 1
+    target = place[np.minimum(leaf, len(tails.starts) - 1)]
+    if found.missing >= 0:
+        target[found.missing] = place[column.missing]
+    return CodedAxis(_renamed(axis, tails), np.ascontiguousarray(target[found.codes]))
+
+
+def _renamed(axis: Axis, tails: _Tails) -> Axis:
+    """Leaves that stand for more than one number show the interval above them."""
+    wide = np.arange(axis.size) != axis.missing
+    if tails.kind in DISCRETE:
+        positions = np.asarray(axis.positions)
+        wide &= (positions <= tails.shown[0]) | (positions >= tails.shown[-1])
+    parents = axis.levels[1]
+    labels = [
+        axis.node_labels[parents[leaf]] if wide[leaf] else axis.labels[leaf]
+        for leaf in range(axis.size)
+    ]
+    bounds, ncp, loss = (
+        np.array(each) for each in (axis.node_bounds, axis.node_ncp, axis.node_loss)
+    )
+    for each in (bounds, ncp, loss):
+        each[: axis.size][wide] = each[parents[wide]]
+    return replace(
+        axis,
+        labels=tuple(labels),
+        node_labels=(*labels, *axis.node_labels[axis.size :]),
+        node_bounds=bounds,
+        node_ncp=ncp,
+        node_loss=loss,
+    )
