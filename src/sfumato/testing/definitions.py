@@ -61,10 +61,10 @@ def _domain(axis: Axis) -> Domain:
 
 def _diverse(model: Any, group: Group) -> bool:
     if model.kind == "distinct":
-        return oracles.distinct(group) >= model.l
+        return bool(oracles.distinct(group) >= model.l)
     if model.kind == "entropy":
-        return oracles.effective_number(group) >= model.l - SLACK
-    return oracles.recursive_factor(int(model.l))(group) < model.c
+        return bool(oracles.effective_number(group) >= model.l - SLACK)
+    return bool(oracles.recursive_factor(int(model.l))(group) < model.c)
 
 
 def _distance(model: Any, group: Group) -> Measure:
@@ -76,7 +76,7 @@ def _distance(model: Any, group: Group) -> Measure:
 def _alike(model: Any, group: Group) -> bool:
     if model.kind == "enhanced":
         return oracles.enhanced_gain_ok(model.beta)(group)
-    return oracles.gain(group) <= model.beta + SLACK
+    return bool(oracles.gain(group) <= model.beta + SLACK)
 
 
 DEFINITIONS: Mapping[str, Definition] = MappingProxyType(
