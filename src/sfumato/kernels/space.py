@@ -186,11 +186,19 @@ def few_values(plane: Ints, shift: int, mask: int) -> int:
     bits = np.int64(0)
     for i in range(len(plane)):
         bits |= np.int64(1) << ((plane[i] >> shift) & mask)
-    count = np.int64(0)
-    while bits:
-        bits &= bits - 1
-        count += 1
-    return count
+    return ones(bits)
+
+
+@numba.njit(cache=True, nogil=True)
+def ones(bits: int) -> int:
+    """How many bits are set: sums in pairs, fours, eights, then all of them."""
+    bits -= (bits >> 1) & 0x5555555555555555
+    bits = (bits & 0x3333333333333333) + ((bits >> 2) & 0x3333333333333333)
+    bits = (bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F0F
+    bits += bits >> 8
+    bits += bits >> 16
+    bits += bits >> 32
+    return bits & 0x7F
 
 
 @numba.njit(cache=True, nogil=True)
