@@ -129,9 +129,9 @@ def build_runs(
     )
 
 
-def _joined(parts: Iterable[npt.NDArray[np.integer]]) -> Codes:
+def _joined(parts: Iterable[Codes]) -> Codes:
     none = np.zeros(0, dtype=np.int32)
-    return np.concatenate([none, *parts]).astype(np.int32)
+    return np.asarray(np.concatenate([none, *parts]), dtype=np.int32)
 
 
 def _run(

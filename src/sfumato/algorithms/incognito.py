@@ -115,7 +115,8 @@ def _subset_order(lattice: Lattice) -> npt.NDArray[np.int64]:
     below_top = [np.arange(h) < h - 1 for h in lattice.heights]
     size = lattice.over_nodes([b.astype(np.int8) for b in below_top])
     bits = [b.astype(np.int64) << j for j, b in enumerate(below_top)]
-    return np.lexsort((lattice.sums_of_levels, lattice.over_nodes(bits), size))
+    order = np.lexsort((lattice.sums_of_levels, lattice.over_nodes(bits), size))
+    return np.asarray(order, dtype=np.int64)
 
 
 def _ranked(lattice: Lattice, nodes: npt.NDArray[np.int64]) -> list[Figures]:

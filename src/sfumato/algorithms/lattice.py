@@ -152,7 +152,8 @@ class Lattice:
         group_of = self.groups_of_tuples(node)
         kept = group_of >= 0
         _, groups = np.unique(group_of[kept], return_inverse=True)
-        sizes = np.bincount(groups, weights=self.chunks.counts[kept])
+        rows = self.chunks.counts[kept].astype(np.float64)
+        sizes = np.bincount(groups, weights=rows).astype(np.float64)
         suppressed = self.rows - int(sizes.sum())
         return Figures(
             node=tuple(int(level) for level in node),

@@ -161,7 +161,8 @@ def start_search(lattice: Lattice, problem: kernel.Problem) -> kernel.Search:
 
 def sweep_order(lattice: Lattice, search: kernel.Search) -> npt.NDArray[np.int64]:
     """From the top down; within one height the most general nodes first."""
-    return np.lexsort((-search.guide, -lattice.sums_of_levels))
+    order = np.lexsort((-search.guide, -lattice.sums_of_levels))
+    return np.asarray(order, dtype=np.int64)
 
 
 def _sweep(

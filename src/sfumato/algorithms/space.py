@@ -36,8 +36,9 @@ def shuffled(request: Request) -> npt.NDArray[np.int64]:
     keys = [coded.codes for coded in (*request.sensitive.values(), *request.quasi)]
     if request.subject is not None:
         keys.insert(0, request.subject)
-    order = np.lexsort(keys)
-    return order[request.seed.child("order").permutation(request.rows)]
+    order: npt.NDArray[np.int64] = np.lexsort(keys)
+    drawn = request.seed.child("order").permutation(request.rows)
+    return np.asarray(order[drawn])
 
 
 def require_whole_table(name: str, request: Request) -> None:

@@ -215,7 +215,7 @@ def _dense(nodes: Codes) -> list[Codes]:
 def hash_slot(key: int, mask: int) -> int:
     """Where to look first for a key in a table of mask + 1 slots."""
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-    return np.int64(mixed >> np.uint64(32)) & mask
+    return int(np.int64(mixed >> np.uint64(32)) & mask)
 
 
 @numba.njit(cache=True, nogil=True)

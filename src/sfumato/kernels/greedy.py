@@ -42,7 +42,7 @@ class Box(NamedTuple):
 
     low: Codes
     high: Codes
-    count: Codes
+    values: Codes
     """How many values a flat axis shows."""
     words: npt.NDArray[np.uint64]
 
@@ -92,7 +92,7 @@ def new_box(tables: AxisTables) -> Box:
         np.full(axes, np.iinfo(np.int32).max, dtype=np.int32),
         np.full(axes, -1, dtype=np.int32),
         np.zeros(axes, dtype=np.int32),
-        np.zeros(max(np.sum(tables.words), 1), dtype=np.uint64),
+        np.zeros(max(int(tables.words.sum()), 1), dtype=np.uint64),
     )
 
 
@@ -101,7 +101,7 @@ def empty(box: Box) -> None:
     """Take everything out of a box."""
     box.low[:] = np.iinfo(np.int32).max
     box.high[:] = -1
-    box.count[:] = 0
+    box.values[:] = 0
     box.words[:] = 0
 
 
@@ -121,7 +121,7 @@ def put(tables: AxisTables, box: Box, point: Codes) -> None:
             box.words[tables.word_start[j] + code // 64] |= np.uint64(1) << np.uint64(
                 code % 64
             )
-            box.count[j] += 1
+            box.values[j] += 1
         box.low[j] = min(box.low[j], code)
         box.high[j] = max(box.high[j], code)
 
@@ -132,7 +132,7 @@ def loss(space: Space, box: Box) -> float:
     total = 0.0
     for j in range(len(box.low)):
         if space.tables.shape[j] == FLAT:
-            total += set_cost(space.tables, j, box.count[j])
+            total += set_cost(space.tables, j, box.values[j])
         else:
             total += run_loss(space, j, box.low[j], box.high[j])
     return total
@@ -159,7 +159,7 @@ def _cell_with(space: Space, box: Box, j: int, code: int) -> float:
     """The loss of a cell once it holds a code, on an axis without a table."""
     if space.tables.shape[j] == FLAT:
         more = 0 if holds(space.tables, box, j, code) else 1
-        return set_cost(space.tables, j, box.count[j] + more)
+        return set_cost(space.tables, j, box.values[j] + more)
     return run_cost(space.tables, j, min(box.low[j], code), max(box.high[j], code))
 
 

@@ -248,7 +248,7 @@ def _judge_sizes(
     sizes[:cells] = 0
     for i in range(len(work.cell)):
         sizes[np.uintp(work.cell[i])] += chunks.counts[i]
-    _count_sizes(sizes, cells, minimum, work.counts, np.int64(chunks.counts.sum()))
+    _count_sizes(sizes, cells, minimum, work.counts, int(chunks.counts.sum()))
     penalty = 0.0
     if 0 < work.counts[SUPPRESSED] <= limit and len(weights) > 0:
         penalty = _penalty_of_small(chunks, minimum, weights, levels, work)
@@ -261,11 +261,11 @@ def _count_sizes(
     sizes: Codes, cells: int, minimum: int, counts: Ints, rows: int
 ) -> None:
     counts[:] = 0
-    small = np.int64(0)
-    groups = np.int64(0)
-    squares = np.int64(0)
+    small = 0
+    groups = 0
+    squares = 0
     for i in range(cells):
-        size = np.int64(sizes[i])
+        size = int(sizes[i])
         if size >= minimum:
             groups += 1
             squares += size * size
@@ -317,9 +317,9 @@ def _judge_groups(
         work.counts[SUPPRESSED] = small
         work.counts[LOST] = small
         return
-    rows = np.int64(chunks.counts.sum())
+    rows = int(chunks.counts.sum())
     for g in range(groups):
-        size = np.int64(work.sizes[g])
+        size = int(work.sizes[g])
         if size == 0:
             work.verdict[g] = 0
             continue
@@ -358,7 +358,7 @@ def _gather(chunks: Chunks, groups: int, minimum: int, work: Work) -> int:
         work.sizes[g] += chunks.counts[i]
         work.population[g] += chunks.population[i]
         work.group_start[g + 1] += 1
-    small = np.int64(0)
+    small = 0
     for g in range(groups):
         work.group_start[g + 1] += work.group_start[g]
         if work.sizes[g] < minimum:
@@ -452,7 +452,7 @@ def group_of_tuples(
     chunks: Chunks, runs: Runs, rules: Rules, levels: Ints, work: Work
 ) -> Ints:
     """A number for each tuple's group at `levels`, −1 where the group is not kept."""
-    rows = np.int64(chunks.counts.sum())
+    rows = int(chunks.counts.sum())
     judge(chunks, runs, rules, np.zeros(0), levels, rows, work)
     group_of = np.empty(len(work.cell), dtype=np.int64)
     for i in range(len(work.cell)):
@@ -487,7 +487,7 @@ def drop_groups(
             continue
         collect(runs, members, work)
         if not group_ok(
-            np.int64(work.sizes[g]),
+            int(work.sizes[g]),
             work.population[g],
             work.codes,
             work.values,
