@@ -41,7 +41,7 @@ KINDS = (
 class LDiversity(SensitiveModel):
     """Every group has at least l well-represented sensitive values.
 
-    Guarantee, by `kind`:
+    Guarantee: depends on `kind`:
     - distinct: l values occur.
     - entropy: the entropy of the values is at least log l.
     - recursive: the commonest value occurs less than c times as often as the l-th

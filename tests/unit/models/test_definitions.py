@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from itertools import product
+from dataclasses import replace
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -113,8 +114,6 @@ def matches(found, expected):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_measure_is_the_worst_group_by_definition(name):
-    from dataclasses import replace
-
     model, measure, smallest = MODELS[name]
     for shape, case, others in TWISTS:
         judged = replace(model, others_known=others)
@@ -224,8 +223,6 @@ def cells_of(generator, rows, width):
 
 def grouped(generator, shape):
     """A sample whose groups are its distinct cells, and the cells."""
-    from dataclasses import replace
-
     sample = random_sample(generator, shape=shape, values=4, rows=14, groups=1)
     cells = cells_of(generator, 14, 3)
     found, group_of = np.unique(cells, axis=0, return_inverse=True)
@@ -266,3 +263,42 @@ def test_n_t_closeness_finds_the_nearest_natural_superset(shape, distance, measu
         verdict = model.verify(sample.groups(model, cells=found.astype(np.int32)))
         assert verdict.measured == pytest.approx(expected, abs=1e-9)
         assert verdict.holds == (expected <= 0.2 + 1e-9)
+
+
+def ground(axis, distance, one, two):
+    """How far apart two values are, by the definition."""
+    if distance == "equal":
+        return float(one != two)
+    if distance == "ordered":
+        return abs(one - two) / (axis.size - 1)
+    level = next(at for at, row in enumerate(axis.levels) if row[one] == row[two])
+    return level / (axis.height - 1)
+
+
+@pytest.mark.parametrize("distance", ["equal", "ordered", "hierarchical"])
+def test_the_distance_is_the_cheapest_way_to_move_all_rows(distance):
+    """Three rows, each counted twice, are moved onto the six rows of the table."""
+    generator = np.random.default_rng(33)
+    model = TCloseness(t=0.5, distance=distance, on=COLUMN)
+    for _ in range(25):
+        sample = random_sample(generator, shape="tree", values=4, rows=6, groups=2)
+        axis = sample.sensitive[COLUMN].axis
+        codes = np.array([0, 1, 2, 3, *generator.integers(0, 4, 2)], dtype=np.int32)
+        generator.shuffle(codes)
+        table = replace(
+            sample,
+            group_of=np.array([0, 0, 0, 1, 1, 1], dtype=np.int32),
+            sensitive={COLUMN: replace(sample.sensitive[COLUMN], codes=codes)},
+        )
+        expected = max(
+            min(
+                sum(
+                    ground(axis, distance, a, b) for a, b in zip(mine, way, strict=True)
+                )
+                for way in permutations(codes.tolist())
+            )
+            / 6
+            for mine in ([*codes[:3], *codes[:3]], [*codes[3:], *codes[3:]])
+        )
+        measured = model.verify(table.groups(model)).measured
+        assert measured == pytest.approx(expected, abs=1e-9)

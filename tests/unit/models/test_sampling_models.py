@@ -81,6 +81,12 @@ def test_k_map_estimates_from_the_weights():
     assert model.verify(groups).measured == fixed.verify(groups).measured
 
 
+def test_weights_settle_the_fraction_and_with_it_the_rule():
+    model = KMap(k=20, sampling_fraction="weights").settled(rows=25, weights=100.0)
+    fixed = KMap(k=20, sampling_fraction=0.25)
+    assert model.rules((), subjects=False) == fixed.rules((), subjects=False)
+
+
 def test_k_map_needs_a_population_or_a_fraction():
     with pytest.raises(PolicyError, match="either a population or a sampling_fraction"):
         KMap(k=5)
