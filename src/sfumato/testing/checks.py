@@ -55,17 +55,11 @@ _MEAN = "The mean of a group stands for no range of values."
 
 _BOUNDS = "Two empty bounds stand for a missing value and for no bound alike."
 
-_RANGE = (
-    "with rows left out, and for numbers, only a bound is known: what it calls "
-    "infeasible is, but the search may find more to be"
-)
-
 EXCEPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
     {
         ("generalize", "a cell contains the source value: mean"): _MEAN,
         ("generalize", "losses agree with their definition: mean"): _MEAN,
         ("generalize", "losses agree with their definition: bounds"): _BOUNDS,
-        ("range-disclosure", "feasibility agrees"): _RANGE,
     }
 )
 """Checks that a thing of the catalogue cannot meet: its name and how the check's text
