@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from sfumato.algorithms.base import Request
 from sfumato.algorithms.compiled import Compiled, compile_rules
-from sfumato.data.rules import SUBJECT, Distance, Rule, RuleKind, View
+from sfumato.data.rules import Distance, Rule, RuleKind, View
+from sfumato.hierarchies.axis import Axis
 from sfumato.hierarchies.rollup import ground_distance, roll_up
 from sfumato.kernels.chunks import Chunks, Layout, build_chunks, tuples_of_rows
 from sfumato.kernels.nodes import Rules, Runs
@@ -37,6 +38,7 @@ COMPARING = frozenset(
 
 Codes = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -80,14 +82,26 @@ class Coding:
         """The rules that do not compare with the rows that are published."""
         return self.compiled.only([r for r in self.compiled.rules if not _drifts(r)])
 
-    def exact(self, kept: npt.NDArray[np.bool_]) -> RuleTable:
-        """The rules as they are when only these rows are published."""
-        references = dict(self.compiled.references)
-        for view in self.compiled.views:
-            if view != SUBJECT and view.reference == "published":
-                references[view] = _shares(self.request, view, kept)
-        changed = replace(self.compiled, references=references)
-        return changed.only(changed.rules)
+    def exact(self, references: Mapping[View, Floats]) -> RuleTable:
+        """All rules, where groups are compared with these shares."""
+        changed = {**self.compiled.references, **references}
+        return replace(self.compiled, references=changed).only(self.compiled.rules)
+
+    def shares(self, view: View, rows: Rows) -> Floats:
+        """The distribution of a view over some rows, or over their persons."""
+        column, request = self.request.sensitive[view.column], self.request
+        axis, to_new = roll_up(column.axis, view.level)
+        subject = None if request.subject is None else request.subject[rows]
+        values = to_new[column.codes[rows]]
+        return value_shares(axis, values, subject, missing_any=request.missing_any)
+
+
+def normalized(axis: Axis, counts: Floats, request: Request) -> Floats:
+    """Counts of values as shares, without the missing one where it may be any."""
+    shares = counts.astype(np.float64)
+    if request.missing_any and axis.missing >= 0:
+        shares[axis.missing] = 0.0
+    return np.asarray(shares / max(shares.sum(), 1.0))
 
 
 def _population(request: Request) -> list[Codes] | None:
@@ -101,15 +115,6 @@ def _population(request: Request) -> list[Codes] | None:
     for coded, codes in zip(request.quasi, request.population, strict=True):
         known &= (codes >= 0) & (codes < coded.axis.size)
     return [codes[known] for codes in request.population]
-
-
-def _shares(
-    request: Request, view: View, kept: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.float64]:
-    axis, to_new = roll_up(request.sensitive[view.column].axis, view.level)
-    values = to_new[request.sensitive[view.column].codes[kept]]
-    subject = None if request.subject is None else request.subject[kept]
-    return value_shares(axis, values, subject, missing_any=request.missing_any)
 
 
 def build_runs(

@@ -18,9 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.coding import Coding
+from sfumato.algorithms.coding import Coding, normalized
 from sfumato.algorithms.losses import SEPARABLE, CellLosses, cell_losses
 from sfumato.data.grouping import Grouping
+from sfumato.data.rules import SUBJECT, View
 from sfumato.errors import InfeasibleError, RefusedError
 from sfumato.kernels import lattice as kernel
 from sfumato.kernels.chunks import Chunks, Layout, chunk_weights, tuples_of_rows
@@ -66,6 +67,8 @@ class Lattice:
     rows: int
     leaves: tuple[Ints, ...]
     """Rows with each leaf, per column."""
+    chosen: Ints
+    """The rows of the request that are laid out."""
 
     @classmethod
     def of(cls, coding: Coding, *, metric: str, chosen: Ints | None = None) -> Lattice:
@@ -80,6 +83,7 @@ class Lattice:
             runs=runs,
             rows=rows,
             leaves=_leaves(coding.request, chosen),
+            chosen=np.arange(rows) if chosen is None else chosen,
         )
 
     @property
@@ -147,9 +151,9 @@ class Lattice:
             bounded=goal == kernel.DISCERNIBILITY or (weighed and self.losses.bounded),
         )
 
-    def figures(self, node: Sequence[int]) -> Figures:
-        """Judge one node."""
-        group_of = self.groups_of_tuples(node)
+    def figures(self, node: Sequence[int], *, enough: float = math.inf) -> Figures:
+        """Judge one node; figures may be too low once the loss is above `enough`."""
+        group_of = self.groups_of_tuples(node, enough=enough)
         kept = group_of >= 0
         _, groups = np.unique(group_of[kept], return_inverse=True)
         rows = self.chunks.counts[kept].astype(np.float64)
@@ -171,9 +175,7 @@ class Lattice:
             return kept / groups if groups else math.inf
         base = sum(b[level] for b, level in zip(self.base, node, strict=True))
         levels = np.array(node, dtype=np.int64)
-        return float(
-            base + penalty_of_dropped(self.chunks, self.weights, group_of, levels)
-        )
+        return float(base) + self._penalty(group_of, levels)
 
     def grouping(self, node: Sequence[int]) -> Grouping:
         """The groups of a node, those that break a rule suppressed."""
@@ -182,31 +184,73 @@ class Lattice:
         renumbered = np.full(len(group_of), -1, dtype=np.int32)
         renumbered[group_of >= 0] = number
         levels = np.tile(np.array(node, dtype=np.int16), (len(kept), 1))
-        rows = tuples_of_rows(self.layout, self.rows)
-        return Grouping(renumbered[rows], len(kept), levels)
+        return Grouping(renumbered[self.tuples], len(kept), levels)
 
-    def groups_of_tuples(self, node: Sequence[int]) -> Ints:
+    def groups_of_tuples(
+        self, node: Sequence[int], *, enough: float = math.inf
+    ) -> Ints:
         """A number for the group of each tuple, −1 where it is suppressed."""
         levels = np.array(node, dtype=np.int64)
         if self.rules.drifting:
-            return self._settled_groups(levels)
+            base = sum(
+                float(b[level]) for b, level in zip(self.base, node, strict=True)
+            )
+            return self._settled_groups(levels, enough - base)
         return group_of_tuples(self.chunks, self.runs, self.rules, levels, self.work)
 
-    def _settled_groups(self, levels: Ints) -> Ints:
+    def _settled_groups(self, levels: Ints, enough: float = math.inf) -> Ints:
         """Groups where what they are compared with depends on which are kept.
 
         First those go that break a rule on their own. Then those go that break a
-        rule beside the rows still kept, again and again, until all meet it.
+        rule beside the rows still kept, again and again, until all meet it, or until
+        what has gone already costs more than `enough`.
         """
         parts = self.chunks, self.runs
         group_of = np.zeros(len(self.chunks.counts), dtype=np.int64)
         drop_groups(*parts, self.coding.steady, group_of, levels, self.work)
-        rows = tuples_of_rows(self.layout, self.rows)
         dropped = 1
         while dropped and (group_of >= 0).any():
-            table = self.coding.exact(group_of[rows] >= 0)
+            table = self.coding.exact(self.references(group_of >= 0))
             dropped = drop_groups(*parts, table, group_of, levels, self.work)
+            if enough < math.inf and self._penalty(group_of, levels) > enough:
+                break
         return np.where(group_of >= 0, self.work.cell, -1)
+
+    def references(self, kept: npt.NDArray[np.bool_]) -> dict[View, Floats]:
+        """What groups are compared with if only these tuples are kept."""
+        compiled, request = self.coding.compiled, self.request
+        found = {}
+        for line, view in enumerate(compiled.views):
+            if view == SUBJECT or view.reference != "published":
+                continue
+            if view.others_known or request.subject is not None:
+                found[view] = self.coding.shares(view, self.chosen[kept[self.tuples]])
+            else:
+                start, end = self.runs.starts[line, 0], self.runs.starts[line, -1]
+                counts = self.runs.counts[start:end] * kept[self._owners(line)]
+                summed = np.bincount(
+                    self.runs.codes[start:end],
+                    weights=counts,
+                    minlength=compiled.axes[view].size,
+                )
+                found[view] = normalized(compiled.axes[view], summed, request)
+        return found
+
+    def _owners(self, line: int) -> Ints:
+        """The tuple of each entry of a view."""
+        return np.repeat(
+            np.arange(len(self.chunks.counts)), np.diff(self.runs.starts[line])
+        )
+
+    def _penalty(self, group_of: Ints, levels: Ints) -> float:
+        if self.metric not in SEPARABLE:
+            return 0.0
+        return float(penalty_of_dropped(self.chunks, self.weights, group_of, levels))
+
+    @cached_property
+    def tuples(self) -> Ints:
+        """The tuple of each row."""
+        return tuples_of_rows(self.layout, self.rows)
 
     def describe(self, node: Sequence[int]) -> dict[str, int]:
         """The levels of a node by column."""

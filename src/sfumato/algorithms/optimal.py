@@ -196,8 +196,10 @@ def _settle_pending(lattice: Lattice, search: kernel.Search, limit: int) -> None
     """Judge the node that waits by the rules asked for."""
     number = int(search.counters[kernel.PENDING])
     search.counters[kernel.PENDING] = -1
-    figures = lattice.figures(lattice.node(number))
-    if figures.suppressed <= limit and figures.groups:
+    best = float(search.best[0])
+    enough = best + kernel.tolerance(best)
+    figures = lattice.figures(lattice.node(number), enough=enough)
+    if figures.loss <= enough and figures.suppressed <= limit and figures.groups:
         search.value[number] = figures.loss
         search.best[0] = min(search.best[0], figures.loss)
 

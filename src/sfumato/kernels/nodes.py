@@ -61,6 +61,16 @@ class Runs(NamedTuple):
     """How many values each view has."""
 
 
+class Histograms(NamedTuple):
+    """Room for the histogram of each view of one group."""
+
+    tally: Ints
+    """(views, most values): counts under construction, all zero in between."""
+    codes: Codes
+    values: Ints
+    lengths: Ints
+
+
 class Work(NamedTuple):
     """Room to judge one node at a time, and the findings."""
 
@@ -74,11 +84,7 @@ class Work(NamedTuple):
     members: Codes
     verdict: npt.NDArray[np.uint8]
     """Per group, after `judge` with rules: 1 if it is kept."""
-    tally: Ints
-    """(views, most values): a histogram under construction, all zero in between."""
-    codes: Codes
-    values: Ints
-    lengths: Ints
+    tables: Histograms
     counts: Ints
     sums: Floats
 
@@ -100,10 +106,12 @@ def workspace(chunks: Chunks, runs: Runs) -> Work:
         group_start=np.zeros(tuples + 1, dtype=np.int32),
         members=np.zeros(tuples, dtype=np.int32),
         verdict=np.zeros(tuples, dtype=np.uint8),
-        tally=np.zeros((views, most), dtype=np.int64),
-        codes=np.zeros((views, most), dtype=np.int32),
-        values=np.zeros((views, most), dtype=np.int64),
-        lengths=np.zeros(views, dtype=np.int64),
+        tables=Histograms(
+            tally=np.zeros((views, most), dtype=np.int64),
+            codes=np.zeros((views, most), dtype=np.int32),
+            values=np.zeros((views, most), dtype=np.int64),
+            lengths=np.zeros(views, dtype=np.int64),
+        ),
         counts=np.zeros(8, dtype=np.int64),
         sums=np.zeros(2),
     )
@@ -224,17 +232,6 @@ def _compress(work: Work) -> int:
 
 
 @numba.njit(cache=True, nogil=True)
-def weight_of(chunks: Chunks, weights: Floats, levels: Ints, tuple_: int) -> float:
-    """What suppressing one row with this tuple adds to the loss."""
-    total = 0.0
-    for c in range(len(chunks.width)):
-        number = combination(chunks, c, levels)
-        at = chunks.start[c] + number * chunks.width[c]
-        total += weights[at + chunks.ids[c, tuple_]]
-    return total
-
-
-@numba.njit(cache=True, nogil=True)
 def _judge_sizes(
     chunks: Chunks,
     minimum: int,
@@ -318,56 +315,78 @@ def _judge_groups(
         work.counts[LOST] = small
         return
     rows = int(chunks.counts.sum())
+    minimum = rules.inherited.minimum
+    counts, sums, ids = work.counts, work.sums, chunks.ids
+    sizes, verdict, population = work.sizes, work.verdict, work.population
+    members, starts, tables = work.members, work.group_start, work.tables
+    inherited, convex, other = rules.inherited, rules.convex, rules.other
+    parts = offsets(chunks, levels)
     for g in range(groups):
-        size = int(work.sizes[g])
-        if size == 0:
-            work.verdict[g] = 0
-            continue
-        lost = _lost_rows(runs, rules, g, size, work)
-        work.verdict[g] = lost < 0
-        _add_group(size, lost, rules.inherited.minimum, rows, work.counts)
+        size = int(sizes[g])
+        lost = size
+        if size >= minimum:
+            collect(runs, members[starts[g] : starts[g + 1]], tables)
+            lost = _lost_rows(size, population[g], tables, inherited, convex, other)
+        verdict[g] = lost < 0
+        _add_group(size, lost, minimum, rows, counts)
         if lost >= 0 and len(weights) > 0:
-            first = work.members[work.group_start[g]]
-            weight = weight_of(chunks, weights, levels, first)
-            work.sums[PENALTY] += size * weight
-            work.sums[LOST_PENALTY] += lost * weight
+            first = members[starts[g]]
+            weight = 0.0
+            for c in range(len(parts)):
+                weight += weights[parts[c] + ids[c, first]]
+            sums[PENALTY] += size * weight
+            sums[LOST_PENALTY] += lost * weight
+
+
+@numba.njit(cache=True, nogil=True)
+def offsets(chunks: Chunks, levels: Ints) -> Ints:
+    """Where the tables of each chunk start at `levels`."""
+    found = np.empty(len(chunks.width), dtype=np.int64)
+    for c in range(len(found)):
+        number = combination(chunks, c, levels)
+        found[c] = chunks.start[c] + number * chunks.width[c]
+    return found
 
 
 @numba.njit(cache=True, nogil=True)
 def _relabel(cells: int, work: Work) -> int:
     """Turn cells into groups 0 … in the order of their first tuples."""
-    work.label[:cells] = -1
+    label, cell = work.label, work.cell
+    label[:cells] = -1
     groups = 0
-    for i in range(len(work.cell)):
-        cell = work.cell[i]
-        if work.label[cell] < 0:
-            work.label[cell] = groups
+    for i in range(len(cell)):
+        at = np.uintp(cell[i])
+        if label[at] < 0:
+            label[at] = groups
             groups += 1
-        work.cell[i] = work.label[cell]
+        cell[i] = label[at]
     return groups
 
 
 @numba.njit(cache=True, nogil=True)
 def _gather(chunks: Chunks, groups: int, minimum: int, work: Work) -> int:
     """Sort tuples by group, sum sizes; returns the rows in groups below the minimum."""
-    work.sizes[:groups] = 0
-    work.population[:groups] = 0
-    work.group_start[: groups + 1] = 0
-    for i in range(len(work.cell)):
-        g = work.cell[i]
-        work.sizes[g] += chunks.counts[i]
-        work.population[g] += chunks.population[i]
-        work.group_start[g + 1] += 1
+    cell, sizes, population = work.cell, work.sizes, work.population
+    starts, members = work.group_start, work.members
+    counts, people = chunks.counts, chunks.population
+    sizes[:groups] = 0
+    population[:groups] = 0
+    starts[: groups + 1] = 0
+    for i in range(len(cell)):
+        g = np.uintp(cell[i])
+        sizes[g] += counts[i]
+        population[g] += people[i]
+        starts[g + np.uintp(1)] += 1
     small = 0
     for g in range(groups):
-        work.group_start[g + 1] += work.group_start[g]
-        if work.sizes[g] < minimum:
-            small += work.sizes[g]
-    for i in range(len(work.cell) - 1, -1, -1):
-        g = work.cell[i]
-        work.group_start[g + 1] -= 1
-        work.members[work.group_start[g + 1]] = i
-    _shift_starts(work.group_start, groups, len(work.cell))
+        starts[g + 1] += starts[g]
+        if sizes[g] < minimum:
+            small += sizes[g]
+    for i in range(len(cell) - 1, -1, -1):
+        g = np.uintp(cell[i]) + np.uintp(1)
+        starts[g] -= 1
+        members[np.uintp(starts[g])] = i
+    _shift_starts(starts, groups, len(cell))
     return small
 
 
@@ -379,42 +398,57 @@ def _shift_starts(starts: Codes, groups: int, tuples: int) -> None:
     starts[groups] = tuples
 
 
-@numba.njit(cache=True, nogil=True)
-def _lost_rows(runs: Runs, rules: Rules, g: int, size: int, work: Work) -> int:
-    """Rows of group g lost in this node and all below, at least; −1 if it is kept."""
-    minimum = rules.inherited.minimum
-    if size < minimum:
-        return size
-    collect(runs, work.members[work.group_start[g] : work.group_start[g + 1]], work)
-    population = work.population[g]
-    codes, values, lengths = work.codes, work.values, work.lengths
-    if not group_ok(size, population, codes, values, lengths, rules.inherited):
-        return size
-    if not group_ok(size, population, codes, values, lengths, rules.convex):
-        return fewest_removals(size, codes, values, lengths, rules.convex)
-    if not group_ok(size, population, codes, values, lengths, rules.other):
-        return 0
-    return -1
+@numba.njit(cache=True, nogil=True, inline="always")
+def _lost_rows(
+    size: int,
+    population: int,
+    tables: Histograms,
+    inherited: RuleTable,
+    convex: RuleTable,
+    other: RuleTable,
+) -> int:
+    """Rows of a group lost in this node and all below, at least; −1 if it is kept.
+
+    Inlined: a call would copy three tables of rules for every group.
+    """
+    codes, values, lengths = tables.codes, tables.values, tables.lengths
+    lost = -1
+    if len(inherited.kinds) > 0 and not group_ok(
+        size, population, codes, values, lengths, inherited
+    ):
+        lost = size
+    elif len(convex.kinds) > 0 and not group_ok(
+        size, population, codes, values, lengths, convex
+    ):
+        lost = fewest_removals(size, codes, values, lengths, convex)
+    elif len(other.kinds) > 0 and not group_ok(
+        size, population, codes, values, lengths, other
+    ):
+        lost = 0
+    return lost
 
 
 @numba.njit(cache=True, nogil=True)
-def collect(runs: Runs, members: Codes, work: Work) -> None:
+def collect(runs: Runs, members: Codes, tables: Histograms) -> None:
     """The histogram of each view over some tuples, values ascending."""
     for v in range(len(runs.sizes)):
+        starts, tally = runs.starts[v], tables.tally[v]
+        codes, values = tables.codes[v], tables.values[v]
+        run_codes, run_counts = runs.codes, runs.counts
         touched = 0
-        for i in members:
-            for at in range(runs.starts[v, i], runs.starts[v, i + 1]):
-                code = runs.codes[at]
-                if work.tally[v, code] == 0:
-                    work.codes[v, touched] = code
+        for m in range(len(members)):
+            i = np.uintp(members[m])
+            for at in range(starts[i], starts[i + np.uintp(1)]):
+                code = np.uintp(run_codes[np.uintp(at)])
+                if tally[code] == 0:
+                    codes[touched] = code
                     touched += 1
-                work.tally[v, code] += runs.counts[at]
-        _in_order(runs.sizes[v], touched, work.codes[v], work.tally[v])
+                tally[code] += run_counts[np.uintp(at)]
+        _in_order(runs.sizes[v], touched, codes, tally)
         for e in range(touched):
-            code = work.codes[v, e]
-            work.values[v, e] = work.tally[v, code]
-            work.tally[v, code] = 0
-        work.lengths[v] = touched
+            values[e] = tally[codes[e]]
+            tally[codes[e]] = 0
+        tables.lengths[v] = touched
 
 
 @numba.njit(cache=True, nogil=True)
@@ -480,18 +514,19 @@ def drop_groups(
     """
     groups = _relabel(place(chunks, levels, work), work)
     _gather(chunks, groups, table.minimum, work)
+    tables = work.tables
     dropped = 0
     for g in range(groups):
         members = work.members[work.group_start[g] : work.group_start[g + 1]]
         if group_of[members[0]] < 0:
             continue
-        collect(runs, members, work)
+        collect(runs, members, tables)
         if not group_ok(
             int(work.sizes[g]),
             work.population[g],
-            work.codes,
-            work.values,
-            work.lengths,
+            tables.codes,
+            tables.values,
+            tables.lengths,
             table,
         ):
             dropped += 1
@@ -505,8 +540,11 @@ def penalty_of_dropped(
     chunks: Chunks, weights: Floats, group_of: Ints, levels: Ints
 ) -> float:
     """What the rows of dropped tuples add to the loss."""
+    parts = offsets(chunks, levels)
     total = 0.0
-    for i in range(len(group_of)):
-        if group_of[i] < 0:
-            total += chunks.counts[i] * weight_of(chunks, weights, levels, i)
+    for c in range(len(parts)):
+        ids = chunks.ids[c]
+        for i in range(len(group_of)):
+            if group_of[i] < 0:
+                total += chunks.counts[i] * weights[parts[c] + ids[i]]
     return total
