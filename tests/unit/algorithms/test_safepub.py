@@ -67,7 +67,7 @@ def test_every_published_column_is_counted():
 
 
 def test_rows_of_a_group_share_every_published_node():
-    request, solution = solved(SafePub())
+    _, solution = solved(SafePub())
     kept = np.flatnonzero(solution.grouping.kept)
     owner = solution.grouping.group_of[kept]
     for index, coded in enumerate(solution.quasi):
