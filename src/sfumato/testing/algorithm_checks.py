@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from sfumato import registry
 from sfumato.algorithms.base import Algorithm, Request, Solution
+from sfumato.algorithms.private import PrivateAlgorithm
 from sfumato.data.grouping import Grouping
 from sfumato.data.schema import Role
 from sfumato.errors import InfeasibleError, RefusedError, SfumatoError
@@ -26,6 +27,7 @@ from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity
 from sfumato.testing.check import CALM, Check, must, must_be_named, nonsense, variants
 from sfumato.testing.definitions import holds_by_definition, is_defined
+from sfumato.testing.private_checks import private_checks
 from sfumato.testing.reference import distinct_l_of, k_of
 from sfumato.testing.strategies import PARAMETERS, instances, tables
 from sfumato.testing.tables import Awkward, awkward_table, awkward_tables, request_for
@@ -57,6 +59,9 @@ def _about_the_class(algorithm_class: type[Algorithm]) -> Iterator[Check]:
 
 
 def _about_solving(algorithm: Algorithm, variant: str) -> Iterator[Check]:
+    if isinstance(algorithm, PrivateAlgorithm):
+        yield from private_checks(algorithm, variant)
+        return
     for table in awkward_tables():
         run = partial(_solves, algorithm, table)
         yield Check(

@@ -20,7 +20,7 @@ from sfumato.algorithms.compiled import Compiled, compile_rules
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.errors import PolicyError
 from sfumato.kernels.rules import group_ok
-from sfumato.models.base import Groups, OutputModel, Scope, SensitiveModel
+from sfumato.models.base import Groups, Model, OutputModel, Scope, SensitiveModel
 from sfumato.testing.check import CALM, Check, must, must_be_named, nonsense
 from sfumato.testing.definitions import holds_by_definition, is_defined
 from sfumato.testing.strategies import groupings, instances, tables
@@ -31,16 +31,20 @@ Case = tuple[Request, Grouping]
 
 
 def check_model(
-    model_class: type[OutputModel], *, parameters: Parameters | None = None
+    model_class: type[Model], *, parameters: Parameters | None = None
 ) -> list[Check]:
     """Every check of a model.
+
+    A model that no table can show is asked only about itself.
 
     `parameters` is a strategy of keyword arguments; the catalogue's own models have
     theirs in `sfumato.testing.strategies.PARAMETERS`.
     """
     models = instances(model_class, parameters)
     asked = dict(_STATEMENTS)
-    if model_class.scope is Scope.POPULATION:
+    if not issubclass(model_class, OutputModel):
+        asked = {_VALIDATED: _STATEMENTS[_VALIDATED]}
+    elif model_class.scope is Scope.POPULATION:
         # Which people of a population match depends on the cells that are shown.
         del asked[_FEASIBLE]
     return [
@@ -347,11 +351,12 @@ def _close(first: float | None, second: float | None) -> bool:
 
 
 _TOO_LAX = "the rules let through what the model refuses"
+_VALIDATED = "parameters are validated when made"
 _FEASIBLE = "feasibility agrees with trying everything"
 
 _STATEMENTS: Mapping[str, Callable[[st.SearchStrategy[Any]], None]] = MappingProxyType(
     {
-        "parameters are validated when made": _validates,
+        _VALIDATED: _validates,
         "the NumPy form agrees with the compiled rules": _agrees_with_its_rules,
         "the NumPy form agrees with its definition": _agrees_with_its_definition,
         "the compiled rules are safe with subjects": _rules_are_safe_with_subjects,

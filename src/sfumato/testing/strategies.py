@@ -255,6 +255,7 @@ PARAMETERS: Mapping[str, st.SearchStrategy[dict[str, Any]]] = MappingProxyType(
         "delta-disclosure": _given(delta=_RATIOS),
         "delta-presence": _given(lower=_share(0, 0.3), upper=_share(0.4, 1)),
         "range-disclosure": _given(r=_share(0.05, 1), at_most=_share(0.05, 1)),
+        "differential-privacy": _given(epsilon=_share(0.1, 2), delta=1e-6),
         "lkc": _given(l=st.integers(1, 3), k=st.integers(1, 4), c=_share(0.2, 1)),
     }
 )

@@ -1,0 +1,219 @@
+"""The tree of cuts: its cost by hand, its blindness to rows, its loss measured.
+
+The statistical tests draw afresh on every run, with a false-alarm rate of 1e-7 each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from math import exp, log
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from sfumato.algorithms import dp_cuts
+from sfumato.algorithms.base import silent
+from sfumato.algorithms.dp_cuts import Ladder, Plan, grow
+from sfumato.data.schema import Kind
+from sfumato.dp.cost import Cost, Relation
+from sfumato.dp.ledger import Ledger
+from sfumato.dp.mechanisms import Geometric
+from sfumato.hierarchies.axis import CodedAxis
+from sfumato.hierarchies.domain import Declared, declared_axis
+from sfumato.testing.audit import audit
+
+FALSE_ALARM = 1e-7
+ADD_REMOVE, SUBSTITUTION = Relation.ADD_REMOVE, Relation.SUBSTITUTION
+
+
+def numbers(*cells: int, top: int = 7, name: str = "x") -> CodedAxis:
+    """An axis 0 … top with pairs and fours as nodes."""
+    declared = Declared(
+        name=name,
+        kind=Kind.INTEGER,
+        hierarchy={"intervals": [2, 4]},
+        domain={"low": 0, "high": top},
+        with_missing=False,
+    )
+    return declared_axis(declared, pa.chunked_array([pa.array(cells, pa.int64())]))
+
+
+def ledger(epsilon: float = 100.0, relation: Relation = ADD_REMOVE) -> Ledger:
+    return Ledger(budget=Cost(epsilon), relation=relation)
+
+
+def plan(**changes) -> Plan:
+    settings = {"depth": 2, "selection": 0.25, "count": 0.5} | changes
+    return Plan(**settings)
+
+
+def grown(*axes: CodedAxis, account: Ledger | None = None, **changes):
+    return grow(axes, plan(**changes), account or ledger(), silent)
+
+
+@pytest.mark.parametrize(("relation", "factor"), [(ADD_REMOVE, 1), (SUBSTITUTION, 2)])
+def test_a_tree_costs_depth_times_both_parts(relation, factor):
+    account = ledger(relation=relation)
+    grown(numbers(1, 2), numbers(5, 6, name="y"), account=account, depth=3)
+    assert account.spent == Cost(factor * 3 * (0.25 + 0.5))
+
+
+@pytest.mark.parametrize(("relation", "factor"), [(ADD_REMOVE, 1), (SUBSTITUTION, 2)])
+def test_a_plan_spends_its_epsilon_whole(relation, factor):
+    made = Plan.within(
+        1.2,
+        depth=4,
+        selection=1,
+        count=2,
+        relation=relation,
+        hierarchies=True,
+        relaxed=False,
+    )
+    assert made.selection == pytest.approx(0.1 / factor)
+    assert made.count == pytest.approx(0.2 / factor)
+
+
+def test_choosing_by_the_box_costs_nothing():
+    account = ledger()
+    grown(numbers(1, 2), account=account, selection=0.0, depth=2)
+    assert account.spent == Cost(2 * 0.5)
+
+
+def test_a_tree_without_rows_is_cut_as_often_as_one_with_rows():
+    empty = grown(numbers(), numbers(name="y"), depth=4)
+    assert empty.count == 16
+
+
+def test_every_value_of_the_box_gets_noise_whether_it_occurs_or_not(monkeypatch):
+    drawn = []
+
+    class Watched(Geometric):
+        def release(self, counts):
+            drawn.append(len(counts))
+            return super().release(counts)
+
+    monkeypatch.setattr(dp_cuts, "Geometric", Watched)
+    grown(numbers(3, 3, 3), depth=2)
+    assert drawn == [8, 8]
+
+
+def test_the_cells_are_disjoint_and_cover_the_domain():
+    tree = grown(numbers(*range(8)), depth=3)
+    covered = [
+        leaf
+        for low, high in zip(tree.low[:, 0], tree.high[:, 0], strict=True)
+        for leaf in range(low, high + 1)
+    ]
+    assert sorted(covered) == list(range(8))
+
+
+def test_every_row_lies_in_the_box_of_its_cell():
+    axis = numbers(*range(8), *range(8))
+    tree = grown(axis, depth=3)
+    assert (tree.low[tree.cell_of, 0] <= axis.codes).all()
+    assert (axis.codes <= tree.high[tree.cell_of, 0]).all()
+
+
+def test_much_budget_finds_the_median():
+    tree = grown(
+        numbers(0, 1, 5, 5, 6, 6, 7, 7), depth=1, count=90.0, hierarchies=False
+    )
+    assert tree.high[0, 0] == 5
+
+
+def test_with_hierarchies_cuts_fall_between_children():
+    ladder = Ladder(numbers().axis, hierarchies=True)
+    assert ladder.breaks(0, 7).tolist() == [False, False, False, True] + [False] * 3
+    assert ladder.breaks(0, 3).tolist() == [False, True, False]
+    assert ladder.breaks(6, 7).tolist() == [True]
+
+
+def test_a_relaxed_cut_sends_the_median_to_both_sides():
+    axis = numbers(*[3] * 400)
+    tree = grown(axis, depth=1, count=50.0, relaxed=True, hierarchies=False)
+    sizes = np.bincount(tree.cell_of, minlength=2)
+    assert 100 < sizes[0] < 300  # of 400 fair coins, but for 1 in 10**23
+    assert (tree.high[0, 0], tree.low[1, 0]) == (3, 3)
+
+
+def test_sizes_by_noisy_counts_are_near_the_truth_with_much_budget():
+    tree = grown(numbers(*[0] * 30, *[7] * 50), depth=1, count=50.0)
+    assert tree.sizes == pytest.approx([30, 50], abs=2)
+
+
+# One cut in full: every noise vector, exactly.
+
+
+@cache
+def cut_chances(counts: tuple[int, int, int], epsilon: float) -> np.ndarray:
+    """The distribution of the cut of three values, by summing over all noise."""
+    reach = np.arange(-25, 26)
+    ratio = exp(-epsilon)
+    mass = (1 - ratio) / (1 + ratio) * ratio ** np.abs(reach)
+    x, y, z = np.meshgrid(*(reach + c for c in counts), indexing="ij", sparse=True)
+    chance = mass[:, None, None] * mass[None, :, None] * mass[None, None, :]
+    total = x + y + z
+    first = np.abs(2 * x - total) <= np.abs(2 * (x + y) - total)
+    share = float(chance[np.broadcast_to(first, chance.shape)].sum())
+    return np.array([share, 1 - share])
+
+
+def test_one_row_more_changes_the_chance_of_a_cut_by_no_more_than_epsilon():
+    epsilon = 1.0
+    for counts in product(range(3), repeat=3):
+        for place in range(3):
+            more = tuple(c + (i == place) for i, c in enumerate(counts))
+            one, other = cut_chances(counts, epsilon), cut_chances(more, epsilon)
+            assert np.abs(np.log(one / other)).max() <= epsilon + 1e-6
+
+
+def test_the_cut_drawn_has_the_distribution_summed():
+    """800 trees; Hoeffding."""
+    axis = numbers(0, 0, 1, 2, top=2)
+    cuts = [
+        grown(axis, depth=1, count=1.0, hierarchies=False).high[0, 0] == 0
+        for _ in range(800)
+    ]
+    stray = (log(2 / FALSE_ALARM) / (2 * 800)) ** 0.5
+    assert abs(np.mean(cuts) - cut_chances((2, 1, 1), 1.0)[0]) < stray
+
+
+# The audit.
+
+
+@dataclass(frozen=True, kw_only=True)
+class HalfTheNoise(Geometric):
+    """Claims ε and draws what 2ε would."""
+
+    def release(self, counts):
+        return Geometric(epsilon=2 * self.epsilon).release(counts)
+
+
+def tree_refuted() -> bool:
+    """Whether trees on neighbors betray more than their claim of ε = 1.
+
+    Two values, one cut: the cut is known, the noisy size below it is what may tell.
+    """
+    outputs = []
+    for rows in (20, 21):
+        axis = numbers(*[0] * rows, *[1] * 20, top=1)
+        outputs.append(
+            [
+                grown(axis, depth=1, selection=0.0, count=1.0, account=account).sizes[0]
+                for account in (ledger(1.0) for _ in range(1_000))
+            ]
+        )
+    found = audit(*outputs, events=[lambda s: s >= 21], false_alarm=FALSE_ALARM)
+    return found.exceeds(1.0)
+
+
+def test_the_measured_loss_of_the_tree_stays_within_its_claim():
+    assert not tree_refuted()
+
+
+def test_a_tree_with_half_the_noise_is_caught(monkeypatch):
+    monkeypatch.setattr(dp_cuts, "Geometric", HalfTheNoise)
+    assert tree_refuted()

@@ -1,0 +1,354 @@
+"""Releases that a ledger certifies, from the policy to the written files."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pytest
+
+import sfumato as sf
+from sfumato.cli import main
+from sfumato.data.seeds import Seed
+from sfumato.errors import BudgetError, DataError, PolicyError, RefusedError
+
+ROWS = 3_137
+"""A number that appears nowhere else: nothing published may hold it."""
+
+POLICY = """
+version = 1
+
+[data]
+path = "people.csv"
+
+[columns.name]
+role = "identifier"
+
+[columns.age]
+role = "quasi"
+kind = "integer"
+hierarchy = { intervals = [10, 20], bottom = 20, top = 80 }
+
+[columns.city]
+role = "quasi"
+hierarchy = { tree = { north = ["a", "b"], south = ["c", "d"] } }
+
+[columns.disease]
+role = "sensitive"
+hierarchy = { tree = { lung = ["flu", "tb"], other = ["cut", "burn"] } }
+
+[[require]]
+model = "differential-privacy"
+epsilon = 1.0
+delta = 1e-6
+"""
+ALGORITHMS = {
+    "safepub": '[algorithm]\nname = "safepub"\n',
+    "dp-synthesis": '[algorithm]\nname = "dp-synthesis"\ndepth = 4\n',
+    "dp-anonym": '[algorithm]\nname = "dp-anonym"\ndepth = 4\n'
+    '[[require]]\nmodel = "k-anonymity"\nk = 5\n',
+}
+every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
+
+
+def people(rows: int = ROWS) -> pa.Table:
+    draw = np.random.default_rng(7)
+    return pa.table(
+        {
+            "name": [f"person {n}" for n in range(rows)],
+            "age": draw.integers(18, 85, rows),
+            "city": draw.choice(list("abcd"), rows),
+            "disease": draw.choice(["flu", "tb", "cut", "burn"], rows),
+        }
+    )
+
+
+def policy_for(name: str, text: str = POLICY, more: str = "") -> sf.Policy:
+    return sf.Policy.parse(text + ALGORITHMS[name] + more)
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A directory with the table and a policy for each algorithm, to work in."""
+    monkeypatch.chdir(tmp_path)
+    pa_csv.write_csv(people(), tmp_path / "people.csv")
+    for name, end in ALGORITHMS.items():
+        (tmp_path / f"{name}.toml").write_text(POLICY + end)
+    return tmp_path
+
+
+@every_algorithm
+def test_a_release_is_made_and_its_requirement_certified(name):
+    release = sf.anonymize(people(), policy_for(name))
+    verdict = release.verdicts[-1]
+    assert (verdict["model"], verdict["holds"]) == ("differential-privacy", True)
+    assert verdict["measured"] <= 1.0
+    assert release.table.num_rows > 0
+
+
+@every_algorithm
+def test_identifiers_are_not_published(name):
+    assert "name" not in sf.anonymize(people(), policy_for(name)).table.column_names
+
+
+@every_algorithm
+def test_nothing_published_tells_the_number_of_rows(name, place):
+    """Not in keys, not in figures, not in the report."""
+    assert main(["anonymize", f"{name}.toml", "--out", "release"]) == 0
+    manifest = json.loads((place / "release/manifest.json").read_text())
+    assert not {"rows_in", "rows_suppressed", "seconds"} & set(manifest)
+    report = (place / "release/report.html").read_text()
+    assert f"{ROWS:,}" not in report
+    assert "rows in the source" not in report
+
+
+def test_the_private_record_has_what_the_manifest_may_not_say(place):
+    assert main(["anonymize", "safepub.toml", "--out", "release"]) == 0
+    audit = json.loads((place / "release/private/audit.json").read_text())
+    assert audit["source"]["rows_in"] == ROWS
+    assert audit["seed"] is None
+
+
+@every_algorithm
+def test_the_manifest_states_guarantee_neighbors_reach_and_ledger(name):
+    privacy = sf.anonymize(people(), policy_for(name)).manifest["privacy"]
+    assert "e^1 = 2.718 times as likely" in privacy["guarantee"]
+    assert privacy["neighbors"] == "add-remove"
+    assert privacy["ledger"]["entries"]
+    assert privacy["ledger"]["epsilon"] <= 1.0 + 1e-9
+    assert privacy["covers"] in privacy["guarantee"]
+
+
+def test_truthful_rows_in_private_cells_are_covered_by_their_cuts_alone():
+    privacy = sf.anonymize(people(), policy_for("dp-anonym")).manifest["privacy"]
+    assert privacy["covers"] == "the cuts alone"
+    assert privacy["does_not_cover"].startswith("Not covered: how many rows a cell has")
+
+
+def test_the_amplified_figure_stands_beside_that_of_the_sample():
+    figures = sf.anonymize(people(), policy_for("dp-anonym")).manifest["privacy"][
+        "figures"
+    ]
+    assert figures["epsilon_amplified"] < figures["epsilon_on_the_sample"]
+
+
+def test_a_pure_guarantee_claims_no_delta():
+    privacy = sf.anonymize(people(), policy_for("dp-synthesis")).manifest["privacy"]
+    assert privacy["delta"] == 0
+    assert "but for" not in privacy["guarantee"]
+
+
+def test_the_report_shows_the_guarantee_and_every_use(place):
+    release = sf.anonymize(people(), policy_for("dp-anonym"))
+    release.report(place / "report.html")
+    report = (place / "report.html").read_text()
+    assert release.manifest["privacy"]["guarantee"] in report
+    assert "counts of every value in every cell, level 4" in report
+
+
+def test_the_report_of_synthetic_records_does_not_call_them_kept(place):
+    release = sf.anonymize(people(), policy_for("dp-synthesis"))
+    release.report(place / "report.html")
+    report = (place / "report.html").read_text()
+    assert "drawn from noisy counts" in report
+    assert "Published as they were" not in report
+
+
+def test_safepub_generalizes_sensitive_columns_too():
+    table = sf.anonymize(people(), policy_for("safepub")).table
+    shown = set(table.column("disease").to_pylist())
+    assert shown <= {"lung", "other", "*"}
+
+
+def test_cells_show_boxes_of_the_tree_not_of_the_rows():
+    """Every published age is a node of the hierarchy, whichever rows are in it."""
+    table = sf.anonymize(people(), policy_for("dp-anonym")).table
+    nodes = {"<= 20", ">= 80", "*"}
+    ages = set(table.column("age").to_pylist())
+    assert all(a in nodes or a.startswith("[") or a.isdigit() for a in ages)
+
+
+# What is refused, and when.
+
+
+@every_algorithm
+@pytest.mark.parametrize("seed", [Seed.guessable(3), Seed.replay("00" * 16)])
+def test_a_seed_is_refused(name, seed):
+    with pytest.raises(RefusedError, match=r"A seed is given, and '.*' draws noise"):
+        sf.anonymize(people(), policy_for(name), seed=seed)
+
+
+def test_an_algorithm_without_the_guarantee_is_refused():
+    asked = sf.Policy.parse(POLICY + '[algorithm]\nname = "mondrian"\n')
+    with pytest.raises(RefusedError, match="'mondrian' gives no differential-privacy"):
+        sf.anonymize(people(), asked)
+
+
+def test_a_private_algorithm_without_the_requirement_is_refused():
+    text = POLICY[: POLICY.index("[[require]]")] + ALGORITHMS["dp-anonym"]
+    with pytest.raises(RefusedError, match="works on a privacy budget, and none"):
+        sf.anonymize(people(), sf.Policy.parse(text))
+
+
+def test_two_process_requirements_are_refused():
+    again = '[[require]]\nmodel = "differential-privacy"\nepsilon = 0.5\n'
+    with pytest.raises(RefusedError, match="2 requirements are about how"):
+        sf.anonymize(people(), policy_for("safepub", more=again))
+
+
+@pytest.mark.parametrize("name", ["safepub", "dp-synthesis"])
+def test_a_kept_column_without_a_hierarchy_is_refused(name):
+    table = people().append_column("note", pa.array(["x"] * ROWS))
+    text = POLICY.replace("version = 1", 'version = 1\nunlisted = "keep"')
+    with pytest.raises(RefusedError, match="Column 'note' has no hierarchy"):
+        sf.anonymize(table, policy_for(name, text))
+
+
+def test_a_sensitive_column_without_a_hierarchy_is_refused():
+    lines = POLICY.splitlines(keepends=True)
+    text = "".join(line for line in lines if "lung" not in line)
+    with pytest.raises(RefusedError, match="Column 'disease' has no hierarchy"):
+        sf.anonymize(people(), policy_for("safepub", text))
+
+
+@every_algorithm
+@pytest.mark.parametrize("spec", ['"auto"', '"free"', "{ quantiles = [4, 2] }"])
+def test_a_hierarchy_fitted_to_the_data_is_refused(name, spec):
+    text = POLICY.replace("{ intervals = [10, 20], bottom = 20, top = 80 }", spec)
+    with pytest.raises(RefusedError, match="may not depend on the data"):
+        sf.anonymize(people(), policy_for(name, text))
+
+
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [
+        ('[publish]\noperator = "swap"\n', "'swap' would show what the rows say"),
+        ('[publish]\nnumbers = "mean"\n', "'generalize' would show"),
+        ('[publish]\norder = "source"\n', "order of the source is not covered"),
+    ],
+)
+def test_ways_of_publishing_that_show_the_rows_are_refused(more, text):
+    with pytest.raises(RefusedError, match=text):
+        sf.anonymize(people(), policy_for("dp-anonym", more=more))
+
+
+def test_pseudonyms_are_refused():
+    text = POLICY.replace(
+        'role = "identifier"', 'role = "identifier"\npseudonymize = "keyed-hash"'
+    )
+    with pytest.raises(RefusedError, match="Pseudonyms tell rows apart"):
+        sf.anonymize(people(), policy_for("dp-anonym", text))
+
+
+def test_dropping_rows_does_not_go_with_substitution():
+    text = POLICY.replace("[data]", '[data]\nmissing_as = "drop"')
+    asked = policy_for("dp-anonym", text).with_setting(
+        "algorithm.sampling", "without-replacement"
+    )
+    with pytest.raises(RefusedError, match="substituting a row may change the number"):
+        sf.anonymize(people(), asked)
+
+
+def test_a_value_outside_the_declared_domain_is_an_error_that_only_counts():
+    table = people().set_column(2, "city", pa.array(["Secretville"] * ROWS))
+    with pytest.raises(DataError, match=f"{ROWS} of {ROWS} cells") as caught:
+        sf.anonymize(table, policy_for("dp-anonym"))
+    assert "Secretville" not in str(caught.value)
+
+
+# The ledger across releases.
+
+LEDGER = '[privacy]\nledger = "ledger.json"\nepsilon = 2.0\ndelta = 1e-5\n'
+
+
+def test_releases_share_a_ledger_until_it_is_spent(place):
+    asked = sf.Policy.parse(POLICY + ALGORITHMS["dp-synthesis"] + LEDGER, base=place)
+    for _ in range(2):
+        release = sf.anonymize(people(), asked)
+    assert release.manifest["privacy"]["across_releases"].startswith(
+        "Charged to a ledger"
+    )
+    with pytest.raises(BudgetError, match="the ledger has epsilon 0"):
+        sf.anonymize(people(), asked)
+
+
+def test_a_spent_ledger_ends_with_exit_code_4_and_writes_nothing(place):
+    spent = LEDGER.replace("epsilon = 2.0", "epsilon = 0.5")
+    (place / "spent.toml").write_text(POLICY + ALGORITHMS["safepub"] + spent)
+    assert main(["anonymize", "spent.toml", "--out", "release"]) == 4
+    assert not (place / "release").exists()
+    assert not (place / "ledger.json").exists()
+
+
+def test_a_refused_policy_is_not_charged(place):
+    asked = sf.Policy.parse(
+        POLICY + '[algorithm]\nname = "mondrian"\n' + LEDGER, base=place
+    )
+    with pytest.raises(RefusedError):
+        sf.anonymize(people(), asked)
+    assert not (place / "ledger.json").exists()
+
+
+def test_a_run_that_fails_on_its_data_stays_charged(place):
+    asked = sf.Policy.parse(POLICY + ALGORITHMS["dp-anonym"] + LEDGER, base=place)
+    table = people().set_column(2, "city", pa.array(["e"] * ROWS))
+    with pytest.raises(DataError):
+        sf.anonymize(table, asked)
+    assert len(json.loads((place / "ledger.json").read_text())["charges"]) == 1
+
+
+def test_without_a_ledger_the_manifest_says_that_runs_add_up():
+    release = sf.anonymize(people(), policy_for("dp-synthesis"))
+    assert "repeated runs" in release.manifest["privacy"]["across_releases"]
+
+
+def test_the_place_of_the_ledger_is_not_published(place):
+    asked = sf.Policy.parse(POLICY + ALGORITHMS["dp-synthesis"] + LEDGER, base=place)
+    assert "ledger.json" not in json.dumps(sf.anonymize(people(), asked).manifest)
+
+
+def test_a_ledger_that_does_not_exist_needs_a_budget(place):
+    asked = sf.Policy.parse(
+        POLICY + ALGORITHMS["safepub"] + '[privacy]\nledger = "none.json"\n', base=place
+    )
+    with pytest.raises(PolicyError, match=r"'none\.json' does not exist"):
+        sf.anonymize(people(), asked)
+
+
+# Subjects.
+
+
+def test_with_subjects_the_guarantee_is_about_subjects():
+    table = people().append_column("person", pa.array(np.arange(ROWS) // 2))
+    text = POLICY + '[columns.person]\nrole = "subject"\n'
+    release = sf.anonymize(table, policy_for("dp-synthesis", text))
+    assert release.manifest["privacy"]["unit"] == "subject"
+    assert "one subject" in release.manifest["privacy"]["guarantee"]
+    assert release.table.num_rows < 0.6 * ROWS
+
+
+def test_k_counts_subjects_in_private_cells():
+    table = people().append_column("person", pa.array(np.arange(ROWS) // 2))
+    text = POLICY + '[columns.person]\nrole = "subject"\n'
+    release = sf.anonymize(table, policy_for("dp-anonym", text))
+    assert release.verdicts[0]["measured"] >= 5
+
+
+# Checking.
+
+
+def test_check_asks_only_what_a_table_can_show(place):
+    assert main(["anonymize", "dp-anonym.toml", "--out", "release"]) == 0
+    asked = sf.Policy.load(place / "dp-anonym.toml")
+    found = sf.check(place / "release/data.csv", asked)
+    assert [verdict["model"] for verdict in found.verdicts] == ["k-anonymity"]
+    assert found.holds
+
+
+def test_check_of_differential_privacy_alone_is_refused():
+    asked = policy_for("safepub")
+    release = sf.anonymize(people(), asked)
+    with pytest.raises(RefusedError, match="No table can show differential-privacy"):
+        sf.check(release.table, asked)
