@@ -25,8 +25,6 @@ from sfumato.kernels.neighbors import (
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-BELOW = -1.0
-"""Where a missing number lies: one whole range below the lowest."""
 KEY_BITS = 51
 
 
@@ -48,14 +46,21 @@ def coordinates_of(
 ) -> Coordinates:
     """Coordinates on some quasi-identifiers.
 
-    `old` scales as the program of 2020 does: numbers are divided by the highest, and
-    a category with two values is a number. With `hierarchy`, categories that have one
+    A missing number lies one whole length below the lowest. `old` scales as the
+    program of 2020 does: numbers are divided by the highest, and a category with two
+    values is a number. With `hierarchy`, categories that have one
     are compared by it.
     """
     axes = [coded.axis for coded in quasi]
     kinds = [_kind(axis, old=old, hierarchy=hierarchy) for axis in axes]
     keys = _keys(sum(axis.size for axis in axes))
-    weights = np.array([axis.weight for axis in axes])
+    scales = [_scale(axis, old=old) for axis in axes]
+    weights = np.array(
+        [
+            axis.weight / (scale[1] ** 2 if kind == NUMBER else 1.0)
+            for axis, kind, scale in zip(axes, kinds, scales, strict=True)
+        ]
+    )
     heads = np.zeros((len(axes), LOSSES + 1), dtype=np.int64)
     heads[:, KIND] = kinds
     heads[:, LEAVES] = [axis.size for axis in axes]
@@ -71,10 +76,8 @@ def coordinates_of(
             real=np.concatenate([weights, *(axis.node_ncp for axis in axes)]),
         ),
         scales=tuple(
-            _scale(axis, old=old)
-            if kind == NUMBER
-            else np.arange(axis.size, dtype=np.float64)
-            for axis, kind in zip(axes, kinds, strict=True)
+            scale[0] if kind == NUMBER else np.arange(len(scale[0]), dtype=np.float64)
+            for kind, scale in zip(kinds, scales, strict=True)
         ),
     )
 
@@ -87,18 +90,19 @@ def _kind(axis: Axis, *, old: bool, hierarchy: bool) -> int:
     return TREE if hierarchy and axis.shape is Shape.TREE else SET
 
 
-def _scale(axis: Axis, *, old: bool) -> Floats:
-    """The coordinate of each code of a number."""
+def _scale(axis: Axis, *, old: bool) -> tuple[Floats, float]:
+    """The coordinate of each code of a number, and how long the line is.
+
+    Coordinates are not divided by the length, the weight is: sums of whole numbers
+    then stay whole, and rows at equal distances tie exactly.
+    """
     if axis.positions is None:
-        return np.arange(axis.size, dtype=float)
-    numbers = axis.positions.astype(np.float64)
-    known = numbers[~np.isnan(numbers)]
-    if not len(known):
-        return np.full(axis.size, BELOW)
-    start = 0.0 if old else float(known.min())
-    length = float(np.abs(known - start).max())
-    scaled = (numbers - start) / (length if length > 0 else 1.0)
-    return np.where(np.isnan(scaled), BELOW, scaled)
+        return np.arange(axis.size, dtype=np.float64), 1.0
+    known = axis.positions[~np.isnan(axis.positions)]
+    start = 0.0 if old or not len(known) else float(known.min())
+    length = float(np.abs(known - start).max(initial=0.0)) or 1.0
+    numbers = np.where(np.isnan(axis.positions), start - length, axis.positions)
+    return numbers - start, length
 
 
 def _starts(sizes: Sequence[int]) -> npt.NDArray[np.int64]:

@@ -20,6 +20,7 @@ from sfumato.hierarchies.rollup import roll_up
 from sfumato.kernels.flock import (
     DISTINCT,
     EVERYTHING,
+    MIXED,
     STRICT,
     Flock,
     World,
@@ -254,7 +255,7 @@ class _Task:
             if not len(alive):
                 break
             # Planted anew now and then, for the groups drift.
-            tree = plant(self.world.space, groups, alive)
+            tree = plant(self.world.space, groups, alive, ceiling=MIXED)
             chunk = waiting[start : start + max(len(alive) // 2, 1024)]
             advance(PLACE, self.world, self.flock, groups, tree, self.desk, chunk, 0)
             start += len(chunk)

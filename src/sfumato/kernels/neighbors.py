@@ -69,8 +69,11 @@ class Tree(NamedTuple):
     """(nodes, 4): see `LEAST` and the following."""
 
 
-def plant(space: Space, items: Items, chosen: Ints) -> Tree:
-    """A balanced tree over some of the items, at least one."""
+def plant(space: Space, items: Items, chosen: Ints, *, ceiling: float = np.inf) -> Tree:
+    """A balanced tree over some of the items, at least one.
+
+    Coordinates on set axes above the ceiling are not told apart when it branches.
+    """
     leaves = 1
     while leaves * LEAF < len(chosen):
         leaves *= 2
@@ -80,12 +83,12 @@ def plant(space: Space, items: Items, chosen: Ints) -> Tree:
         pairs=np.empty((2 * leaves - 1, 2 * len(space.heads))),
         marks=np.empty((2 * leaves - 1, OPEN + 1), dtype=np.int64),
     )
-    settle(space, items, tree)
+    settle(space, items, tree, ceiling)
     return tree
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def settle(space: Space, items: Items, tree: Tree) -> None:
+def settle(space: Space, items: Items, tree: Tree, ceiling: float) -> None:
     """Split the items level by level, then bound every node."""
     space, items, tree = borrow(space), borrow(items), borrow(tree)
     count, leaves = len(tree.order), (len(tree.marks) + 1) // 2
@@ -94,7 +97,7 @@ def settle(space: Space, items: Items, tree: Tree) -> None:
         for i in range(width):
             start, end = i * count // width, (i + 1) * count // width
             middle = (2 * i + 1) * count // (2 * width)
-            axis = _widest(space, items, tree.order, start, end)
+            axis = _widest(space, items, tree.order[start:end], ceiling)
             _part(items.pairs, axis, tree.order, start, end - 1, middle)
         width *= 2
     for leaf in range(leaves):
@@ -106,18 +109,18 @@ def settle(space: Space, items: Items, tree: Tree) -> None:
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _widest(space: Space, items: Items, order: Ints, start: int, end: int) -> int:
+def _widest(space: Space, items: Items, chosen: Ints, ceiling: float) -> int:
     """The axis on which some items differ most."""
     best, widest = -1.0, 0
     for j in range(len(space.heads)):
         low, high = np.inf, -np.inf
-        for p in range(start, end):
-            value = items.pairs[order[p], j]
+        for p in range(len(chosen)):
+            value = items.pairs[chosen[p], j]
             low, high = min(low, value), max(high, value)
         if space.heads[j, KIND] == NUMBER:
             spread = (high - low) * (high - low)
         elif space.heads[j, KIND] == SET:
-            spread = 1.0 if low < high else 0.0
+            spread = 1.0 if low < min(high, ceiling) else 0.0
         else:
             spread = tree_loss(space, j, low, high)
         if space.real[j] * spread > best:
