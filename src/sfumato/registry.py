@@ -48,6 +48,7 @@ CATALOGUE = {
         "dp-anonym": "sfumato.algorithms.dp_anonym:DpAnonym",
         "safepub": "sfumato.algorithms.safepub:SafePub",
         "dp-synthesis": "sfumato.algorithms.dp_synthesis:DpSynthesis",
+        "klt": "sfumato.algorithms.klt:Klt",
     },
     "operators": {
         "generalize": "sfumato.publish.generalize:Generalize",

@@ -1,0 +1,314 @@
+"""Groups that take in rows and each other, with means, sets and histograms."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.kernels.neighbors import (
+    COUNTS,
+    GONE,
+    HEAD,
+    KEYS,
+    KIND,
+    NUMBER,
+    RANK,
+    SET,
+    SIZE,
+    TAIL,
+    WANTED,
+    Items,
+    Space,
+)
+
+K, FILL, STRICT, DISTINCT = range(4)
+"""What is asked: rows per group; rows at which step 2 is done; whether step 3 tests
+shares as the program of 2020 does; and, from here on, values per view."""
+MIXED = float(1 << 51)
+"""Marks of sets with several values start here; a single value is its own mark."""
+BITS = 63
+"""Up to so many values have a bit of their own."""
+EVERYTHING = (1 << BITS) - 1
+SLACK = 1e-9
+"""A share that is met exactly is met: the tolerance of the models."""
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+class World(NamedTuple):
+    """What does not change: axes, rows and what is asked of groups."""
+
+    space: Space
+    tuple_of: Ints
+    """The tuple of each row."""
+    points: Floats
+    """(tuples, 3 × axes): a number or a code, as low, as high and as sum."""
+    values: Ints
+    """(views, rows): the sensitive values."""
+    asked: Ints
+    """See `K` and the following."""
+    share: Floats
+    """The highest share of a value, per view."""
+
+
+class Flock(NamedTuple):
+    """All groups: as items to be found, and their rows as linked lists."""
+
+    items: Items
+    follower: Ints
+    """The next row of the same group, or −1."""
+    counts: Ints
+    """(views, values): room for one histogram, all zero between uses."""
+    stamps: Ints
+    """When each category was last seen; the next stamp comes last."""
+
+
+def new_flock(world: World, categories: int) -> Flock:
+    """Room for as many groups as rows; nothing is touched before it is used."""
+    rows, axes, views = len(world.tuple_of), len(world.space.heads), len(world.values)
+    values = int(world.values.max(initial=0)) + 1
+    return Flock(
+        items=Items(
+            pairs=np.empty((rows, 3 * axes)),
+            marks=np.empty((rows, COUNTS + 2 * views), dtype=np.int64),
+        ),
+        follower=np.full(rows, -1, dtype=np.int64),
+        counts=np.zeros((views, values), dtype=np.int64),
+        stamps=np.zeros(categories + 1, dtype=np.int64),
+    )
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def start_group(world: World, flock: Flock, g: int, row: int) -> None:
+    """Make group g of one row."""
+    marks, at, axes = flock.items.marks, world.tuple_of[row], len(world.space.heads)
+    marks[g, SIZE], marks[g, RANK], marks[g, WANTED] = 1, g, EVERYTHING
+    marks[g, HEAD] = marks[g, TAIL] = row
+    for place in range(COUNTS, marks.shape[1]):
+        marks[g, place] = 1
+    for j in range(3 * axes):
+        flock.items.pairs[g, j] = world.points[at, j]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def occurrences(world: World, flock: Flock, g: int, v: int, row: int) -> int:
+    """How often the value of a row occurs in a group."""
+    value = world.values[v, row]
+    count, row = 0, flock.items.marks[g, HEAD]
+    while row >= 0:
+        if world.values[v, row] == value:
+            count += 1
+        row = flock.follower[row]
+    return count
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def take_in(world: World, flock: Flock, g: int, row: int) -> None:
+    """Add a row to a group."""
+    marks, views = flock.items.marks, len(world.share)
+    for v in range(views):
+        before = occurrences(world, flock, g, v, row)
+        if before == 0:
+            marks[g, COUNTS + v] += 1
+        most = COUNTS + views + v
+        marks[g, most] = max(marks[g, most], before + 1)
+    marks[g, SIZE] += 1
+    for j in range(len(world.space.heads)):
+        _stretch(world, flock, g, j, world.points[world.tuple_of[row], j])
+    flock.follower[marks[g, TAIL]] = row
+    marks[g, TAIL] = row
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _stretch(world: World, flock: Flock, g: int, j: int, value: float) -> None:
+    """Let a group cover a value, which is not yet in its list."""
+    pairs, axes, kind = (
+        flock.items.pairs,
+        len(world.space.heads),
+        world.space.heads[j, KIND],
+    )
+    low, high = min(pairs[g, j], value), max(pairs[g, axes + j], value)
+    if kind == NUMBER:
+        pairs[g, 2 * axes + j] += value
+        low = high = pairs[g, 2 * axes + j] / flock.items.marks[g, SIZE]
+    elif kind == SET:
+        low = high = pairs[g, j]
+        if low != value and not _occurs(world, flock, g, j, value):
+            key = _key_of(world, j, low) ^ _key_of(world, j, value)
+            low = high = MIXED + key
+    pairs[g, j], pairs[g, axes + j] = low, high
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _key_of(world: World, j: int, mark: float) -> int:
+    """The key of a set by its mark."""
+    if mark >= MIXED:
+        return np.int64(mark - MIXED)
+    return world.space.whole[world.space.heads[j, KEYS] + np.int64(mark)]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _occurs(world: World, flock: Flock, g: int, j: int, value: float) -> bool:
+    row = flock.items.marks[g, HEAD]
+    while row >= 0:
+        if world.points[world.tuple_of[row], j] == value:
+            return True
+        row = flock.follower[row]
+    return False
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def unite(world: World, flock: Flock, g: int, other: int) -> None:
+    """Add all rows of another group, which is then gone."""
+    marks = flock.items.marks
+    marks[g, SIZE] += marks[other, SIZE]
+    for j in range(len(world.space.heads)):
+        _unite_axis(world, flock, g, other, j)
+    flock.follower[marks[g, TAIL]] = marks[other, HEAD]
+    marks[g, TAIL] = marks[other, TAIL]
+    marks[other, RANK] = GONE
+    views = len(world.share)
+    for v in range(views):
+        _count(world, flock, g, v)
+        distinct, most = _sum_up(world, flock, g, v)
+        marks[g, COUNTS + v], marks[g, COUNTS + views + v] = distinct, most
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _unite_axis(world: World, flock: Flock, g: int, other: int, j: int) -> None:
+    pairs, axes, kind = (
+        flock.items.pairs,
+        len(world.space.heads),
+        world.space.heads[j, KIND],
+    )
+    low = min(pairs[g, j], pairs[other, j])
+    high = max(pairs[g, axes + j], pairs[other, axes + j])
+    if kind == NUMBER:
+        pairs[g, 2 * axes + j] += pairs[other, 2 * axes + j]
+        low = high = pairs[g, 2 * axes + j] / flock.items.marks[g, SIZE]
+    elif kind == SET and pairs[g, j] != pairs[other, j]:
+        low = high = MIXED + _united_key(world, flock, g, other, j)
+    pairs[g, j], pairs[g, axes + j] = low, high
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _united_key(world: World, flock: Flock, g: int, other: int, j: int) -> int:
+    """The key of the union of two sets."""
+    stamps, start, marks = flock.stamps, world.space.heads[j, KEYS], flock.items.marks
+    stamps[-1] += 1
+    key = 0
+    for each in (g, other):
+        row = marks[each, HEAD]
+        while row >= 0:
+            at = start + np.int64(world.points[world.tuple_of[row], j])
+            if stamps[at] != stamps[-1]:
+                stamps[at] = stamps[-1]
+                key ^= world.space.whole[at]
+            row = flock.follower[row]
+    return key
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _count(world: World, flock: Flock, g: int, v: int) -> None:
+    """Add a group's values to the histogram in use."""
+    row = flock.items.marks[g, HEAD]
+    while row >= 0:
+        flock.counts[v, world.values[v, row]] += 1
+        row = flock.follower[row]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _sum_up(world: World, flock: Flock, g: int, v: int) -> tuple[int, int]:
+    """How many of a group's values are counted and the highest; counts are cleared."""
+    distinct, most, row = 0, 0, flock.items.marks[g, HEAD]
+    while row >= 0:
+        value = world.values[v, row]
+        if flock.counts[v, value] > 0:
+            distinct += 1
+            most = max(most, flock.counts[v, value])
+            flock.counts[v, value] = 0
+        row = flock.follower[row]
+    return distinct, most
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def satisfied(world: World, flock: Flock, g: int) -> bool:
+    """Whether a group meets every requirement."""
+    marks, views = flock.items.marks, len(world.share)
+    size = marks[g, SIZE]
+    for v in range(views):
+        if marks[g, COUNTS + v] < world.asked[DISTINCT + v]:
+            return False
+        if marks[g, COUNTS + views + v] > (world.share[v] + SLACK) * size:
+            return False
+    return size >= world.asked[K]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def union_ok(world: World, flock: Flock, g: int, other: int, every: bool) -> bool:
+    """Whether two groups together meet the shares, or every requirement."""
+    marks, views = flock.items.marks, len(world.share)
+    size = marks[g, SIZE] + marks[other, SIZE]
+    if every and size < world.asked[K]:
+        return False
+    for v in range(views):
+        needed = world.asked[DISTINCT + v] if every else 0
+        limit = (world.share[v] + SLACK) * size
+        distinct = max(marks[g, COUNTS + v], marks[other, COUNTS + v])
+        most = COUNTS + views + v
+        if distinct >= needed and marks[g, most] + marks[other, most] <= limit:
+            continue
+        _count(world, flock, g, v)
+        _count(world, flock, other, v)
+        distinct, highest = _sum_up(world, flock, g, v)
+        more, other_highest = _sum_up(world, flock, other, v)
+        if max(highest, other_highest) > limit or distinct + more < needed:
+            return False
+    return True
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _has_room(world: World, v: int, count: int, most: int, size: int) -> bool:
+    """Whether a value that occurs `count` times may occur once more (step 3)."""
+    after = max(most, count + 1)
+    if world.asked[STRICT]:
+        return count == 0 or after / size < world.share[v]
+    return after <= (world.share[v] + SLACK) * (size + 1)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def row_fits(world: World, flock: Flock, g: int, row: int) -> bool:
+    """Whether a group has room for the values of a row."""
+    marks, views = flock.items.marks, len(world.share)
+    for v in range(views):
+        count = occurrences(world, flock, g, v, row)
+        most = marks[g, COUNTS + views + v]
+        if not _has_room(world, v, count, most, marks[g, SIZE]):
+            return False
+    return True
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def open_up(world: World, flock: Flock, g: int) -> None:
+    """Say whether a group takes rows, and which values of the first view."""
+    marks, views = flock.items.marks, len(world.share)
+    size = marks[g, SIZE]
+    marks[g, RANK] = g if size < world.asked[K] else GONE
+    marks[g, WANTED] = EVERYTHING
+    if views == 0 or size >= world.asked[K] or flock.counts.shape[1] > BITS:
+        return
+    most, view, absent = marks[g, COUNTS + views], np.int64(0), np.int64(0)
+    _count(world, flock, g, view)
+    row = marks[g, HEAD]
+    while row >= 0:
+        value = world.values[0, row]
+        if not _has_room(world, view, flock.counts[0, value], most, size):
+            marks[g, WANTED] &= ~(1 << value)
+        row = flock.follower[row]
+    _sum_up(world, flock, g, view)
+    if not _has_room(world, view, absent, most, size):
+        marks[g, WANTED] = 0

@@ -1,0 +1,315 @@
+"""The steps of K,L,θ clustering, on a tree that finds the nearest exactly."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.kernels.borrowing import borrow
+from sfumato.kernels.flock import (
+    BITS,
+    DISTINCT,
+    EVERYTHING,
+    FILL,
+    Flock,
+    K,
+    World,
+    occurrences,
+    open_up,
+    row_fits,
+    satisfied,
+    start_group,
+    take_in,
+    union_ok,
+    unite,
+)
+from sfumato.kernels.neighbors import (
+    COUNTS,
+    DEEPEST,
+    FIRST,
+    GONE,
+    HEAD,
+    MOST,
+    OPEN,
+    RANK,
+    SIZE,
+    TAIL,
+    WANTED,
+    Items,
+    Tree,
+    distance,
+    least_distance,
+    renew,
+    renew_rank,
+)
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+ANY, ROOM, COMPLETE, HARMLESS = range(4)
+"""What is looked for: any item, a group with room for a row, a group that completes
+another, a group that does not break the shares of another."""
+GROUPS, QUEUED, NEXT, LEFT, MERGES, STACK = range(6)
+"""Counters of a run, and where the stack of a search begins."""
+FORM, PLACE, MERGE, MERGE_ONCE = range(4)
+"""What a call of `advance` does."""
+
+
+class Desk(NamedTuple):
+    """Counters, room for searching, and the rows that wait."""
+
+    counters: Ints
+    bounds: Floats
+    queue: Ints
+
+
+def new_desk(rows: int) -> Desk:
+    """A desk for a table of so many rows."""
+    return Desk(
+        counters=np.zeros(STACK + DEEPEST, dtype=np.int64),
+        bounds=np.empty(DEEPEST),
+        queue=np.empty(rows, dtype=np.int64),
+    )
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def advance(
+    step: int,
+    world: World,
+    flock: Flock,
+    items: Items,
+    tree: Tree,
+    desk: Desk,
+    waiting: Ints,
+    most: int,
+) -> None:
+    """One stretch of a step, the only door: behind it all is compiled once.
+
+    FORM: steps 1 and 2 for about `most` rows; `items` are tuples, whose queues lie in
+    `waiting`. PLACE: step 3 for the waiting rows; `items` are the groups. MERGE: step
+    5 for at most `most` merges.
+    """
+    world, flock, items = borrow(world), borrow(flock), borrow(items)
+    tree, desk, waiting = borrow(tree), borrow(desk), borrow(waiting)
+    if step == FORM:
+        end = max(desk.counters[LEFT] - most, 0)
+        while desk.counters[LEFT] > end:
+            _start(world, flock, items, tree, desk, waiting)
+    elif step == PLACE:
+        for place in range(len(waiting)):
+            row = waiting[place]
+            g = _search(world, flock, items, tree, desk, np.int64(ROOM), row)
+            if g >= 0:
+                take_in(world, flock, g, row)
+                open_up(world, flock, g)
+                renew(world.space, items, tree, g)
+            else:
+                _enqueue(desk, row)
+    else:
+        end = desk.counters[MERGES] + most
+        while desk.counters[NEXT] < desk.counters[GROUPS]:
+            if desk.counters[MERGES] == end:
+                break
+            _mend(world, flock, items, tree, desk, step == MERGE_ONCE)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _start(
+    world: World, flock: Flock, items: Items, tree: Tree, desk: Desk, waiting: Ints
+) -> None:
+    """Steps 1 and 2 for one group: start it with the first row and let it grow."""
+    g = desk.counters[GROUPS]
+    desk.counters[GROUPS] += 1
+    at = world.tuple_of[tree.marks[0, FIRST]]
+    start_group(world, flock, g, _withdraw(world, items, tree, desk, waiting, at))
+    while desk.counters[LEFT] > 0 and not _formed(world, flock, g):
+        at = _search(world, flock, items, tree, desk, np.int64(ANY), g)
+        row = _withdraw(world, items, tree, desk, waiting, at)
+        if _brings_new(world, flock, g, row):
+            take_in(world, flock, g, row)
+        else:
+            _enqueue(desk, row)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _enqueue(desk: Desk, row: int) -> None:
+    desk.queue[desk.counters[QUEUED]] = row
+    desk.counters[QUEUED] += 1
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _withdraw(
+    world: World, items: Items, tree: Tree, desk: Desk, waiting: Ints, at: int
+) -> int:
+    """Take the first row of a tuple's queue."""
+    row = items.marks[at, RANK]
+    desk.counters[LEFT] -= 1
+    items.marks[at, HEAD] += 1
+    if items.marks[at, HEAD] == items.marks[at, TAIL]:
+        items.marks[at, RANK] = GONE
+        renew(world.space, items, tree, at)
+    else:
+        items.marks[at, RANK] = waiting[items.marks[at, HEAD]]
+        renew_rank(items, tree, at)
+    return row
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _formed(world: World, flock: Flock, g: int) -> bool:
+    """Whether a group has the values, and the rows, that step 2 asks for."""
+    for v in range(len(world.share)):
+        if flock.items.marks[g, COUNTS + v] < world.asked[DISTINCT + v]:
+            return False
+    return flock.items.marks[g, SIZE] >= world.asked[FILL]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _brings_new(world: World, flock: Flock, g: int, row: int) -> bool:
+    """Whether a row has a new value wherever a group still lacks some."""
+    for v in range(len(world.share)):
+        lacks = flock.items.marks[g, COUNTS + v] < world.asked[DISTINCT + v]
+        if lacks and occurrences(world, flock, g, v, row) > 0:
+            return False
+    return True
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _mend(
+    world: World, flock: Flock, items: Items, tree: Tree, desk: Desk, once: bool
+) -> None:
+    """Step 5 for the next group: one merge, unless it needs none or finds none."""
+    g, partner = desk.counters[NEXT], np.int64(-1)
+    if items.marks[g, RANK] != GONE and not satisfied(world, flock, g):
+        for purpose in range(np.int64(COMPLETE), np.int64(HARMLESS + 1)):
+            if partner < 0:
+                partner = _search(world, flock, items, tree, desk, purpose, g)
+    if partner >= 0:
+        unite(world, flock, g, partner)
+        renew(world.space, items, tree, partner)
+        renew(world.space, items, tree, g)
+        desk.counters[MERGES] += 1
+    if partner < 0 or once:
+        desk.counters[NEXT] += 1
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _search(
+    world: World,
+    flock: Flock,
+    items: Items,
+    tree: Tree,
+    desk: Desk,
+    purpose: int,
+    subject: int,
+) -> int:
+    """The nearest item that serves the purpose, or −1; the lowest rank of several.
+
+    `subject` is the row that looks for room, or the group that looks for a row or for
+    another group.
+    """
+    needed, bit, size = np.int64(0), np.int64(EVERYTHING), np.int64(1)
+    if purpose == ROOM:
+        query = world.points[world.tuple_of[subject]]
+        if len(world.share) and flock.counts.shape[1] <= BITS:
+            bit = np.int64(1) << world.values[0, subject]
+    else:
+        query, size = flock.items.pairs[subject], flock.items.marks[subject, SIZE]
+        if purpose == COMPLETE:
+            needed = world.asked[K] - size
+    best, lowest, answer = np.inf, np.int64(GONE), np.int64(-1)
+    count, leaves = len(tree.order), (len(tree.marks) + 1) // 2
+    desk.counters[STACK], desk.bounds[0], top = 0, 0.0, np.int64(1)
+    while top > 0:
+        top -= 1
+        node, bound = desk.counters[STACK + top], desk.bounds[top]
+        if bound > best or (bound == best and tree.marks[node, FIRST] >= lowest):
+            continue
+        if node < leaves - 1:
+            top = _unfold(world, tree, desk, query, size, node, needed, bit, top)
+            continue
+        leaf = node - leaves + 1
+        for p in range(leaf * count // leaves, (leaf + 1) * count // leaves):
+            i = tree.order[p]
+            rank = items.marks[i, RANK]
+            if rank == GONE or (purpose >= COMPLETE and i == subject):
+                continue
+            far = distance(world.space, query, size, items, i)
+            if far > best or (far == best and rank >= lowest):
+                continue
+            if _serves(world, flock, i, purpose, subject):
+                best, lowest, answer = far, rank, i
+    return answer
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _unfold(
+    world: World,
+    tree: Tree,
+    desk: Desk,
+    query: Floats,
+    size: int,
+    node: int,
+    needed: int,
+    bit: int,
+    top: int,
+) -> int:
+    """Put the children of a node that may serve on the stack, the nearer one last."""
+    before, stack = top, desk.counters[STACK:]
+    for child in range(2 * node + 1, 2 * node + 3):
+        marks = tree.marks[child]
+        if marks[FIRST] == GONE or marks[MOST] < needed or marks[OPEN] & bit == 0:
+            continue
+        stack[top] = child
+        desk.bounds[top] = least_distance(world.space, query, size, tree, child)
+        top += 1
+    if top == before + 2:
+        a, b = desk.bounds[before], desk.bounds[before + 1]
+        first, second = (
+            tree.marks[stack[before], FIRST],
+            tree.marks[stack[top - 1], FIRST],
+        )
+        if a < b or (a == b and first < second):
+            stack[before], stack[before + 1] = stack[before + 1], stack[before]
+            desk.bounds[before], desk.bounds[before + 1] = b, a
+    return top
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _serves(world: World, flock: Flock, i: int, purpose: int, subject: int) -> bool:
+    if purpose == ANY:
+        return True
+    if purpose == ROOM:
+        return row_fits(world, flock, i, subject)
+    return union_ok(world, flock, subject, i, purpose == COMPLETE)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def open_groups(world: World, flock: Flock, count: int) -> None:
+    """Before step 3: say of every group what it has room for."""
+    world, flock = borrow(world), borrow(flock)
+    for g in range(count):
+        open_up(world, flock, g)
+
+
+def show_groups(flock: Flock, count: int) -> None:
+    """Before step 5: every group can be found by every other."""
+    flock.items.marks[:count, RANK] = np.arange(count)
+    flock.items.marks[:count, WANTED] = EVERYTHING
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def label_rows(world: World, flock: Flock, count: int, labels: Ints) -> None:
+    """Step 6: the group of each row of groups that meet every requirement, else −1."""
+    world, flock = borrow(world), borrow(flock)
+    for row in range(len(labels)):
+        labels[row] = -1
+    for g in range(count):
+        if flock.items.marks[g, RANK] == GONE or not satisfied(world, flock, g):
+            continue
+        row = flock.items.marks[g, HEAD]
+        while row >= 0:
+            labels[row] = g
+            row = flock.follower[row]
