@@ -32,7 +32,7 @@ class BottomUp(Algorithm):
     Departs from the paper only in that rows that are alike need not be merged one by
     one, and in how it splits, which the paper leaves open.
     Cost: quadratic in the distinct tuples: tens of thousands take seconds, a million
-    takes days; `top-down` is the paper's own answer to that.
+    takes hours; `top-down` is the paper's own answer to that.
     Limits: groups may overlap.
     Reference: Xu et al. 2006, section 5.1.
     """
