@@ -49,7 +49,8 @@ class DpAnonym(PrivateAlgorithm):
     Cost: rows × depth; noise for every value of every cell's box.
     Limits: a truthful release is not differentially private as a whole; `safepub` and
         `dp-synthesis` are. Widths have sensitivity 1, so that a small ε chooses
-        attributes almost at random.
+        attributes almost at random. With hierarchies, a cut among many children of
+        a node shows only once a child is alone.
     Reference: Kuksina 2023, chapter 7, with its accounting corrected.
     """
 

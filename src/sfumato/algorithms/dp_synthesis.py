@@ -179,7 +179,7 @@ def _nearest(values: Floats, total: int) -> Counts:
     excess = (np.cumsum(falling) - total) / np.arange(1, len(values) + 1)
     support = int(np.flatnonzero(falling > excess)[-1])
     exact = np.maximum(values - excess[support], 0.0)
-    whole = np.floor(exact).astype(np.int64)
+    whole: Counts = np.floor(exact).astype(np.int64)
     missing = total - int(whole.sum())
     order = np.argsort(whole - exact, kind="stable")
     whole[order[:missing]] += 1
