@@ -42,6 +42,11 @@ CATALOGUE = {
         "local-optimal": "sfumato.algorithms.local_optimal:LocalOptimal",
         "top-down": "sfumato.algorithms.top_down:TopDown",
         "bottom-up": "sfumato.algorithms.bottom_up:BottomUp",
+        "k-member": "sfumato.algorithms.k_member:KMember",
+        "k-member-p": "sfumato.algorithms.k_member_p:KMemberP",
+        "oka": "sfumato.algorithms.oka:Oka",
+        "tgc": "sfumato.algorithms.tgc:Tgc",
+        "mdav": "sfumato.algorithms.mdav:Mdav",
     },
     "operators": {
         "generalize": "sfumato.publish.generalize:Generalize",

@@ -4,32 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.compiled import Compiled, compile_rules
+from sfumato.algorithms.compiled import Compiled, compile_rules, request_rules
 from sfumato.algorithms.pieces import Clock
 from sfumato.data.grouping import Grouping
-from sfumato.data.rules import SUBJECT
-from sfumato.errors import InfeasibleError, RefusedError
+from sfumato.data.rules import SUBJECT, RuleKind
+from sfumato.errors import InfeasibleError, PolicyError, RefusedError
 from sfumato.hierarchies.axis import Axis, Shape
 from sfumato.hierarchies.rollup import is_line
-from sfumato.kernels.boxes import axis_tables
+from sfumato.kernels.boxes import AxisTables, axis_tables
+from sfumato.kernels.centers import fill_clusters
 from sfumato.kernels.clusters import (
     GROUPS,
     Clusters,
     Secrets,
     collect,
     insert_rest,
+    meets_pointer,
     rows_to_groups,
     settle,
 )
 from sfumato.kernels.greedy import Histograms, histograms_for, pair_losses
 from sfumato.kernels.growing import LAST, ROWS, Work
 from sfumato.kernels.layout import APART
-from sfumato.kernels.nearest import build_index, column_kinds, make_aim
+from sfumato.kernels.nearest import build_index, column_kinds, make_aim, search_pointers
 from sfumato.kernels.units import Units, new_boxes
 
 Ints = npt.NDArray[np.int64]
@@ -190,7 +193,7 @@ def make_units(
     values = [codes[heads] for codes in extra]
     weights = np.array([axis.weight for axis in axes])
     scale = np.full(len(axes), plan.quasi)
-    single = np.array([_single(axis) for axis in axes]) * weights * scale
+    single = np.array([single_loss(axis) for axis in axes]) * weights * scale
     if not plan.singles:
         single[:] = 0.0
     pair_start, pairs = pair_losses(tables)
@@ -211,7 +214,7 @@ def make_units(
     )
 
 
-def _single(axis: Axis) -> float:
+def single_loss(axis: Axis) -> float:
     """Q-diversity of a cell with one value: 1 / values, or 0 for numbers."""
     if axis.shape is Shape.FREE or axis.kind.numeric:
         return 0.0
@@ -231,15 +234,15 @@ def _with_singles(
 
 
 def _sets(
-    tables: object, ordered: Codes, starts: Ints, words: int
+    tables: AxisTables, ordered: Codes, starts: Ints, words: int
 ) -> npt.NDArray[np.uint64]:
     """The values of each unit on flat axes, as bits."""
     sets = np.zeros((len(starts) - 1, words), dtype=np.uint64)
     owner = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    for j, shape in enumerate(tables.shape):  # type: ignore[attr-defined]
+    for j, shape in enumerate(tables.shape):
         if shape == Shape.FLAT:
             codes = ordered[:, j].astype(np.uint64)
-            at = tables.word_start[j] + (codes // np.uint64(64)).astype(np.int64)  # type: ignore[attr-defined]
+            at = tables.word_start[j] + (codes // np.uint64(64)).astype(np.int64)
             np.bitwise_or.at(sets, (owner, at), np.uint64(1) << codes % np.uint64(64))
     return sets
 
@@ -307,12 +310,13 @@ def _contributions(axis: Axis, occurring: Codes, reach: float) -> Floats:
     return result
 
 
-def make_clusters(task: Task) -> Clusters:
+def make_clusters(task: Task, groups: int | None = None) -> Clusters:
     """No groups yet, and room for all there may be."""
     units = task.units
     entries = int(units.copies.sum()) + 1
     least = max(task.compiled.table.minimum, 1)
-    groups = int((units.copies * units.weight).sum()) // least + 2
+    if groups is None:
+        groups = int((units.copies * units.weight).sum()) // least + 2
     return Clusters(
         number=np.zeros(3, dtype=np.int64),
         unit=np.zeros(entries, dtype=np.int64),
@@ -340,11 +344,13 @@ def make_work(
     index = build_index(units, kind, sizes, spread, parts, layout)
     used = spread > 0
     values = int(sizes[base:].max(initial=1))
+    aim, clusters = make_aim(kind, sizes, new_boxes(units.tables, 1)), make_clusters(task)
+    search, remove = search_pointers(units, index, aim)
     work = Work(
         units=units,
         index=index,
-        aim=make_aim(kind, sizes, new_boxes(units.tables, 1)),
-        clusters=make_clusters(task),
+        aim=aim,
+        clusters=clusters,
         secrets=secrets,
         sums=np.zeros(max(int(secrets.sizes.sum()), 1)),
         sum_start=np.concatenate([[0], np.cumsum(secrets.sizes)]).astype(np.int64),
@@ -356,6 +362,9 @@ def make_work(
         state=np.zeros(4, dtype=np.int64),
         seed=seed,
         used=used,
+        nearest=search,
+        remove=remove,
+        meets=meets_pointer(units, clusters, task.compiled.table, task.room),
     )
     work.state[LAST] = order[0]
     work.state[ROWS] = task.request.rows
@@ -412,3 +421,81 @@ def merge_offenders(task: Task, clusters: Clusters) -> None:
                 task.units, clusters, task.secrets, task.compiled.table, room, group, 64
             )
         task.request.progress("merging groups", group / groups)
+
+
+def least_persons(request: Request) -> int:
+    """How many rows, or persons, the requirements ask of every group."""
+    asked = [
+        rule.parameters[0]
+        for rule in request_rules(request)
+        if rule.kind is RuleKind.SIZE
+        or (rule.kind is RuleKind.DISTINCT and rule.view == SUBJECT)
+    ]
+    return max(2, int(max(asked, default=2)))
+
+
+def unit_means(task: Task, wanted: npt.NDArray[np.bool_]) -> Floats:
+    """(units, axes): the mean known number of each unit on the wanted axes, else NaN."""
+    starts = task.units.first[:-1]
+    result = np.full((len(starts), len(wanted)), np.nan)
+    for j, coded in enumerate(task.request.quasi):
+        if wanted[j] and coded.axis.positions is not None:
+            numbers = coded.axis.positions[coded.codes[task.rows]]
+            known = ~np.isnan(numbers)
+            sums = np.add.reduceat(np.where(known, numbers, 0.0), starts)
+            counts = np.add.reduceat(known.astype(np.int64), starts)
+            result[counts > 0, j] = sums[counts > 0] / counts[counts > 0]
+    return result
+
+
+def from_assignment(task: Task, group_of: Ints, groups: int) -> Grouping:
+    """Groups from a group for every unit; those that break a rule are merged."""
+    clusters = make_clusters(task, groups)
+    with task.clock.running():
+        fill_clusters(task.units, clusters, task.secrets, group_of, groups)
+    return finish(task, clusters, group_of, by_rows=True)
+
+
+def facts_of(task: Task, grouping: Grouping, **more: Any) -> dict[str, Any]:
+    """What every clustering algorithm reports."""
+    return {
+        "tuples": len(task.units.copies),
+        "groups": grouping.count,
+        "rows_suppressed": 0,
+        "kernel_seconds": task.clock.seconds,
+        **more,
+    }
+
+
+def nothing() -> Solution:
+    """The grouping of an empty table."""
+    return Solution(grouping=Grouping(np.empty(0, dtype=np.int32), 0))
+
+
+def require_choice(
+    algorithm: str, option: str, value: object, allowed: tuple[str, ...]
+) -> None:
+    """Refuse a setting that is none of the choices."""
+    if value not in allowed:
+        raise PolicyError(
+            f"{algorithm}: '{option}' is {value!r}.",
+            hint=f"It must be one of: {', '.join(allowed)}.",
+        )
+
+
+def require_share(algorithm: str, option: str, value: float) -> None:
+    """Refuse a setting that is not between 0 and 1."""
+    if not 0 <= value <= 1:
+        raise PolicyError(
+            f"{algorithm}: '{option}' is {value}.",
+            hint=f"'{option}' must be between 0 and 1.",
+        )
+
+
+def require_count(algorithm: str, option: str, value: float) -> None:
+    """Refuse a setting that is not a whole number above 0."""
+    if not (value >= 1 and value == int(value)):
+        raise PolicyError(
+            f"{algorithm}: '{option}' is {value}.",
+            hint=f"'{option}' must be a whole number, at least 1.",
+        )

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
-from sfumato.algorithms.clustering import Plan, Task, finish, make_work, prepare
+from sfumato.algorithms.clustering import (
+    Plan,
+    Task,
+    facts_of,
+    finish,
+    make_work,
+    nothing,
+    prepare,
+    require_choice,
+)
 from sfumato.algorithms.space import require_whole_table
-from sfumato.data.grouping import Grouping
-from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import Shape
 from sfumato.kernels.growing import FIRST, FURTHEST, RANDOM, ROWS, Work, grow_members
 
@@ -89,30 +96,3 @@ def grow_all(task: Task, work: Work) -> None:
         with task.clock.running():
             finished = grow_members(work, task.compiled.table, room, BATCH)
         request.progress("growing groups", 1 - work.state[ROWS] / request.rows)
-
-
-def facts_of(task: Task, grouping: Grouping, **more: Any) -> dict[str, Any]:
-    """What every clustering algorithm reports."""
-    return {
-        "tuples": len(task.units.copies),
-        "groups": grouping.count,
-        "rows_suppressed": 0,
-        "kernel_seconds": task.clock.seconds,
-        **more,
-    }
-
-
-def nothing() -> Solution:
-    """The grouping of an empty table."""
-    return Solution(grouping=Grouping(np.empty(0, dtype=np.int32), 0))
-
-
-def require_choice(
-    algorithm: str, option: str, value: object, allowed: tuple[str, ...]
-) -> None:
-    """Refuse a setting that is none of the choices."""
-    if value not in allowed:
-        raise PolicyError(
-            f"{algorithm}: '{option}' is {value!r}.",
-            hint=f"It must be one of: {', '.join(allowed)}.",
-        )

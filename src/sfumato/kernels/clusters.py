@@ -7,12 +7,14 @@ pairwise contributions of its sensitive values.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+from numba import types
 
 from sfumato.kernels.greedy import Histograms
+from sfumato.kernels.nearest import pointer
 from sfumato.kernels.rules import RuleTable, group_ok
 from sfumato.kernels.units import (
     Box,
@@ -152,6 +154,16 @@ def group_meets(
             room.tally[v, code] = 0
         room.lengths[v] = found
     return group_ok(size, 0, room.codes, room.counts, room.lengths, rules)
+
+
+def meets_pointer(
+    units: Units, clusters: Clusters, rules: RuleTable, room: Histograms
+) -> Any:
+    """`group_meets` behind a pointer, so that callers compile without it."""
+    made = [numba.typeof(each) for each in (units, clusters, rules, room)]
+    whole = [types.int64] * 3
+    signature = types.boolean(*made[:2], *whole, *made[2:])
+    return pointer(group_meets, signature)
 
 
 @numba.njit(cache=True, nogil=True)

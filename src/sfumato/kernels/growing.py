@@ -1,8 +1,12 @@
-"""Groups that grow by their nearest unit: k-member and threshold-greedy clustering."""
+"""Groups that grow by their nearest unit: k-member and threshold-greedy clustering.
+
+Small functions are inlined before compilation: to hand so many arrays from one
+compiled function to the next would take longer to compile than their bodies.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -17,7 +21,6 @@ from sfumato.kernels.clusters import (
     Secrets,
     add_entry,
     contribution,
-    group_meets,
 )
 from sfumato.kernels.greedy import Histograms
 from sfumato.kernels.layout import SHARES
@@ -27,8 +30,6 @@ from sfumato.kernels.nearest import (
     Aim,
     Index,
     bucket,
-    nearest,
-    remove,
     sort_tiers,
 )
 from sfumato.kernels.rules import RuleTable
@@ -76,6 +77,10 @@ class Work(NamedTuple):
     seed: int
     used: npt.NDArray[np.bool_]
     """Columns that cost something."""
+    nearest: Any
+    remove: Any
+    meets: Any
+    """Compiled functions, behind pointers."""
 
 
 @numba.njit(cache=True, nogil=True)
@@ -96,7 +101,7 @@ def grow_members(work: Work, rules: RuleTable, room: Histograms, limit: int) -> 
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(inline="always")
 def _seed(work: Work, root: int) -> int:
     """The unit that the next group begins with."""
     if work.seed == FIRST:
@@ -106,7 +111,7 @@ def _seed(work: Work, root: int) -> int:
     return _next_seed(work)
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(inline="always")
 def _next_seed(work: Work) -> int:
     """The next unit left, in the drawn order."""
     index = work.index
@@ -118,7 +123,7 @@ def _next_seed(work: Work) -> int:
         work.state[NEXT] += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(inline="always")
 def _furthest(work: Work, root: int) -> int:
     """The unit farthest from the one that was added last."""
     units, aim = work.units, work.aim
@@ -129,12 +134,12 @@ def _furthest(work: Work, root: int) -> int:
         aim.active[j] = work.used[j] and j < units.axes
     work.changed[:] = 1
     _refresh(work, -1)
-    found, _ = nearest(units, work.index, aim, root)
+    found = work.nearest(units, work.index, aim, root)
     aim.sign[0] = 1
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(inline="always")
 def _begin(work: Work) -> int:
     """Start an empty group; its number."""
     clusters = work.clusters
@@ -164,7 +169,7 @@ def _take(work: Work, g: int, u: int, count: int) -> None:
     work.state[LAST] = u
     work.state[ROWS] -= rows
     if clusters.left[u] == 0:
-        remove(units, work.index, u, aim.kind, aim.sizes)
+        work.remove(units, work.index, u, aim.kind, aim.sizes)
     for a in range(secrets.columns):
         value, at = units.low[u, units.axes + a], work.sum_start[a]
         clusters.pairs[g, a] += 2.0 * rows * work.sums[at + value] + float(rows) * rows
@@ -217,28 +222,28 @@ def _fill(work: Work, j: int) -> None:
         aim.costs[start + code] = cost if aim.sign[0] > 0 else -cost
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(inline="always")
 def _grow(work: Work, g: int, root: int, rules: RuleTable, room: Histograms) -> bool:
     """Add the nearest units until the group is allowed; False if it cannot be."""
     units, clusters = work.units, work.clusters
     while True:
         places = rules.minimum - clusters.size[g]
-        if places <= 0 and group_meets(units, clusters, g, -1, -1, rules, room):
+        if places <= 0 and work.meets(units, clusters, g, -1, -1, rules, room):
             return True
         filtered = _set_filters(work, g, places, rules)
         _refresh(work, g)
-        u, cost = nearest(units, work.index, work.aim, root)
+        u = work.nearest(units, work.index, work.aim, root)
         if u < 0 and filtered and places > (1 - PATIENCE) * rules.minimum:
             filtered = False
             _lift_filters(work)
-            u, cost = nearest(units, work.index, work.aim, root)
+            u = work.nearest(units, work.index, work.aim, root)
         if u < 0:
             return False
         count = 1 if filtered else _room_for(work, rules, g)
         _take(work, g, u, min(clusters.left[u], count))
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(inline="always")
 def _room_for(work: Work, rules: RuleTable, g: int) -> int:
     """Copies of one unit that may be added at once."""
     places = rules.minimum - work.clusters.size[g]
@@ -247,7 +252,7 @@ def _room_for(work: Work, rules: RuleTable, g: int) -> int:
     return max(1, places)
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(inline="always")
 def _lacking(work: Work, f: int, rules: RuleTable) -> int:
     """How many more different values the rules ask of a filter's view."""
     asked = 0
@@ -261,7 +266,7 @@ def _lacking(work: Work, f: int, rules: RuleTable) -> int:
     return max(0, asked - found)
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(inline="always")
 def _set_filters(work: Work, g: int, places: int, rules: RuleTable) -> bool:
     """Admit only what helps, once it must: whether anything is kept out."""
     _lift_filters(work)
@@ -273,14 +278,14 @@ def _set_filters(work: Work, g: int, places: int, rules: RuleTable) -> bool:
     return filtered
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(inline="always")
 def _lift_filters(work: Work) -> None:
     base = work.units.axes + work.secrets.columns
     for f in range(len(work.filters)):
         work.aim.active[base + f] = False
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(inline="always")
 def _filter(work: Work, g: int, f: int, lacking: int, rules: RuleTable) -> bool:
     """Keep out the values of a view that do not help: new ones help where some are
     lacking, rarer than in the table where it is compared, else all but the commonest.
@@ -311,16 +316,19 @@ def _filter(work: Work, g: int, f: int, lacking: int, rules: RuleTable) -> bool:
     return some
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(inline="always")
 def _close(work: Work, g: int) -> None:
     """Keep the group."""
     box, here = work.clusters.box, work.aim.box
-    box.low[g], box.high[g] = here.low[0], here.high[0]
-    box.count[g], box.words[g] = here.count[0], here.words[0]
+    for j in range(work.units.axes):
+        box.low[g, j], box.high[g, j] = here.low[0, j], here.high[0, j]
+        box.count[g, j] = here.count[0, j]
+    for w in range(box.words.shape[1]):
+        box.words[g, w] = here.words[0, w]
     work.clusters.number[GROUPS] += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(inline="always")
 def _dissolve(work: Work, g: int) -> None:
     """Give the group up; its units are left over and start no other group."""
     clusters = work.clusters
@@ -331,7 +339,7 @@ def _dissolve(work: Work, g: int) -> None:
         if clusters.left[u] > 0:
             leaf = work.index.leaf_of[u]
             if work.index.where[u] < work.index.start[leaf] + work.index.alive[leaf]:
-                remove(work.units, work.index, u, work.aim.kind, work.aim.sizes)
+                work.remove(work.units, work.index, u, work.aim.kind, work.aim.sizes)
                 work.state[ROWS] -= clusters.left[u] * work.units.weight[u]
         work.middle[u] = g
         entry = clusters.follower[entry]
@@ -361,11 +369,11 @@ def grow_to_threshold(
             _take(work, g, _next_seed(work), 1)
             while index.alive[root] > 0:
                 _refresh(work, g)
-                u, cost = nearest(work.units, index, work.aim, root)
-                if cost > delta:
+                u = work.nearest(work.units, index, work.aim, root)
+                if work.aim.best[0] > delta:
                     break
                 _take(work, g, u, 1)
-            if group_meets(work.units, clusters, g, -1, -1, rules, room):
+            if work.meets(work.units, clusters, g, -1, -1, rules, room):
                 _close(work, g)
             else:
                 _dissolve(work, g)

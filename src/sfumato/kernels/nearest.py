@@ -9,11 +9,13 @@ can lie below it. Of equal costs the unit with the lowest number wins.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 import numpy.typing as npt
+from numba import types
 
 from sfumato.kernels.boxes import FLAT
 from sfumato.kernels.units import (
@@ -84,6 +86,8 @@ class Aim(NamedTuple):
     buckets that the group has."""
     stack: Ints
     bounds: Floats
+    best: Floats
+    """The cost of the unit found last."""
 
 
 @numba.njit(cache=True, nogil=True)
@@ -318,8 +322,11 @@ def cost_of(units: Units, aim: Aim, u: int) -> float:
 
 
 @numba.njit(cache=True, nogil=True)
-def nearest(units: Units, index: Index, aim: Aim, root: int) -> tuple[int, float]:
-    """The unit with the lowest cost below a block, and its cost; −1 if there is none."""
+def nearest(units: Units, index: Index, aim: Aim, root: int) -> int:
+    """The unit with the lowest cost below a block; −1 if there is none.
+
+    Its cost is left in `aim.best`.
+    """
     best, found = np.inf, np.int64(-1)
     stack, bounds = aim.stack, aim.bounds
     waiting = 0
@@ -353,7 +360,8 @@ def nearest(units: Units, index: Index, aim: Aim, root: int) -> tuple[int, float
         if first < np.inf:
             stack[waiting], bounds[waiting] = one, first
             waiting += 1
-    return found, best
+    aim.best[0] = best
+    return found
 
 
 def make_aim(kind: Ints, sizes: Ints, box: Box) -> Aim:
@@ -374,6 +382,7 @@ def make_aim(kind: Ints, sizes: Ints, box: Box) -> Aim:
         tier_mask=np.zeros((columns, BUCKETS + 1), dtype=np.uint64),
         stack=np.zeros(256, dtype=np.int64),
         bounds=np.zeros(256),
+        best=np.zeros(1),
     )
 
 
@@ -391,3 +400,19 @@ def column_kinds(units: Units) -> tuple[Ints, Ints]:
         if len(units.sets) or sizes[j] > BUCKETS or units.tables.shape[j] == 1:
             kind[j] = SET if flat else RUN
     return kind, sizes
+
+
+def search_pointers(units: Units, index: Index, aim: Aim) -> tuple[Any, Any]:
+    """`nearest` and `remove` behind pointers, so that callers compile without them."""
+    made = numba.typeof(units), numba.typeof(index), numba.typeof(aim)
+    whole = numba.typeof(aim.kind)
+    return (
+        pointer(nearest, types.int64(*made, types.int64)),
+        pointer(remove, types.void(*made[:2], types.int64, whole, whole)),
+    )
+
+
+@cache
+def pointer(function: Any, signature: Any) -> Any:
+    """A compiled function that others call without knowing its inside."""
+    return numba.cfunc(signature, cache=True)(function.py_func)
