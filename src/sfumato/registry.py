@@ -49,6 +49,11 @@ CATALOGUE = {
         "safepub": "sfumato.algorithms.safepub:SafePub",
         "dp-synthesis": "sfumato.algorithms.dp_synthesis:DpSynthesis",
         "klt": "sfumato.algorithms.klt:Klt",
+        "k-member": "sfumato.algorithms.k_member:KMember",
+        "k-member-p": "sfumato.algorithms.k_member_p:KMemberP",
+        "oka": "sfumato.algorithms.oka:Oka",
+        "tgc": "sfumato.algorithms.tgc:Tgc",
+        "mdav": "sfumato.algorithms.mdav:Mdav",
     },
     "operators": {
         "generalize": "sfumato.publish.generalize:Generalize",

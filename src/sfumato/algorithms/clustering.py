@@ -1,0 +1,501 @@
+"""What the clustering algorithms share: units, work to do, and how it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.base import Request
+from sfumato.algorithms.compiled import Compiled, compile_rules, request_rules
+from sfumato.algorithms.pieces import Clock
+from sfumato.data.grouping import Grouping
+from sfumato.data.rules import SUBJECT, RuleKind
+from sfumato.errors import InfeasibleError, PolicyError, RefusedError
+from sfumato.hierarchies.axis import Axis, Shape
+from sfumato.hierarchies.rollup import is_line
+from sfumato.kernels.boxes import AxisTables, axis_tables
+from sfumato.kernels.centers import fill_clusters
+from sfumato.kernels.clusters import (
+    GROUPS,
+    Clusters,
+    Secrets,
+    collect,
+    insert_rest,
+    meets_pointer,
+    rows_to_groups,
+    settle,
+)
+from sfumato.kernels.greedy import Histograms, histograms_for, pair_losses
+from sfumato.kernels.growing import LAST, ROWS, Work
+from sfumato.kernels.layout import APART
+from sfumato.kernels.nearest import build_index, column_kinds, make_aim, search_pointers
+from sfumato.kernels.units import Units, new_boxes
+
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+
+MATRIX = 4096
+"""Categories of one sensitive column that are compared pair by pair, at most."""
+EFFORT = 200_000_000
+"""Units × groups that are compared to place what is left over; beyond it, each unit
+is compared with the groups of its neighborhood."""
+NEAR = 512
+"""… which has at least so many groups."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Plan:
+    """What counts in a search, and how much."""
+
+    quasi: float = 1.0
+    """What the loss of quasi-identifiers is multiplied by, beside their weights."""
+    sensitive: float = 0.0
+    """What the S-diversity of each sensitive column is multiplied by."""
+    reach: float = 1.0
+    """The estimation range of S-diversity."""
+    merged: bool = True
+    """Whether rows that are alike are one unit with copies."""
+    filtered: bool = True
+    """Whether a growing group may keep out rows that do not help it."""
+    singles: bool = False
+    """Whether a cell with one of n categories loses 1 / n, as in Q-diversity."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Task:
+    """A request in the form the kernels work on."""
+
+    request: Request
+    plan: Plan
+    compiled: Compiled
+    units: Units
+    secrets: Secrets
+    filters: Ints
+    rows: Ints
+    """The table's rows, sorted by unit."""
+    clock: Clock
+
+    @property
+    def room(self) -> Histograms:
+        return histograms_for(self.compiled.codes)
+
+
+def prepare(request: Request, plan: Plan) -> Task:
+    """Lay a request out in units."""
+    refuse_infeasible(request)
+    request.progress("collapsing rows", 0.0)
+    compiled = compile_rules(request)
+    hidden = [coded.codes for coded in request.sensitive.values()]
+    wanted = plan.sensitive > 0 or plan.singles
+    secrets = make_secrets(request, plan) if wanted else make_secrets_of([], plan)
+    filters = plain_views(request, compiled) if plan.filtered else []
+    extra = (hidden if wanted else []) + [compiled.codes[v] for v in filters]
+    rows, starts = sort_rows(request, [*extra, *compiled.codes], merged=plan.merged)
+    clock = Clock()
+    with clock.running():
+        units = make_units(request, plan, compiled, extra, rows, starts)
+    return Task(
+        request=request,
+        plan=plan,
+        compiled=compiled,
+        units=units,
+        secrets=secrets,
+        filters=np.array(filters, dtype=np.int64),
+        rows=rows,
+        clock=clock,
+    )
+
+
+def refuse_infeasible(request: Request) -> None:
+    """Refuse a table that cannot even be one group."""
+    whole = request.groups(Grouping(np.zeros(request.rows, dtype=np.int32), 1))
+    for model in request.models:
+        if not model.verify(whole).holds:
+            raise InfeasibleError(
+                f"The {request.rows} rows of the table, as one group, "
+                f"do not meet {model}.",
+                hint="Lower the parameter that even the whole table does not meet.",
+            )
+
+
+def plain_views(request: Request, compiled: Compiled) -> list[int]:
+    """Views whose codes are values, of one row each."""
+    heads = compiled.table.heads
+    return [
+        v
+        for v, view in enumerate(compiled.views)
+        if request.subject is None and view != SUBJECT and heads[v, APART] == 0
+    ]
+
+
+def sort_rows(
+    request: Request, columns: Sequence[Codes], *, merged: bool
+) -> tuple[Ints, Ints]:
+    """Rows sorted by unit, units by their codes, and where each unit begins.
+
+    Without subjects, rows that agree on quasi-identifiers and `columns` are one unit
+    if `merged`; with them, a unit is a person.
+    """
+    quasi = [coded.codes for coded in request.quasi]
+    others = [coded.codes for coded in request.sensitive.values()]
+    if request.subject is not None:
+        others.append(request.subject)
+    order = np.lexsort([*others[::-1], *columns[::-1], *quasi[::-1]])
+    if request.subject is not None:
+        return _by_person(order, request.subject)
+    new = np.ones(len(order), dtype=np.bool_)
+    if merged:
+        new[1:] = False
+        for codes in (*quasi, *columns):
+            ordered = codes[order]
+            new[1:] |= ordered[1:] != ordered[:-1]
+    return order, np.append(np.flatnonzero(new), len(order))
+
+
+def _by_person(order: Ints, subject: Codes) -> tuple[Ints, Ints]:
+    """Rows sorted by person, persons by the first of their rows."""
+    persons = subject[order]
+    _, first, who = np.unique(persons, return_index=True, return_inverse=True)
+    leader = first[who]
+    place = np.argsort(leader, kind="stable")
+    starts = np.flatnonzero(np.diff(leader[place], prepend=-1))
+    return order[place], np.append(starts, len(order))
+
+
+def make_units(
+    request: Request,
+    plan: Plan,
+    compiled: Compiled,
+    extra: Sequence[Codes],
+    rows: Ints,
+    starts: Ints,
+) -> Units:
+    """Units of rows, with the losses that the plan asks for."""
+    axes = [coded.axis for coded in request.quasi]
+    tables = axis_tables(axes)
+    heads = rows[starts[:-1]]
+    low = np.column_stack([c.codes[heads] for c in request.quasi])
+    high, sets = low, np.zeros((0, max(int(tables.words.sum()), 1)), dtype=np.uint64)
+    lengths = np.diff(starts)
+    copies, weight = lengths, np.ones(len(lengths), dtype=np.int64)
+    if request.subject is not None:
+        copies, weight = weight, lengths
+        ordered = np.column_stack([c.codes[rows] for c in request.quasi])
+        low = np.minimum.reduceat(ordered, starts[:-1], axis=0)
+        high = np.maximum.reduceat(ordered, starts[:-1], axis=0)
+        if (lengths > 1).any():
+            sets = _sets(tables, ordered, starts, sets.shape[1])
+    values = [codes[heads] for codes in extra]
+    weights = np.array([axis.weight for axis in axes])
+    scale = np.full(len(axes), plan.quasi)
+    single = np.array([single_loss(axis) for axis in axes]) * weights * scale
+    if not plan.singles:
+        single[:] = 0.0
+    pair_start, pairs = pair_losses(tables)
+    return Units(
+        axes=len(axes),
+        low=np.ascontiguousarray(np.column_stack([low, *values]), dtype=np.int32),
+        high=np.ascontiguousarray(np.column_stack([high, *values]), dtype=np.int32),
+        sets=sets,
+        copies=copies.astype(np.int64),
+        weight=weight.astype(np.int64),
+        first=starts,
+        values=np.ascontiguousarray(compiled.codes[:, rows]),
+        tables=tables,
+        pair_start=pair_start,
+        pairs=_with_singles(pair_start, pairs, tables.size, scale, single),
+        single=single,
+        scale=scale,
+    )
+
+
+def single_loss(axis: Axis) -> float:
+    """Q-diversity of a cell with one value: 1 / values, or 0 for numbers."""
+    if axis.shape is Shape.FREE or axis.kind.numeric:
+        return 0.0
+    return 1.0 / max(axis.size, 1)
+
+
+def _with_singles(
+    start: Ints, pairs: Floats, sizes: Ints, scale: Floats, single: Floats
+) -> Floats:
+    """Losses of runs, scaled, with that of a single code on the diagonal."""
+    result = pairs.copy()
+    for j in np.flatnonzero(start >= 0):
+        square = result[start[j] : start[j] + sizes[j] ** 2].reshape(sizes[j], sizes[j])
+        square *= scale[j]
+        np.fill_diagonal(square, single[j])
+    return result
+
+
+def _sets(
+    tables: AxisTables, ordered: Codes, starts: Ints, words: int
+) -> npt.NDArray[np.uint64]:
+    """The values of each unit on flat axes, as bits."""
+    sets = np.zeros((len(starts) - 1, words), dtype=np.uint64)
+    owner = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    for j, shape in enumerate(tables.shape):
+        if shape == Shape.FLAT:
+            codes = ordered[:, j].astype(np.uint64)
+            at = tables.word_start[j] + (codes // np.uint64(64)).astype(np.int64)
+            np.bitwise_or.at(sets, (owner, at), np.uint64(1) << codes % np.uint64(64))
+    return sets
+
+
+def make_secrets(request: Request, plan: Plan) -> Secrets:
+    """The sensitive columns, with pairwise contributions."""
+    return make_secrets_of(
+        [(c.axis, np.unique(c.codes)) for c in request.sensitive.values()], plan
+    )
+
+
+def make_secrets_of(columns: Sequence[tuple[Axis, Codes]], plan: Plan) -> Secrets:
+    """Pairwise contributions of the values that occur, column by column."""
+    start, matrices, positions, places = [], [np.zeros(0)], [np.zeros(0)], []
+    for axis, occurring in columns:
+        places.append(sum(map(len, positions)))
+        if is_line(axis):
+            start.append(-1)
+            positions.append(_scaled(axis, occurring))
+            continue
+        start.append(sum(map(len, matrices)))
+        matrices.append(_contributions(axis, occurring, plan.reach).ravel())
+    return Secrets(
+        columns=len(columns),
+        start=np.array(start, dtype=np.int64),
+        matrix=np.concatenate(matrices),
+        position_start=np.array(places, dtype=np.int64),
+        positions=np.concatenate(positions),
+        sizes=np.array([axis.size for axis, _ in columns], dtype=np.int64),
+        reach=plan.reach,
+        scale=np.full(len(columns), plan.sensitive),
+    )
+
+
+def _scaled(axis: Axis, occurring: Codes) -> Floats:
+    """Numbers scaled so that those that occur span 0 to 1."""
+    numbers = np.asarray(axis.positions, dtype=np.float64)
+    known = numbers[occurring][~np.isnan(numbers[occurring])]
+    if not len(known) or known.max() == known.min():
+        return numbers * 0.0
+    return (numbers - known.min()) / (known.max() - known.min())
+
+
+def _contributions(axis: Axis, occurring: Codes, reach: float) -> Floats:
+    """How much each category tells of each other (definition 2.3)."""
+    if axis.size > MATRIX:
+        raise RefusedError(
+            f"S-diversity compares categories in pairs: '{axis.name}' has "
+            f"{axis.size}, and {MATRIX} are the most.",
+            hint="Give the column a coarser hierarchy, or a numeric kind.",
+        )
+    present = np.bincount(occurring, minlength=axis.size).astype(np.float64)
+    total = max(present.sum(), 1.0)
+    if axis.shape is Shape.TREE:
+        result = np.zeros((axis.size, axis.size))
+        for nodes in axis.levels[::-1]:
+            leaves = np.bincount(nodes, weights=present)[nodes]
+            same = nodes[:, None] == nodes[None, :]
+            told = np.broadcast_to(1.0 - (leaves - 1.0) / total, same.shape)
+            result[same] = told[same]
+    else:
+        result = np.full((axis.size, axis.size), 1.0 - 1.0 / total)
+    result[result < 1.0 - reach - 1e-9] = 0.0
+    np.fill_diagonal(result, 1.0)
+    return result
+
+
+def make_clusters(task: Task, groups: int | None = None) -> Clusters:
+    """No groups yet, and room for all there may be."""
+    units = task.units
+    entries = int(units.copies.sum()) + 1
+    least = max(task.compiled.table.minimum, 1)
+    if groups is None:
+        groups = int((units.copies * units.weight).sum()) // least + 2
+    return Clusters(
+        number=np.zeros(3, dtype=np.int64),
+        unit=np.zeros(entries, dtype=np.int64),
+        count=np.zeros(entries, dtype=np.int64),
+        follower=np.full(entries, -1, dtype=np.int64),
+        first=np.full(groups, -1, dtype=np.int64),
+        last=np.full(groups, -1, dtype=np.int64),
+        size=np.zeros(groups, dtype=np.int64),
+        box=new_boxes(units.tables, groups),
+        left=units.copies.copy(),
+        pairs=np.zeros((groups, task.secrets.columns)),
+    )
+
+
+def make_work(
+    task: Task, *, seed: int, order: Ints, parts: Ints, layout: Ints
+) -> Work:
+    """Everything for groups to grow in: parts of `layout`, seeds in `order`."""
+    units, secrets = task.units, task.secrets
+    kind, sizes = column_kinds(units)
+    base = units.axes + secrets.columns
+    spread = np.zeros(len(kind))
+    spread[: units.axes] = units.scale * units.tables.weight
+    spread[units.axes : base] = secrets.scale
+    index = build_index(units, kind, sizes, spread, parts, layout)
+    used = spread > 0
+    values = int(sizes[base:].max(initial=1))
+    aim, clusters = make_aim(kind, sizes, new_boxes(units.tables, 1)), make_clusters(task)
+    search, remove = search_pointers(units, index, aim)
+    work = Work(
+        units=units,
+        index=index,
+        aim=aim,
+        clusters=clusters,
+        secrets=secrets,
+        sums=np.zeros(max(int(secrets.sizes.sum()), 1)),
+        sum_start=np.concatenate([[0], np.cumsum(secrets.sizes)]).astype(np.int64),
+        filters=task.filters,
+        seen=np.zeros((len(task.filters), values), dtype=np.int64),
+        order=order,
+        middle=np.zeros(len(units.copies), dtype=np.int64),
+        changed=np.ones(len(kind), dtype=np.int64),
+        state=np.zeros(4, dtype=np.int64),
+        seed=seed,
+        used=used,
+        nearest=search,
+        remove=remove,
+        meets=meets_pointer(units, clusters, task.compiled.table, task.room),
+    )
+    work.state[LAST] = order[0]
+    work.state[ROWS] = task.request.rows
+    return work
+
+
+def finish(task: Task, clusters: Clusters, middle: Ints, *, by_rows: bool) -> Grouping:
+    """Place what is left over, merge what breaks a rule, and number the groups."""
+    place_rest(task, clusters, middle, by_rows=by_rows)
+    merge_offenders(task, clusters)
+    with task.clock.running():
+        sorted_groups = rows_to_groups(task.units, clusters, task.request.rows)
+    group_of = np.empty(task.request.rows, dtype=np.int32)
+    group_of[task.rows] = sorted_groups
+    return Grouping.renumbered(group_of)
+
+
+def place_rest(
+    task: Task, clusters: Clusters, middle: Ints, *, by_rows: bool
+) -> None:
+    """Put each unit left over where the loss grows least; the rest is a group."""
+    rest = np.flatnonzero(clusters.left)
+    groups = int(clusters.number[GROUPS])
+    if not len(rest):
+        return
+    window = min(groups, max(NEAR, EFFORT // len(rest)))
+    step = max(1, 20_000_000 // max(window, 1))
+    room = task.room
+    for begin in range(0, len(rest) if groups else 0, step):
+        with task.clock.running():
+            insert_rest(
+                task.units,
+                clusters,
+                task.secrets,
+                rest,
+                begin,
+                min(begin + step, len(rest)),
+                middle,
+                window,
+                by_rows,
+                task.compiled.table,
+                room,
+            )
+        task.request.progress("placing rows", min(1.0, (begin + step) / len(rest)))
+    collect(task.units, clusters, task.secrets, np.flatnonzero(clusters.left))
+
+
+def merge_offenders(task: Task, clusters: Clusters) -> None:
+    """Merge groups until every group meets the rules."""
+    room, group, groups = task.room, 0, int(clusters.number[GROUPS])
+    while group < groups:
+        with task.clock.running():
+            group = settle(
+                task.units, clusters, task.secrets, task.compiled.table, room, group, 64
+            )
+        task.request.progress("merging groups", group / groups)
+
+
+def least_persons(request: Request) -> int:
+    """How many rows, or persons, the requirements ask of every group."""
+    asked = [
+        rule.parameters[0]
+        for rule in request_rules(request)
+        if rule.kind is RuleKind.SIZE
+        or (rule.kind is RuleKind.DISTINCT and rule.view == SUBJECT)
+    ]
+    return max(2, int(max(asked, default=2)))
+
+
+def unit_means(task: Task, wanted: npt.NDArray[np.bool_]) -> Floats:
+    """(units, axes): the mean known number of each unit on the wanted axes, else NaN."""
+    starts = task.units.first[:-1]
+    result = np.full((len(starts), len(wanted)), np.nan)
+    for j, coded in enumerate(task.request.quasi):
+        if wanted[j] and coded.axis.positions is not None:
+            numbers = coded.axis.positions[coded.codes[task.rows]]
+            known = ~np.isnan(numbers)
+            sums = np.add.reduceat(np.where(known, numbers, 0.0), starts)
+            counts = np.add.reduceat(known.astype(np.int64), starts)
+            result[counts > 0, j] = sums[counts > 0] / counts[counts > 0]
+    return result
+
+
+def from_assignment(task: Task, group_of: Ints, groups: int) -> Grouping:
+    """Groups from a group for every unit; those that break a rule are merged."""
+    clusters = make_clusters(task, groups)
+    with task.clock.running():
+        fill_clusters(task.units, clusters, task.secrets, group_of, groups)
+    return finish(task, clusters, group_of, by_rows=True)
+
+
+def facts_of(task: Task, grouping: Grouping, **more: Any) -> dict[str, Any]:
+    """What every clustering algorithm reports."""
+    return {
+        "tuples": len(task.units.copies),
+        "groups": grouping.count,
+        "rows_suppressed": 0,
+        "kernel_seconds": task.clock.seconds,
+        **more,
+    }
+
+
+def nothing() -> Solution:
+    """The grouping of an empty table."""
+    return Solution(grouping=Grouping(np.empty(0, dtype=np.int32), 0))
+
+
+def require_choice(
+    algorithm: str, option: str, value: object, allowed: tuple[str, ...]
+) -> None:
+    """Refuse a setting that is none of the choices."""
+    if value not in allowed:
+        raise PolicyError(
+            f"{algorithm}: '{option}' is {value!r}.",
+            hint=f"It must be one of: {', '.join(allowed)}.",
+        )
+
+
+def require_share(algorithm: str, option: str, value: float) -> None:
+    """Refuse a setting that is not between 0 and 1."""
+    if not 0 <= value <= 1:
+        raise PolicyError(
+            f"{algorithm}: '{option}' is {value}.",
+            hint=f"'{option}' must be between 0 and 1.",
+        )
+
+
+def require_count(algorithm: str, option: str, value: float) -> None:
+    """Refuse a setting that is not a whole number above 0."""
+    if not (value >= 1 and value == int(value)):
+        raise PolicyError(
+            f"{algorithm}: '{option}' is {value}.",
+            hint=f"'{option}' must be a whole number, at least 1.",
+        )

@@ -1,0 +1,439 @@
+"""Groups of units that grow: entries, boxes, S-diversity, and the rules.
+
+A group's members are *entries* (a unit and how many copies), chained per group. What a
+group loses is known from its box in one step per axis, and from running sums of the
+pairwise contributions of its sensitive values.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numba import types
+
+from sfumato.kernels.greedy import Histograms
+from sfumato.kernels.nearest import pointer
+from sfumato.kernels.rules import RuleTable, group_ok
+from sfumato.kernels.units import (
+    Box,
+    Codes,
+    Floats,
+    Ints,
+    Units,
+    cell,
+    cell_with,
+    join,
+    joined_cell,
+    put,
+)
+
+ENTRIES, GROUPS = 0, 1
+"""Places of `Clusters.number`."""
+
+TRIES = 24
+"""Partners that are tried for a union that meets the rules, before any will do."""
+
+
+class Secrets(NamedTuple):
+    """Sensitive columns whose S-diversity counts: pairwise contributions."""
+
+    columns: int
+    start: Ints
+    """Where a column's matrix begins in `matrix`, or −1 for a line of numbers."""
+    matrix: Floats
+    position_start: Ints
+    positions: Floats
+    """Numbers scaled to 0 … 1, NaN for the missing one, for columns on a line."""
+    sizes: Ints
+    reach: float
+    """The estimation range r: pairs further apart contribute nothing."""
+    scale: Floats
+    """What a column's S-diversity is multiplied by."""
+
+
+class Clusters(NamedTuple):
+    """All groups, and what is in none."""
+
+    number: Ints
+    unit: Ints
+    count: Ints
+    follower: Ints
+    """The next entry of the same group, or −1."""
+    first: Ints
+    last: Ints
+    size: Ints
+    """Rows of each group; 0 for one that was merged into another."""
+    box: Box
+    left: Ints
+    """Copies of each unit that no group has."""
+    pairs: Floats
+    """(groups, sensitive columns): sums of pairwise contributions."""
+
+
+@numba.njit(cache=True, nogil=True)
+def contribution(secrets: Secrets, a: int, one: int, two: int) -> float:
+    """How much one value of column a tells of another."""
+    if one == two:
+        return 1.0
+    if secrets.start[a] >= 0:
+        return secrets.matrix[secrets.start[a] + one * secrets.sizes[a] + two]
+    at = secrets.position_start[a]
+    apart = abs(secrets.positions[at + one] - secrets.positions[at + two])
+    return 1.0 - apart if apart <= secrets.reach + 1e-9 else 0.0
+
+
+@numba.njit(cache=True, nogil=True)
+def told(
+    units: Units, clusters: Clusters, secrets: Secrets, g: int, a: int, u: int
+) -> float:
+    """What the values of group g tell of unit u's in column a."""
+    total = 0.0
+    value = units.low[u, units.axes + a]
+    entry = clusters.first[g]
+    while entry >= 0:
+        other = clusters.unit[entry]
+        rows = clusters.count[entry] * units.weight[other]
+        total += rows * contribution(secrets, a, value, units.low[other, units.axes + a])
+        entry = clusters.follower[entry]
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def add_entry(clusters: Clusters, g: int, u: int, count: int) -> None:
+    """Chain `count` copies of a unit to a group."""
+    entry = clusters.number[ENTRIES]
+    clusters.number[ENTRIES] += 1
+    clusters.unit[entry] = u
+    clusters.count[entry] = count
+    clusters.follower[entry] = -1
+    if clusters.first[g] < 0:
+        clusters.first[g] = entry
+    else:
+        clusters.follower[clusters.last[g]] = entry
+    clusters.last[g] = entry
+
+
+@numba.njit(cache=True, nogil=True)
+def add_unit(
+    units: Units, clusters: Clusters, secrets: Secrets, g: int, u: int, changed: Ints
+) -> None:
+    """Move one copy of a unit into a group: box, size and pairs follow."""
+    w = units.weight[u]
+    for a in range(secrets.columns):
+        clusters.pairs[g, a] += 2 * w * told(units, clusters, secrets, g, a, u) + w * w
+    add_entry(clusters, g, u, 1)
+    put(units, clusters.box, g, u, changed)
+    clusters.size[g] += w
+    clusters.left[u] -= 1
+
+
+@numba.njit(cache=True, nogil=True)
+def group_meets(
+    units: Units, clusters: Clusters, g: int, h: int, u: int, rules: RuleTable,
+    room: Histograms,
+) -> bool:
+    """Whether group g, with group h (unless −1) and unit u (unless −1), is allowed."""
+    size = clusters.size[g] + (clusters.size[h] if h >= 0 else 0)
+    size += units.weight[u] if u >= 0 else 0
+    if size < rules.minimum:
+        return False
+    if len(rules.kinds) == 0:
+        return True
+    for v in range(len(room.lengths)):
+        found = _count_group(units, clusters, g, v, 0, room)
+        if h >= 0:
+            found = _count_group(units, clusters, h, v, found, room)
+        if u >= 0:
+            found = _count_unit(units, u, 1, v, found, room)
+        room.codes[v, :found].sort()
+        for i in range(found):
+            code = room.codes[v, i]
+            room.counts[v, i] = room.tally[v, code]
+            room.tally[v, code] = 0
+        room.lengths[v] = found
+    return group_ok(size, 0, room.codes, room.counts, room.lengths, rules)
+
+
+def meets_pointer(
+    units: Units, clusters: Clusters, rules: RuleTable, room: Histograms
+) -> Any:
+    """`group_meets` behind a pointer, so that callers compile without it."""
+    made = [numba.typeof(each) for each in (units, clusters, rules, room)]
+    whole = [types.int64] * 3
+    signature = types.boolean(*made[:2], *whole, *made[2:])
+    return pointer(group_meets, signature)
+
+
+@numba.njit(cache=True, nogil=True)
+def _count_group(
+    units: Units, clusters: Clusters, g: int, v: int, found: int, room: Histograms
+) -> int:
+    entry = clusters.first[g]
+    while entry >= 0:
+        count = clusters.count[entry]
+        found = _count_unit(units, clusters.unit[entry], count, v, found, room)
+        entry = clusters.follower[entry]
+    return found
+
+
+@numba.njit(cache=True, nogil=True)
+def _count_unit(
+    units: Units, u: int, count: int, v: int, found: int, room: Histograms
+) -> int:
+    """Count the rows of some copies of a unit; how many values there are now."""
+    start = units.first[u]
+    for i in range(start, start + units.weight[u]):
+        code = units.values[v, i]
+        if room.tally[v, code] == 0:
+            room.codes[v, found] = code
+            found += 1
+        room.tally[v, code] += count
+    return found
+
+
+@numba.njit(cache=True, nogil=True)
+def loss_of(units: Units, clusters: Clusters, secrets: Secrets, g: int) -> float:
+    """The loss of one row of a group: its box and its S-diversity, as scaled."""
+    total = 0.0
+    for j in range(units.axes):
+        total += cell(units, clusters.box, g, j)
+    square = float(clusters.size[g]) * clusters.size[g]
+    for a in range(secrets.columns):
+        total += secrets.scale[a] * clusters.pairs[g, a] / square
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def insert_rest(
+    units: Units,
+    clusters: Clusters,
+    secrets: Secrets,
+    rest: Ints,
+    begin: int,
+    until: int,
+    middle: Ints,
+    window: int,
+    by_rows: bool,
+    rules: RuleTable,
+    room: Histograms,
+) -> int:
+    """Put the units rest[begin:until], copy by copy, where the loss grows least.
+
+    Candidates for a unit are the `window` groups around group middle[u]; a group
+    that would break a rule is passed over. `by_rows` weighs losses by rows. Returns
+    how many copies found no place.
+    """
+    groups = clusters.number[GROUPS]
+    losses = np.empty(groups)
+    for g in range(groups):
+        losses[g] = loss_of(units, clusters, secrets, g)
+    growth = np.empty(groups)
+    changed = np.zeros(units.low.shape[1], dtype=np.int64)
+    homeless = 0
+    for i in range(begin, until):
+        u = rest[i]
+        low = max(0, min(middle[u] - window // 2, groups - window))
+        high = min(groups, low + window)
+        for _ in range(clusters.left[u]):
+            g = _best_place(
+                units, clusters, secrets, u, low, high, by_rows, losses, growth, rules, room
+            )
+            if g < 0:
+                homeless += 1
+            else:
+                add_unit(units, clusters, secrets, g, u, changed)
+                losses[g] = loss_of(units, clusters, secrets, g)
+    return homeless
+
+
+@numba.njit(cache=True, nogil=True)
+def _best_place(
+    units: Units,
+    clusters: Clusters,
+    secrets: Secrets,
+    u: int,
+    low: int,
+    high: int,
+    by_rows: bool,
+    losses: Floats,
+    growth: Floats,
+    rules: RuleTable,
+    room: Histograms,
+) -> int:
+    """The group among low … high − 1 whose loss grows least and that stays allowed."""
+    best = np.inf
+    found = -1
+    for g in range(low, high):
+        growth[g] = _growth(units, clusters, secrets, g, u, by_rows, losses[g], best)
+        if growth[g] < best:
+            best = growth[g]
+            found = g
+    if len(rules.kinds) == 0 or found < 0:
+        return found
+    if group_meets(units, clusters, found, -1, u, rules, room):
+        return found
+    for g in range(low, high):
+        growth[g] = _growth(units, clusters, secrets, g, u, by_rows, losses[g], np.inf)
+    growth[found] = np.inf
+    for _ in range(high - low):
+        g = low + np.argmin(growth[low:high])
+        if growth[g] == np.inf:
+            return -1
+        if group_meets(units, clusters, g, -1, u, rules, room):
+            return g
+        growth[g] = np.inf
+    return -1
+
+
+@numba.njit(cache=True, nogil=True)
+def _growth(
+    units: Units,
+    clusters: Clusters,
+    secrets: Secrets,
+    g: int,
+    u: int,
+    by_rows: bool,
+    loss: float,
+    best: float,
+) -> float:
+    """How much the loss of group g grows with unit u; infinite if surely above best."""
+    size, w = float(clusters.size[g]), float(units.weight[u])
+    total = 0.0
+    for j in range(units.axes):
+        total += cell_with(units, clusters.box, g, j, u)
+    if _weighed(total, loss, size, w, by_rows) > best:
+        return np.inf
+    square = (size + w) * (size + w)
+    for a in range(secrets.columns):
+        more = 2 * w * told(units, clusters, secrets, g, a, u) + w * w
+        total += secrets.scale[a] * (clusters.pairs[g, a] + more) / square
+    return _weighed(total, loss, size, w, by_rows)
+
+
+@numba.njit(cache=True, nogil=True)
+def _weighed(new: float, old: float, size: float, more: float, by_rows: bool) -> float:
+    return new * (size + more) - old * size if by_rows else new - old
+
+
+@numba.njit(cache=True, nogil=True)
+def collect(units: Units, clusters: Clusters, secrets: Secrets, rest: Ints) -> None:
+    """Make one more group of all copies of these units that are left."""
+    if len(rest) == 0:
+        return
+    g = clusters.number[GROUPS]
+    clusters.number[GROUPS] += 1
+    changed = np.zeros(units.low.shape[1], dtype=np.int64)
+    for u in rest:
+        for _ in range(clusters.left[u]):
+            add_unit(units, clusters, secrets, g, u, changed)
+
+
+@numba.njit(cache=True, nogil=True)
+def settle(
+    units: Units,
+    clusters: Clusters,
+    secrets: Secrets,
+    rules: RuleTable,
+    room: Histograms,
+    begin: int,
+    limit: int,
+) -> int:
+    """Merge groups that break a rule, from group `begin`; at most `limit` merges.
+
+    Returns the group to go on with. A group merges with the partner whose union
+    loses least among the nearest few unions that meet the rules; if none does, with
+    the nearest, and is looked at again.
+    """
+    growth = np.empty(clusters.number[GROUPS])
+    merges = 0
+    g = begin
+    while g < clusters.number[GROUPS] and merges < limit:
+        if clusters.size[g] == 0 or group_meets(units, clusters, g, -1, -1, rules, room):
+            g += 1
+            continue
+        partner = _partner(units, clusters, secrets, g, growth, rules, room)
+        if partner < 0:
+            g += 1
+            continue
+        merge(units, clusters, secrets, g, partner)
+        merges += 1
+    return g
+
+
+@numba.njit(cache=True, nogil=True)
+def _partner(
+    units: Units,
+    clusters: Clusters,
+    secrets: Secrets,
+    g: int,
+    growth: Floats,
+    rules: RuleTable,
+    room: Histograms,
+) -> int:
+    """The group to merge group g with; −1 if it is the only one."""
+    size = float(clusters.size[g])
+    own = 0.0
+    for j in range(units.axes):
+        own += cell(units, clusters.box, g, j)
+    for h in range(len(growth)):
+        growth[h] = np.inf
+        if h != g and clusters.size[h] > 0:
+            other, both = 0.0, 0.0
+            for j in range(units.axes):
+                other += cell(units, clusters.box, h, j)
+                both += joined_cell(units, clusters.box, g, h, j)
+            more = float(clusters.size[h])
+            growth[h] = both * (size + more) - own * size - other * more
+    nearest = -1
+    for _ in range(TRIES):
+        h = np.argmin(growth)
+        if growth[h] == np.inf:
+            return nearest
+        if nearest < 0:
+            nearest = h
+        if group_meets(units, clusters, g, h, -1, rules, room):
+            return h
+        growth[h] = np.inf
+    return nearest
+
+
+@numba.njit(cache=True, nogil=True)
+def merge(units: Units, clusters: Clusters, secrets: Secrets, g: int, h: int) -> None:
+    """Move everything of group h into group g."""
+    for a in range(secrets.columns):
+        between = 0.0
+        entry = clusters.first[h]
+        while entry >= 0:
+            u = clusters.unit[entry]
+            rows = clusters.count[entry] * units.weight[u]
+            between += rows * told(units, clusters, secrets, g, a, u)
+            entry = clusters.follower[entry]
+        clusters.pairs[g, a] += clusters.pairs[h, a] + 2 * between
+    if clusters.first[g] < 0:
+        clusters.first[g] = clusters.first[h]
+    else:
+        clusters.follower[clusters.last[g]] = clusters.first[h]
+    clusters.last[g] = clusters.last[h]
+    join(units, clusters.box, g, h)
+    clusters.size[g] += clusters.size[h]
+    clusters.size[h] = 0
+    clusters.first[h] = -1
+
+
+@numba.njit(cache=True, nogil=True)
+def rows_to_groups(units: Units, clusters: Clusters, rows: int) -> Codes:
+    """The group of each row, rows being sorted by unit."""
+    group_of = np.full(rows, -1, dtype=np.int32)
+    used = np.zeros(len(units.copies), dtype=np.int64)
+    for g in range(clusters.number[GROUPS]):
+        entry = clusters.first[g]
+        while entry >= 0:
+            u = clusters.unit[entry]
+            more = clusters.count[entry] * units.weight[u]
+            start = units.first[u] + used[u]
+            group_of[start : start + more] = g
+            used[u] += more
+            entry = clusters.follower[entry]
+    return group_of
