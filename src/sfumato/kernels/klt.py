@@ -32,6 +32,7 @@ from sfumato.kernels.neighbors import (
     FIRST,
     GONE,
     HEAD,
+    LEAST,
     MOST,
     OPEN,
     RANK,
@@ -219,24 +220,33 @@ def _search(
         query, size = flock.items.pairs[subject], flock.items.marks[subject, SIZE]
         if purpose == COMPLETE:
             needed = world.asked[K] - size
+    heads, whole, real = world.space.heads, world.space.whole, world.space.real
+    pairs, marks, order = items.pairs, items.marks, tree.order
+    stack, bounds = desk.counters, desk.bounds
+    tree_pairs, tree_marks = tree.pairs, tree.marks
     best, lowest, answer = np.inf, np.int64(GONE), np.int64(-1)
-    count, leaves = len(tree.order), (len(tree.marks) + 1) // 2
-    desk.counters[STACK], desk.bounds[0], top = 0, 0.0, np.int64(1)
+    count, leaves = len(order), (len(tree_marks) + 1) // 2
+    stack[STACK], bounds[0], top = 0, 0.0, np.int64(1)
     while top > 0:
         top -= 1
-        node, bound = desk.counters[STACK + top], desk.bounds[top]
-        if bound > best or (bound == best and tree.marks[node, FIRST] >= lowest):
+        node, bound = stack[STACK + top], bounds[top]
+        if bound > best or (bound == best and tree_marks[node, FIRST] >= lowest):
             continue
         if node < leaves - 1:
-            top = _unfold(world, tree, desk, query, size, node, needed, bit, top)
+            top = _unfold(
+                heads, whole, real, query, size, tree_pairs, tree_marks,
+                node, needed, bit, stack, bounds, top,
+            )  # fmt: skip
             continue
         leaf = node - leaves + 1
         for p in range(leaf * count // leaves, (leaf + 1) * count // leaves):
-            i = tree.order[p]
-            rank = items.marks[i, RANK]
-            if rank == GONE or (purpose >= COMPLETE and i == subject):
+            i = order[p]
+            rank, other = marks[i, RANK], marks[i, SIZE]
+            if rank == GONE or marks[i, WANTED] & bit == 0:
                 continue
-            far = distance(world.space, query, size, items, i)
+            if purpose >= COMPLETE and i == subject:
+                continue
+            far = distance(heads, whole, real, query, size, pairs, other, i)
             if far > best or (far == best and rank >= lowest):
                 continue
             if _serves(world, flock, i, purpose, subject):
@@ -246,34 +256,40 @@ def _search(
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _unfold(
-    world: World,
-    tree: Tree,
-    desk: Desk,
+    heads: Ints,
+    whole: Ints,
+    real: Floats,
     query: Floats,
     size: int,
+    pairs: Floats,
+    marks: Ints,
     node: int,
     needed: int,
     bit: int,
+    stack: Ints,
+    bounds: Floats,
     top: int,
 ) -> int:
     """Put the children of a node that may serve on the stack, the nearer one last."""
-    before, stack = top, desk.counters[STACK:]
+    before = top
     for child in range(2 * node + 1, 2 * node + 3):
-        marks = tree.marks[child]
-        if marks[FIRST] == GONE or marks[MOST] < needed or marks[OPEN] & bit == 0:
+        if marks[child, FIRST] == GONE or marks[child, OPEN] & bit == 0:
             continue
-        stack[top] = child
-        desk.bounds[top] = least_distance(world.space, query, size, tree, child)
+        if marks[child, MOST] < needed:
+            continue
+        least = marks[child, LEAST]
+        stack[STACK + top] = child
+        bounds[top] = least_distance(
+            heads, whole, real, query, size, pairs, least, child
+        )
         top += 1
     if top == before + 2:
-        a, b = desk.bounds[before], desk.bounds[before + 1]
-        first, second = (
-            tree.marks[stack[before], FIRST],
-            tree.marks[stack[top - 1], FIRST],
-        )
+        at = STACK + before
+        a, b = bounds[before], bounds[before + 1]
+        first, second = marks[stack[at], FIRST], marks[stack[at + 1], FIRST]
         if a < b or (a == b and first < second):
-            stack[before], stack[before + 1] = stack[before + 1], stack[before]
-            desk.bounds[before], desk.bounds[before + 1] = b, a
+            stack[at], stack[at + 1] = stack[at + 1], stack[at]
+            bounds[before], bounds[before + 1] = b, a
     return top
 
 

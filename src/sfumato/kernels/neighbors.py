@@ -122,7 +122,7 @@ def _widest(space: Space, items: Items, chosen: Ints, ceiling: float) -> int:
         elif space.heads[j, KIND] == SET:
             spread = 1.0 if low < min(high, ceiling) else 0.0
         else:
-            spread = tree_loss(space, j, low, high)
+            spread = tree_loss(space.heads, space.whole, space.real, j, low, high)
         if space.real[j] * spread > best:
             best, widest = space.real[j] * spread, j
     return widest
@@ -236,59 +236,77 @@ def renew_rank(items: Items, tree: Tree, item: int) -> None:
         tree.marks[node, FIRST] = min(left, right)
 
 
+# What follows is called most, and takes plain arrays: to take one out of a tuple costs
+# more than to use it.
+
+
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def tree_loss(space: Space, j: int, low: float, high: float) -> float:
+def tree_loss(
+    heads: Ints, whole: Ints, real: Floats, j: int, low: float, high: float
+) -> float:
     """NCP of the smallest node over a run of codes."""
     first, last = np.int64(low), np.int64(high)
-    leaves, at = space.heads[j, LEAVES], space.heads[j, LEVELS]
-    for _ in range(space.heads[j, HEIGHT]):
-        node = space.whole[at + first]
-        if node == space.whole[at + last]:
-            return space.real[space.heads[j, LOSSES] + node]
+    leaves, at = heads[j, LEAVES], heads[j, LEVELS]
+    for _ in range(heads[j, HEIGHT]):
+        node = whole[at + first]
+        if node == whole[at + last]:
+            return real[heads[j, LOSSES] + node]
         at += leaves
     return 1.0
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def distance(space: Space, query: Floats, size: int, items: Items, i: int) -> float:
-    """How far an item is from a group of a size; the query has its pairs."""
-    axes, other = len(space.heads), items.marks[i, SIZE]
+def distance(
+    heads: Ints,
+    whole: Ints,
+    real: Floats,
+    query: Floats,
+    size: int,
+    pairs: Floats,
+    other: int,
+    i: int,
+) -> float:
+    """How far item i, of a size, is from a group of a size; the query has its pairs."""
     factor = (size * other) / (size + other)
-    total = 0.0
+    total, axes = 0.0, len(heads)
     for j in range(axes):
-        kind = space.heads[j, KIND]
-        if kind == NUMBER:
-            gap = query[j] - items.pairs[i, j]
-            total += space.real[j] * (factor * (gap * gap))
-        elif kind == SET:
-            if query[j] != items.pairs[i, j]:
-                total += space.real[j]
+        if heads[j, KIND] == NUMBER:
+            gap = query[j] - pairs[i, j]
+            total += real[j] * (factor * (gap * gap))
+        elif heads[j, KIND] == SET:
+            if query[j] != pairs[i, j]:
+                total += real[j]
         else:
-            first = min(query[j], items.pairs[i, j])
-            last = max(query[axes + j], items.pairs[i, axes + j])
-            total += space.real[j] * tree_loss(space, j, first, last)
+            first = min(query[j], pairs[i, j])
+            last = max(query[axes + j], pairs[i, axes + j])
+            total += real[j] * tree_loss(heads, whole, real, j, first, last)
     return total
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def least_distance(
-    space: Space, query: Floats, size: int, tree: Tree, node: int
+    heads: Ints,
+    whole: Ints,
+    real: Floats,
+    query: Floats,
+    size: int,
+    pairs: Floats,
+    other: int,
+    node: int,
 ) -> float:
-    """No item below a node, which has one, is nearer than this."""
-    axes, other = len(space.heads), tree.marks[node, LEAST]
+    """No item below a node is nearer than this; `other` is the least size there."""
     factor = (size * other) / (size + other)
-    total = 0.0
+    total, axes = 0.0, len(heads)
     for j in range(axes):
-        kind = space.heads[j, KIND]
-        low, high = tree.pairs[node, j], tree.pairs[node, axes + j]
-        if kind == NUMBER:
+        low, high = pairs[node, j], pairs[node, axes + j]
+        if heads[j, KIND] == NUMBER:
             gap = max(low - query[j], query[j] - high)
             if gap > 0.0:
-                total += space.real[j] * (factor * (gap * gap))
-        elif kind == SET:
+                total += real[j] * (factor * (gap * gap))
+        elif heads[j, KIND] == SET:
             if query[j] < low or query[j] > high:
-                total += space.real[j]
+                total += real[j]
         else:
             first, last = min(query[j], low), max(query[axes + j], high)
-            total += space.real[j] * tree_loss(space, j, first, last)
+            total += real[j] * tree_loss(heads, whole, real, j, first, last)
     return total
