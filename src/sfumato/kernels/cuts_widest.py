@@ -156,15 +156,9 @@ def cut_axis(
     )
     median, before = find_median(n, wide)
     for attempt in range(4):
-        last, left = median - 1, before
-        if attempt == APART:
-            last, left = runs - 2, n - wide[RUN_WEIGHT, runs - 1] if mixed else 0
-        elif attempt == HALF:
-            left = n // 2 if ground.relaxed else 0
-        elif before_is_nearer(before, wide[RUN_WEIGHT, median], n) != (
-            attempt == NEARER
-        ):
-            last, left = median, before + wide[RUN_WEIGHT, median]
+        last, left = attempted_cut(
+            attempt, runs, median, before, n, mixed, ground.relaxed, wide
+        )
         if left < ground.least or n - left < ground.least:
             continue
         quota = left - before if attempt == HALF else 0
@@ -183,9 +177,26 @@ def cut_axis(
 
 
 @numba.njit(cache=True, nogil=True)
-def before_is_nearer(before: int, median: int, n: int) -> bool:
-    """Whether cutting before the median's run is more even than after it."""
-    return abs(2 * before - n) < abs(2 * (before + median) - n)
+def attempted_cut(
+    attempt: int,
+    runs: int,
+    median: int,
+    before: int,
+    n: int,
+    mixed: bool,
+    relaxed: bool,
+    wide: Ints,
+) -> tuple[int, int]:
+    """The last run wholly on the left and the rows there; no rows if no such cut."""
+    after = before + wide[RUN_WEIGHT, median]
+    if attempt == APART:
+        return runs - 2, n - wide[RUN_WEIGHT, runs - 1] if mixed else 0
+    if attempt == HALF:
+        return median - 1, n // 2 if relaxed else 0
+    before_is_nearer = abs(2 * before - n) < abs(2 * after - n)
+    if before_is_nearer == (attempt == NEARER):
+        return median - 1, before
+    return median, after
 
 
 @numba.njit(cache=True, nogil=True)
