@@ -200,7 +200,7 @@ def check(
         verdicts=requirement_records(models, proof),
         rows=source.num_rows,
         groups=proof.groups.count,
-        risk=risk_of(proof),
+        risk=risk_of(proof, form),
     )
 
 

@@ -17,7 +17,7 @@ from sfumato.metrics.base import Outcome
 from sfumato.models.base import Model, OutputModel, Verdict
 from sfumato.pipeline.certified import Certificate
 from sfumato.policy import Policy
-from sfumato.publish.base import Draft, Operator
+from sfumato.publish.base import Draft, Form, Operator
 from sfumato.verify import Proof
 
 LIMITS = (
@@ -90,12 +90,14 @@ def manifest(found: Findings) -> dict[str, Any]:
         "requirements": requirements(found.request.models, found.proof)
         + certified(found.certificate),
         "utility": {} if found.synthetic else utility(found),
-        "risk": {} if found.synthetic else risk(found.proof),
+        "risk": {} if found.synthetic else risk(found.proof, found.operator.form),
         "algorithm": {"name": found.algorithm.name, **_options(found.algorithm)},
         "operator": {"name": found.operator.name, **_options(found.operator)},
         "policy": found.policy.public_dict(),
         "known_limits": list(LIMITS),
     }
+    if found.certificate is None and not found.synthetic:
+        record["promise"] = found.operator.form.promise
     if found.certificate is not None:
         figures = {"figures": dict(found.solution.facts)}
         record["privacy"] = found.certificate.record() | figures
@@ -160,8 +162,19 @@ def utility(found: Findings) -> dict[str, float]:
     return measures | {"ncp_per_row": measures["ncp"] * len(found.shown)}
 
 
-def risk(proof: Proof) -> dict[str, float]:
-    """Prosecutor risk: the chance to pick the right row, or person, of a group."""
+def risk(proof: Proof, form: Form) -> dict[str, float]:
+    """Prosecutor risk: the chance to pick the right row, or person, of a group.
+
+    Where quasi-identifiers are exact, rows can be found; what counts there is the
+    chance to guess the sensitive value of a row, where requirements look at one.
+    """
+    if form is not Form.CELLS:
+        shares = [
+            float((histogram.largest(histogram.counts) / histogram.sizes).max())
+            for view, histogram in proof.groups.histograms.items()
+            if view.level == 0 and not view.others_known
+        ]
+        return {"value_max": max(shares)} if shares else {}
     sizes = proof.groups.sizes
     return {
         "prosecutor_max": float(1 / sizes.min()),

@@ -20,6 +20,7 @@ import pyarrow as pa
 from sfumato import registry
 from sfumato.algorithms.base import Algorithm, Progress, Request, Solution, silent
 from sfumato.data.release import Proven
+from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
 from sfumato.data.table import Table
 from sfumato.errors import DataError, GuaranteeError, RefusedError
@@ -80,11 +81,11 @@ class Outcome:
 def anonymize(run: Run) -> Outcome:
     """Make a release that meets the policy, or raise and leave nothing behind."""
     algorithm, operator = _algorithm(run.policy), _operator(run.policy)
+    _refuse(operator, run.policy)
     certificate = certify(run, algorithm, operator)
     with run.step("code", 0.0):
         table, kept = _loaded(run)
         request = _request(run, table, certificate)
-    _refuse(operator, request)
     with run.step("solve", 0.1):
         solution = algorithm.solve(request)
     with run.step("publish", 0.7):
@@ -236,14 +237,23 @@ def _draft(
     return operator.publish(material)
 
 
-def _refuse(operator: Operator, request: Request) -> None:
+def _refuse(operator: Operator, policy: Policy) -> None:
     """Refuse what this operator could not promise, before any work."""
-    refuse_pairing(operator.form, request.models)
-    if operator.form is Form.ANATOMIZED and request.subject is not None:
+    refuse_pairing(operator.form, policy.models())
+    if operator.form is Form.CELLS:
+        return
+    if not policy.names(Role.SENSITIVE):
         raise RefusedError(
-            "'anatomize' cannot promise anything per person: its two tables do not "
-            "say which values belong to one person.",
-            hint="Publish by 'swap' or 'generalize', or drop the subject column.",
+            f"'{operator.name}' hides whose the sensitive values are; no column is "
+            "sensitive, and the table would be published as it is.",
+            hint='Give role = "sensitive" to what nobody may learn, or publish by '
+            "'generalize'.",
+        )
+    if policy.names(Role.SUBJECT):
+        raise RefusedError(
+            f"'{operator.name}' cannot promise anything per person: in what it "
+            "publishes, nothing says which values belong to one person.",
+            hint="Publish by 'generalize', or drop the subject column.",
         )
 
 

@@ -83,7 +83,8 @@ def _fill(
     for name, table in tables.items():
         write_table(table, places[name], delimiter=delimiter)
     prove_files(outcome, places, delimiter)
-    manifest = {**proven.manifest, "data_sha256": hash_file(places["data"])}
+    hashes = {f"{name}_sha256": hash_file(place) for name, place in places.items()}
+    manifest = {**proven.manifest, **hashes}
     for name, text in proven.notes.items():
         (aside / name).write_text(text, encoding="utf-8")
     _write_json(aside / "manifest.json", manifest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import ClassVar
 
 import numpy as np
@@ -19,11 +20,22 @@ README = """\
 How to read this release
 ========================
 
-`data` has one row per person: the columns that describe them, and the number of
-their group. `sensitive` says which sensitive values occur in each group, and how
-often. Join the two on `group`. Nothing in either table says which person of a
-group has which value; a person of a group with n rows has a value that occurs c
-times with probability c / n.
+The file `data` has one line per row of the source: the columns that are published
+exactly, and the number of the row's group in the column `group`. The file
+`sensitive` says which sensitive values occur in each group, and in `count` how often.
+Group numbers and the order of the lines were drawn at random and mean nothing.
+
+To estimate how often a value goes with a property, join the two on `group` and weigh
+each pair by the value's share of its group:
+
+    SELECT s.<value>, SUM(1.0 * s.count / g.rows)
+    FROM data AS d
+    JOIN sensitive AS s ON s."group" = d."group"
+    JOIN (SELECT "group", SUM(count) AS rows FROM sensitive GROUP BY "group") AS g
+      ON g."group" = d."group"
+    WHERE <a condition on d>
+    GROUP BY s.<value>
+
 """
 
 
@@ -54,8 +66,12 @@ class Anatomize(Operator):
             ncp=np.zeros(shape),
             loss=np.zeros(shape),
             beside={"sensitive": _values(material, names)},
-            notes={"README.txt": README},
+            notes={"README.txt": README + _wrapped(self.form.promise)},
         )
+
+
+def _wrapped(text: str) -> str:
+    return "\n".join(wrap(f"What is promised: {text}", width=80)) + "\n"
 
 
 def _random_numbers(material: Material) -> npt.NDArray[np.int64]:

@@ -33,6 +33,32 @@ class Form(StrEnum):
     ANATOMIZED = "anatomized"
     """A published number names the group; sensitive values stand in a second table."""
 
+    @property
+    def promise(self) -> str:
+        """What a release in this form promises, and what it does not."""
+        return f"{_PROMISES[self]} That somebody is in the table is not hidden."
+
+
+_PROMISES = {
+    Form.CELLS: (
+        "Whoever knows a person's quasi-identifiers finds a group of rows that show "
+        "the same, and learns what the group has in common and no more."
+    ),
+    Form.SWAPPED: (
+        "Everything but the sensitive values is exact, and a person's row can be "
+        "found. The promise is about the sensitive values: they changed places at "
+        "random within groups, so that even whoever learns the groups, which are not "
+        "published, knows only how often each value occurs in a person's group, and "
+        "not which of them is whose."
+    ),
+    Form.ANATOMIZED: (
+        "Everything but the sensitive values is exact, and a person's row can be "
+        "found. The promise is about the sensitive values: they stand in a table of "
+        "their own, which says how often each value occurs in a person's group, and "
+        "nothing says which of them is whose."
+    ),
+}
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Material:

@@ -70,6 +70,8 @@ class Facts(TypedDict):
     rows_out: int
     rows_suppressed: int | None
     groups: int
+    promise: str | None
+    """What this form of release promises, and what it does not."""
     requirements: list[RequirementFacts]
     columns: list[ColumnFacts]
     group_sizes: list[SizeBin]
@@ -104,6 +106,7 @@ def build(manifest: Mapping[str, Any], found: Mapping[str, Any]) -> Facts:
         rows_out=manifest["rows_out"],
         rows_suppressed=manifest.get("rows_suppressed"),
         groups=manifest["groups"],
+        promise=manifest.get("promise"),
         requirements=[_requirement(each) for each in manifest["requirements"]],
         columns=_columns(
             policy,

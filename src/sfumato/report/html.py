@@ -114,9 +114,9 @@ def _key_numbers(facts: Facts) -> Html:
     numbers = [(name, amount(value)) for name, value in counted if value is not None]
     if "ncp" in facts["utility"]:
         numbers.append(("information lost (NCP)", percent(facts["utility"]["ncp"])))
-    if "prosecutor_max" in facts["risk"]:
-        risk = percent(facts["risk"]["prosecutor_max"])
-        numbers.append(("highest risk", risk))
+    for key in ("prosecutor_max", "value_max"):
+        if key in facts["risk"]:
+            numbers.append(("highest risk", percent(facts["risk"][key])))
     pairs = [tag("div", tag("dt", name), tag("dd", text)) for name, text in numbers]
     return tag("dl", pairs, class_="numbers")
 
@@ -125,6 +125,7 @@ def _promises(facts: Facts) -> Html:
     return tag(
         "section",
         tag("h2", "What is promised"),
+        tag("p", facts["promise"]) if facts["promise"] else None,
         [_promise(each) for each in facts["requirements"]],
     )
 

@@ -51,6 +51,12 @@ MEASURES = {
         "table picks the right row: one divided by the smallest group.",
         share=True,
     ),
+    "value_max": Measure(
+        "Highest chance to guess a sensitive value",
+        "The chance that somebody who knows a person's group names the person's "
+        "sensitive value: the share of the commonest value in the worst group.",
+        share=True,
+    ),
     "prosecutor_mean": Measure(
         "Average re-identification risk",
         "The same chance, averaged over all published rows: groups divided by rows.",
