@@ -233,7 +233,8 @@ class Lattice:
                     weights=counts,
                     minlength=compiled.axes[view].size,
                 )
-                found[view] = normalized(compiled.axes[view], summed, request)
+                shares = summed.astype(np.float64)
+                found[view] = normalized(compiled.axes[view], shares, request)
         return found
 
     def _owners(self, line: int) -> Ints:
