@@ -33,6 +33,8 @@ from sfumato.hierarchies.build import (
 from sfumato.hierarchies.labels import DISCRETE, position_of, value_text
 
 MOST_LEAVES = 100_000
+MOST_SINGLES = 1_000
+"""Beyond so many whole numbers, the finest intervals are the leaves."""
 Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 
@@ -198,6 +200,8 @@ class _Tails:
     """The first number of each leaf; the lowest leaf has no beginning."""
     shown: Floats
     """A number that lies in each leaf."""
+    single: bool
+    """Whether leaves between the tails are single numbers."""
 
 
 def _tails(declared: Declared) -> _Tails | None:
@@ -214,9 +218,9 @@ def _tails(declared: Declared) -> _Tails | None:
     bottom, top = (position_of(spec[end], kind=kind) for end in ends)
     if isnan(bottom) or isnan(top) or bottom >= top:
         return None  # The builder says what is wrong, with its own words.
-    if kind in DISCRETE:
-        steps = np.arange(min(top - bottom + 1, MOST_LEAVES + 1)) + bottom
-        return _Tails(kind, np.append(-np.inf, steps[1:]), steps)
+    if kind in DISCRETE and top - bottom < MOST_SINGLES:
+        steps = np.arange(top - bottom + 1) + bottom
+        return _Tails(kind, np.append(-np.inf, steps[1:]), steps, single=True)
     return _edges(declared, kind, bottom, top)
 
 
@@ -228,11 +232,13 @@ def _edges(declared: Declared, kind: Kind, bottom: float, top: float) -> _Tails:
     last = int((Fraction(str(top)) - origin) // width) + 1
     last = min(last, first + MOST_LEAVES + 1)
     inside = np.array([float(origin + step * width) for step in range(first, last + 1)])
-    inside = inside[(inside > bottom) & (inside < top)]
-    starts = np.concatenate([[-np.inf, bottom], inside, [top]])
+    # A lower tail of whole numbers has its end, `<= bottom`; one of decimals has not.
+    first_inside = bottom + 1 if kind in DISCRETE else bottom
+    inside = inside[(inside > first_inside) & (inside < top)]
+    starts = np.concatenate([[-np.inf, first_inside], inside, [top]])
     shown = starts.copy()
     shown[0], shown[-1] = bottom - float(width), top + float(width)
-    return _Tails(kind, starts, shown)
+    return _Tails(kind, starts, shown, single=False)
 
 
 def _clipped_axis(
@@ -252,7 +258,7 @@ def _clipped_axis(
 def _renamed(axis: Axis, tails: _Tails) -> Axis:
     """Leaves that stand for more than one number show the interval above them."""
     wide = np.arange(axis.size) != axis.missing
-    if tails.kind in DISCRETE:
+    if tails.single:
         positions = np.asarray(axis.positions)
         wide &= (positions <= tails.shown[0]) | (positions >= tails.shown[-1])
     parents = axis.levels[1]

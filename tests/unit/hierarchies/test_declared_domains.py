@@ -127,7 +127,20 @@ def test_intervals_without_a_kind_are_refused():
         declared_axis(age(kind=None), column(30))
 
 
+def test_many_whole_numbers_show_their_finest_interval():
+    prices = {"intervals": [500, 1000], "bottom": 100, "top": 3000}
+    assert shown(age(hierarchy=prices), 7, 100, 101, 499, 500, 2999, 3000) == [
+        "<= 100",
+        "<= 100",
+        "[101, 499]",
+        "[101, 499]",
+        "[500, 999]",
+        "[2500, 2999]",
+        ">= 3000",
+    ]
+
+
 def test_a_domain_too_large_to_count_is_refused():
-    wide = {"intervals": [10], "bottom": 0, "top": 10_000_000}
+    wide = {"intervals": [10], "bottom": 0, "top": 90_000_000}
     with pytest.raises(RefusedError, match="100000 can be counted with noise"):
         declared_axis(age(hierarchy=wide), column(30))
