@@ -47,7 +47,9 @@ def check_algorithm(
     checks = list(_about_the_class(algorithm_class))
     for name, chosen in named.items():
         checks += _about_solving(algorithm_class(**chosen), name)
-    return [*checks, *_about_serving(algorithm_class())]
+    if not issubclass(algorithm_class, PrivateAlgorithm):
+        checks += _about_serving(algorithm_class())
+    return checks
 
 
 def _about_the_class(algorithm_class: type[Algorithm]) -> Iterator[Check]:
