@@ -131,7 +131,7 @@ FAULTS = [
     (ShrugsAtTheInfeasible, FEASIBILITY),
     (HasNoRowsInAGroup, FEASIBILITY),
     (RefusesEverything, FEASIBILITY),
-    (RefusesEverything, "every group model of the catalogue is served"),
+    (RefusesEverything, "the models of the catalogue are served"),
     (RollsDice, "one seed gives one result"),
     (DependsOnThreads, "two threads give the result of one"),
     (GoesByPosition, "the order of rows does not matter"),
