@@ -101,9 +101,7 @@ class Asked:
         return counted if tuples.spread is None else counted @ tuples.spread
 
 
-def collapse(
-    table: Askable, columns: tuple[str, ...], keys: tuple[str, ...]
-) -> Tuples:
+def collapse(table: Askable, columns: tuple[str, ...], keys: tuple[str, ...]) -> Tuples:
     """The distinct tuples of a table and their breakdown."""
     rows = table.rows_of(sorted({*columns, *keys}))
     owner, codes = distinct_tuples([rows.faces[n].codes for n in columns], rows.rows)

@@ -21,6 +21,7 @@ MEASURES: tuple[Measure, ...] = ("chi2", "relative", "absolute")
 RESAMPLES = 1000
 CONFIDENCE = 0.95
 DRAWS_AT_ONCE = 2**21
+TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,10 @@ def compare(
     for block in blocks(queries, axes):
         x, y = truth.answer(block), shown.answer(block)
         figures[:, block.places] = x.sum(axis=1), y.sum(axis=1), chi2(x, y), l1(x, y)
-    return WorkloadError(*figures, resamples=resamples, seed=seed)
+    actual, estimated, distance, absolute = figures
+    return WorkloadError(
+        actual, estimated, distance, absolute, resamples=resamples, seed=seed
+    )
 
 
 def chi2(x: Floats, y: Floats) -> Floats:
@@ -180,7 +184,7 @@ def ratio(
 
     def percent(drawn: Floats) -> Floats:
         test, against = drawn.sum(axis=-1)
-        least = max(floor, np.finfo(np.float64).tiny)
+        least = floor or TINY
         return np.asarray(100.0 * test / np.maximum(against, least))
 
     return bootstrap(np.stack([errors, base]), percent, resamples=resamples, seed=seed)

@@ -116,18 +116,24 @@ class Split:
 
 
 def split(queries: Sequence[Query], *, share: float, seed: int) -> Split:
-    """Part queries at random; `share` of them train."""
-    order = np.random.default_rng(seed).permutation(len(queries))
-    cut = round(share * len(queries))
-    if not 0 < cut < len(queries):
+    """Part the distinct queries at random; `share` of them train.
+
+    A query that occurs several times counts once: it must not stand on both sides,
+    nor pass for several when an interval is drawn.
+    """
+    distinct = list(dict.fromkeys(replace(query, name="") for query in queries))
+    order = np.random.default_rng(seed).permutation(len(distinct))
+    cut = round(share * len(distinct))
+    if not 0 < cut < len(distinct):
         raise UsageError(
-            f"{len(queries)} queries cannot be parted with {share:g} of them to train.",
+            f"{len(distinct)} distinct queries cannot be parted with {share:g} of them "
+            "to train.",
             hint="Give more queries, or a share that leaves some on both sides.",
         )
     train, held_out = np.sort(order[:cut]), np.sort(order[cut:])
     return Split(
-        train=tuple(queries[i] for i in train),
-        held_out=tuple(queries[i] for i in held_out),
+        train=tuple(distinct[i] for i in train),
+        held_out=tuple(distinct[i] for i in held_out),
     )
 
 
