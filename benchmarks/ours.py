@@ -23,7 +23,7 @@ from benchmarks.places import (
 from benchmarks.scoring import our_reader, records_of, score
 from benchmarks.sources import QUASI, SENSITIVE, Coded, Source, adult, coded
 from sfumato.algorithms.base import Request, Solution
-from sfumato.algorithms.mondrian import Mondrian
+from sfumato.algorithms.mondrian import Cut, Mondrian
 from sfumato.data.schema import Kind
 from sfumato.data.seeds import Seed
 from sfumato.hierarchies.axis import STAR, Axis, CodedAxis, Shape
@@ -40,7 +40,7 @@ sf.anonymize(table, quasi=["age", "job"], k=5)
 """
 
 
-def search_adult(*, rows: int | None, k: int, cut: str) -> Job:
+def search_adult(*, rows: int | None, k: int, cut: Cut) -> Job:
     """The search on Adult without hierarchies; utility is that of the release."""
     source = adult(rows)
     request = _request(coded(source), k)
@@ -53,13 +53,13 @@ def search_adult(*, rows: int | None, k: int, cut: str) -> Job:
     )
 
 
-def search_synthetic(*, rows: int, data: str, k: int, cut: str) -> Job:
+def search_synthetic(*, rows: int, data: str, k: int, cut: Cut) -> Job:
     """The search on a made table."""
     request = _request(synthetic(rows, data), k)
     return Job(work=lambda: Mondrian(cut=cut).search(request), facts=_group_facts)
 
 
-def anonymize_adult(*, rows: int | None, k: int, cut: str) -> Job:
+def anonymize_adult(*, rows: int | None, k: int, cut: Cut) -> Job:
     """The whole call in memory: code, search, publish, verify, measure."""
     source = adult(rows)
     frame = pa.table(source.columns)
@@ -89,7 +89,7 @@ def published_adult(rows: int | None, k: int) -> pa.Table:
     return _anonymized(adult(rows), k, "gain")
 
 
-def anonymize_file(*, rows: int, cut: str) -> Job:
+def anonymize_file(*, rows: int, cut: Cut) -> Job:
     """The whole command: read, solve, publish, verify twice, write."""
     data, out = synthetic_csv(rows), scratch() / f"release-{cut}"
     policy = scratch() / f"policy-{rows}-{cut}.toml"

@@ -13,18 +13,38 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sfumato.api import CheckResult, Release, anonymize, check
+    from sfumato.api import (
+        CheckResult,
+        Release,
+        anonymize,
+        check,
+        tune,
+        workload_error,
+    )
     from sfumato.policy import Policy
+    from sfumato.workload.queries import Workload
 
 _HOMES = {
     "CheckResult": "sfumato.api",
     "Policy": "sfumato.policy",
     "Release": "sfumato.api",
+    "Workload": "sfumato.workload.queries",
     "anonymize": "sfumato.api",
     "check": "sfumato.api",
+    "tune": "sfumato.api",
+    "workload_error": "sfumato.api",
 }
 
-__all__ = ["CheckResult", "Policy", "Release", "anonymize", "check"]
+__all__ = [
+    "CheckResult",
+    "Policy",
+    "Release",
+    "Workload",
+    "anonymize",
+    "check",
+    "tune",
+    "workload_error",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -30,6 +30,9 @@ from sfumato.report.html import render
 
 if TYPE_CHECKING:
     from sfumato.pipeline.run import Outcome
+    from sfumato.pipeline.tuning import Tuned
+    from sfumato.workload.measures import Measure, WorkloadError
+    from sfumato.workload.queries import Workload
 
 Source = Any
 """A path, or a pandas, polars or Arrow frame."""
@@ -202,6 +205,100 @@ def check(
         groups=proof.groups.count,
         risk=risk_of(proof, form),
     )
+
+
+def workload_error(
+    original: Source,
+    release: Release | Source,
+    workload: Workload | str | os.PathLike[str],
+    policy: Policy | None = None,
+    *,
+    base: str | os.PathLike[str] | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+    **settings: Any,
+) -> WorkloadError:
+    """How far a release's answers to queries are from those of the original.
+
+    `release` is what `anonymize` gave back, or a published file or frame, ours or not;
+    of an anatomized pair, the file `data` beside the file `sensitive`. A policy (or
+    settings that make one) says what published labels stand for; without one, cells
+    are values, intervals and sets. `seed` draws the bootstrap's resamples.
+    """
+    from sfumato.pipeline.asking import ground
+
+    asked = _asking_policy(release, policy, settings, original)
+    source = _read(original, asked, {})
+    place = ground(asked, source, _workload(workload), _base(base, asked))
+    if isinstance(release, Release):
+        table, beside = release.table, release.outcome.proven.beside
+    else:
+        table = _read(release, asked, {})
+        beside = _beside(release, asked.operator_instance().form)
+    return place.error(table, beside, resamples=resamples, seed=seed)
+
+
+def tune(
+    data: Source,
+    policy: Policy,
+    workload: Workload | str | os.PathLike[str],
+    *,
+    measure: Measure | None = None,
+    train_share: float = 0.5,
+    trials: int = 40,
+    keep: Sequence[str] = (),
+    split_seed: int = 0,
+    seed: Seed | None = None,
+    threads: int | None = None,
+    progress: Progress = silent,
+    base: str | os.PathLike[str] | None = None,
+) -> Tuned:
+    """Fit attribute weights and algorithm options to a workload.
+
+    The search sees a share of the queries; the error on the others is reported with
+    an interval. Every trial meets the requirements of the policy.
+    """
+    from sfumato.pipeline.tuning import Tuning
+    from sfumato.pipeline.tuning import tune as run_search
+
+    return run_search(
+        Tuning(
+            policy=policy,
+            source=_read(data, policy, {}),
+            workload=_workload(workload),
+            base=_base(base, policy),
+            measure=measure,
+            train_share=train_share,
+            trials=trials,
+            keep=tuple(keep),
+            split_seed=split_seed,
+            seed=seed or Seed.fresh(),
+            threads=threads or os.cpu_count() or 1,
+            progress=progress,
+        )
+    )
+
+
+def _workload(workload: Workload | str | os.PathLike[str]) -> Workload:
+    from sfumato.workload.files import load_workload
+
+    if isinstance(workload, str | os.PathLike):
+        return load_workload(Path(workload))
+    return workload
+
+
+def _asking_policy(
+    release: Release | Source,
+    policy: Policy | None,
+    settings: Mapping[str, Any],
+    original: Source,
+) -> Policy:
+    """The policy that says how cells are read: given, the release's own, or none."""
+    if policy is not None or settings:
+        return policy_for(policy, settings, _read(original, policy, settings))
+    if isinstance(release, Release):
+        return release.outcome.question.policy
+    return Policy(unlisted="keep")
 
 
 def policy_for(

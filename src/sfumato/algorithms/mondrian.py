@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import ClassVar
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -45,10 +45,13 @@ PIECE = 1 << 15
 SERIAL = 50_000
 """A table of fewer records than this is cut on one thread."""
 
+Mode = Literal["strict", "relaxed"]
+Cut = Literal["gain", "widest"]
+FlatOrder = Literal["frequency", "likeness"]
 OPTIONS = {
-    "mode": ("strict", "relaxed"),
-    "cut": ("gain", "widest"),
-    "flat_order": ("frequency", "likeness"),
+    "mode": get_args(Mode),
+    "cut": get_args(Cut),
+    "flat_order": get_args(FlatOrder),
 }
 
 Ints = npt.NDArray[np.int64]
@@ -76,9 +79,9 @@ class Mondrian(Algorithm):
         "Cuts the table into ever smaller boxes while every box stays allowed."
     )
 
-    mode: str = "strict"
-    cut: str = "gain"
-    flat_order: str = "frequency"
+    mode: Mode = "strict"
+    cut: Cut = "gain"
+    flat_order: FlatOrder = "frequency"
 
     def __post_init__(self) -> None:
         for option, allowed in OPTIONS.items():

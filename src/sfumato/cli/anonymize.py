@@ -65,7 +65,7 @@ def anonymize(
     manifest, its report, and a private part that is not for publication. It is
     verified from the written file before it appears.
     """
-    chosen = _seed(seed, insecure_seed)
+    chosen = chosen_seed(seed, insecure_seed)
     manifest = release(policy, data=data, out=out, seed=chosen, settings=set_ or [])
     if json:
         print_json({"directory": str(out), "manifest": manifest})
@@ -92,7 +92,7 @@ def release(
     refuse_existing(out)
     with watched() as progress:
         made = api.anonymize(
-            _source(asked, policy, data), asked, seed=seed, progress=progress
+            source_of(asked, policy, data), asked, seed=seed, progress=progress
         )
         progress("write", 0.9)
         return made.save(out)
@@ -105,7 +105,8 @@ def _with_settings(policy: Policy, settings: list[str]) -> Policy:
     return policy
 
 
-def _source(asked: Policy, policy: Path, data: Path | None) -> Path:
+def source_of(asked: Policy, policy: Path, data: Path | None) -> Path:
+    """The file to read: the one given, or the one that the policy names."""
     if data is not None:
         return data
     if asked.data.path is None:
@@ -116,7 +117,8 @@ def _source(asked: Policy, policy: Path, data: Path | None) -> Path:
     return policy.parent / asked.data.path
 
 
-def _seed(text: str | None, number: int | None) -> Seed | None:
+def chosen_seed(text: str | None, number: int | None) -> Seed | None:
+    """The seed that options ask for; None: a fresh one."""
     from sfumato.data.seeds import Seed
 
     if text is not None and number is not None:

@@ -20,6 +20,7 @@ from sfumato.cli.demo import demo
 from sfumato.cli.failures import Manner, explain, interrupted, misused, unexpected
 from sfumato.cli.init import init
 from sfumato.cli.listing import catalogue
+from sfumato.cli.tune import tune
 from sfumato.errors import OutputError, SfumatoError
 
 app = typer.Typer(
@@ -36,6 +37,7 @@ app.command()(demo)
 app.command()(init)
 app.command()(anonymize)
 app.command()(check)
+app.command()(tune)
 app.command("list")(catalogue)
 
 

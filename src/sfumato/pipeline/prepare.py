@@ -28,7 +28,7 @@ def coded_table(policy: Policy, source: pa.Table) -> Table:
     kept = {name: role for name, role in roles.items() if role is not None}
     names = [name for name, role in kept.items() if role in CODED]
     with ThreadPoolExecutor() as pool:  # Arrow works beside the interpreter
-        coded = pool.map(lambda name: _coded(policy, source, name), names)
+        coded = pool.map(lambda name: coded_column(policy, source, name), names)
         columns = dict(zip(names, coded, strict=True))
     schema = Schema(
         tuple(_attribute(policy, name, role, columns) for name, role in kept.items())
@@ -81,7 +81,8 @@ def axes(
     )
 
 
-def _coded(policy: Policy, source: pa.Table, name: str) -> Column:
+def coded_column(policy: Policy, source: pa.Table, name: str) -> Column:
+    """One column of the source, coded as the policy says."""
     section = policy.column(name)
     return code_column(
         name,

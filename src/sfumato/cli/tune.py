@@ -1,0 +1,144 @@
+"""`sfumato tune`: fit a policy to the queries that analysts ask."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli.anonymize import chosen_seed, source_of
+from sfumato.cli.output import (
+    print_columns,
+    print_json,
+    refuse_existing_file,
+    write_new_text,
+)
+
+if TYPE_CHECKING:
+    from sfumato.pipeline.tuning import Tuned
+    from sfumato.workload.measures import Estimate
+
+
+class ErrorMeasure(StrEnum):
+    """What is made small."""
+
+    CHI2 = "chi2"
+    RELATIVE = "relative"
+    ABSOLUTE = "absolute"
+
+
+def tune(
+    policy: Annotated[Path, typer.Argument(metavar="POLICY")],
+    workload: Annotated[
+        Path, typer.Option(help="The queries: a .toml, .json or .sql file.")
+    ],
+    data: Annotated[
+        Path | None,
+        typer.Option(help="The source, instead of the policy's data.path."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the tuned policy here; a new file.")
+    ] = None,
+    measure: Annotated[
+        ErrorMeasure | None,
+        typer.Option(help="Left out: chi2 for histograms, relative for counts."),
+    ] = None,
+    train_share: Annotated[
+        float, typer.Option(help="The share of the queries that the search sees.")
+    ] = 0.5,
+    trials: Annotated[
+        int, typer.Option(min=1, help="How many settings may be tried.")
+    ] = 40,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A column or option that stays as it is; may be repeated.",
+        ),
+    ] = None,
+    split_seed: Annotated[
+        int, typer.Option(metavar="N", help="Parts the queries otherwise.")
+    ] = 0,
+    insecure_seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Repeatable draws, for tests and papers."),
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="One JSON object on stdout.")
+    ] = False,
+) -> int:
+    """Fit attribute weights and algorithm options to a workload.
+
+    POLICY is a policy file. The search sees a part of the queries; the error on the
+    others, which it never saw, is reported with an interval, so that over-fitting
+    shows. Requirements are never changed, and every trial is proven to meet them.
+    """
+    from sfumato import api
+    from sfumato.cli.progress import watched
+    from sfumato.policy import Policy
+
+    if out is not None:
+        refuse_existing_file(out)
+    asked = Policy.load(policy)
+    with watched() as progress:
+        tuned = api.tune(
+            source_of(asked, policy, data),
+            asked,
+            workload,
+            measure=None if measure is None else measure.value,
+            train_share=train_share,
+            trials=trials,
+            keep=keep or (),
+            split_seed=split_seed,
+            seed=chosen_seed(None, insecure_seed),
+            progress=progress,
+        )
+    if out is not None:
+        write_new_text(out, tuned.policy.dump())
+    if json:
+        print_json(tuned.record() | {"policy": None if out is None else str(out)})
+    else:
+        _print(tuned, out)
+    return 0
+
+
+def _print(tuned: Tuned, out: Path | None) -> None:
+    typer.echo(f"Tried {len(tuned.trials)} settings.")
+    if tuned.changes:
+        print_columns([(key, _shown(value)) for key, value in tuned.changes.items()])
+    else:
+        typer.echo("Nothing that was tried beats the policy as it is.")
+    typer.echo(f"\nError ({tuned.measure}, mean per query, 95 % interval):")
+    print_columns(_rows(tuned))
+    typer.echo(f"\n{_verdict(tuned)}")
+    if out is not None:
+        typer.echo(f"The tuned policy is in {out}.")
+
+
+def _rows(tuned: Tuned) -> list[tuple[str, ...]]:
+    head = ("queries", "before", "tuned", "percent of before")
+    train = (tuned.train_before, tuned.train, tuned.train_ratio)
+    unseen = (tuned.held_out_before, tuned.held_out, tuned.held_out_ratio)
+    return [
+        head,
+        (f"{tuned.train_queries} seen", *map(_interval, train)),
+        (f"{tuned.held_out_queries} unseen", *map(_interval, unseen)),
+    ]
+
+
+def _interval(figure: Estimate) -> str:
+    return f"{figure.value:.4g} [{figure.low:.4g}, {figure.high:.4g}]"
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _verdict(tuned: Tuned) -> str:
+    if tuned.better:
+        return "Unseen queries are answered better, by more than chance explains."
+    if not tuned.changes:
+        return "Keep the policy, or allow more trials."
+    return "On unseen queries the gain cannot be told from chance: keep the old policy."

@@ -1,0 +1,275 @@
+"""Fitting weights and options to a workload, under the same requirements."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from math import inf
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.algorithms.base import Algorithm, Progress, silent
+from sfumato.data.schema import Role
+from sfumato.data.seeds import Seed
+from sfumato.errors import InfeasibleError, PolicyError, RefusedError, SearchError
+from sfumato.pipeline.asking import Ground, ground
+from sfumato.pipeline.run import Run, anonymize
+from sfumato.policy import Policy
+from sfumato.publish.base import Form
+from sfumato.workload.measures import Estimate, Measure, bootstrap, ratio
+from sfumato.workload.queries import Query, Split, Workload, split
+from sfumato.workload.search import Field, Settings, Trial, best, search
+
+Floats = npt.NDArray[np.float64]
+SWAP_DRAWS = 5
+"""Draws over which the error of a swapped table is averaged."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Tuning:
+    """What is to be tuned, and how long."""
+
+    policy: Policy
+    source: pa.Table
+    workload: Workload
+    base: Path | None = None
+    measure: Measure | None = None
+    """Left out: χ² where a query has a breakdown, relative error where none has."""
+    train_share: float = 0.5
+    trials: int = 40
+    keep: tuple[str, ...] = ()
+    """Columns whose weights, and options of the algorithm, that stay as they are."""
+    split_seed: int = 0
+    seed: Seed = field(default_factory=Seed.fresh)
+    threads: int = field(default_factory=lambda: os.cpu_count() or 1)
+    progress: Progress = silent
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Tuned:
+    """The policy with the lowest training error, and what it is worth elsewhere."""
+
+    policy: Policy
+    changes: Settings
+    """The settings that differ from the policy that came in."""
+    measure: Measure
+    trials: tuple[Trial, ...]
+    train_queries: int
+    held_out_queries: int
+    train: Estimate
+    """Mean training error of the tuned policy."""
+    train_before: Estimate
+    held_out: Estimate
+    """Mean error of the tuned policy on queries that the search never saw."""
+    held_out_before: Estimate
+    train_ratio: Estimate
+    """Training error in percent of what it was."""
+    held_out_ratio: Estimate
+    """Held-out error in percent of what it was; above the training ratio by as much
+    as the search over-fitted."""
+
+    @property
+    def better(self) -> bool:
+        """Whether the held-out error fell by more than chance explains."""
+        return self.held_out_ratio.high < 100.0
+
+    def record(self) -> dict[str, Any]:
+        """Every figure, for machines."""
+        return {
+            "better": self.better,
+            "measure": self.measure,
+            "changes": dict(self.changes),
+            "train": _part(
+                self.train_queries, self.train_before, self.train, self.train_ratio
+            ),
+            "held_out": _part(
+                self.held_out_queries,
+                self.held_out_before,
+                self.held_out,
+                self.held_out_ratio,
+            ),
+            "trials": [
+                {"settings": dict(each.settings), "error": each.error}
+                for each in self.trials
+            ],
+        }
+
+
+def tune(tuning: Tuning) -> Tuned:
+    """Search on a part of the workload, and judge the outcome on the rest.
+
+    The held-out part is asked of fresh draws: neither its queries nor its random
+    numbers were seen by the search.
+    """
+    _refuse(tuning.policy)
+    asked = ground(tuning.policy, tuning.source, tuning.workload, tuning.base)
+    parts = split(asked.queries, share=tuning.train_share, seed=tuning.split_seed)
+    bench = _Bench(tuning, asked, tuning.measure or _fitting(asked.queries))
+    room = room_of(tuning.policy, keep=tuning.keep)
+    trials = search(room, bench.scorer(parts.train), trials=tuning.trials)
+    if trials[0].error == inf:
+        bench.errors(tuning.policy, parts.train, "train")
+    chosen = best(trials)
+    changes = {
+        key: value for key, value in chosen.settings.items() if value != room.start[key]
+    }
+    return _judged(bench, parts, trials, changes)
+
+
+def room_of(policy: Policy, *, keep: Sequence[str] = ()) -> Field:
+    """The weights of quasi-identifiers and the options with a known set of values."""
+    quasi = policy.names(Role.QUASI)
+    algorithm = policy.algorithm_instance()
+    options = _options(algorithm)
+    strange = [name for name in keep if name not in (*quasi, *options)]
+    if strange:
+        raise PolicyError(
+            f"'{strange[0]}' is no quasi-identifier and no option to be searched.",
+            hint=f"Known here: {', '.join((*quasi, *options))}.",
+        )
+    return Field(
+        weights={
+            f"columns.{json.dumps(name)}.weight": policy.column(name).weight
+            for name in quasi
+            if name not in keep
+        },
+        options={
+            f"algorithm.{name}": values
+            for name, values in options.items()
+            if name not in keep
+        },
+    )
+
+
+def _options(algorithm: Algorithm) -> dict[str, list[Any]]:
+    """Options that are true or false, or one of a few words; the present value first."""
+    hints = get_type_hints(type(algorithm))
+    found = {}
+    for each in fields(algorithm):
+        hint, present = hints[each.name], getattr(algorithm, each.name)
+        values = list(get_args(hint)) if get_origin(hint) is Literal else []
+        values = [True, False] if hint is bool else values
+        if present in values:
+            found[each.name] = [present, *(v for v in values if v != present)]
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Bench:
+    """Makes releases and asks them."""
+
+    tuning: Tuning
+    ground: Ground
+    measure: Measure
+
+    def scorer(self, queries: Sequence[Query]) -> _Scorer:
+        return _Scorer(self, queries)
+
+    def errors(self, policy: Policy, queries: Sequence[Query], phase: str) -> Floats:
+        """The error of each query, averaged over the draws of a swap."""
+        form = policy.operator_instance().form
+        draws = SWAP_DRAWS if form is Form.SWAPPED else 1
+        drawn = [self._drawn(policy, queries, phase, i) for i in range(draws)]
+        return np.asarray(np.mean(drawn, axis=0))
+
+    def _drawn(
+        self, policy: Policy, queries: Sequence[Query], phase: str, draw: int
+    ) -> Floats:
+        made = anonymize(
+            Run(
+                policy=policy,
+                source=self.tuning.source,
+                base=self.tuning.base,
+                seed=self.tuning.seed.child("tune", phase, draw),
+                threads=self.tuning.threads,
+            )
+        ).proven
+        found = self.ground.error(made.table, made.beside, queries=queries)
+        return found.of(self.measure)
+
+
+class _Scorer:
+    """The mean training error of settings; infinite where they give no release."""
+
+    def __init__(self, bench: _Bench, queries: Sequence[Query]) -> None:
+        self.bench, self.queries, self.done = bench, queries, 0
+
+    def __call__(self, settings: Settings) -> float:
+        tuning = self.bench.tuning
+        tuning.progress("tune", min(self.done / max(tuning.trials, 1), 1.0))
+        self.done += 1
+        try:
+            policy = changed(tuning.policy, settings)
+            return float(self.bench.errors(policy, self.queries, "train").mean())
+        except (InfeasibleError, SearchError, RefusedError):
+            return inf
+
+
+def changed(policy: Policy, settings: Settings) -> Policy:
+    """A policy with some settings changed."""
+    for key, value in settings.items():
+        policy = policy.with_setting(key, _written(value))
+    return policy
+
+
+def _written(value: Any) -> Any:
+    """Texts are quoted, so that none is taken for a number or a date."""
+    return json.dumps(value) if isinstance(value, str) else value
+
+
+def _judged(
+    bench: _Bench, parts: Split, trials: tuple[Trial, ...], changes: Settings
+) -> Tuned:
+    before, after = bench.tuning.policy, changed(bench.tuning.policy, changes)
+    train = [bench.errors(each, parts.train, "train") for each in (before, after)]
+    unseen = [
+        bench.errors(each, parts.held_out, "held out") for each in (before, after)
+    ]
+    return Tuned(
+        policy=after,
+        changes=changes,
+        measure=bench.measure,
+        trials=trials,
+        train_queries=len(parts.train),
+        held_out_queries=len(parts.held_out),
+        train=_mean(train[1]),
+        train_before=_mean(train[0]),
+        held_out=_mean(unseen[1]),
+        held_out_before=_mean(unseen[0]),
+        train_ratio=ratio(train[1], train[0]),
+        held_out_ratio=ratio(unseen[1], unseen[0]),
+    )
+
+
+def _mean(errors: Floats) -> Estimate:
+    return bootstrap(errors[None, :], lambda drawn: np.asarray(drawn[0].mean(axis=-1)))
+
+
+def _fitting(queries: Sequence[Query]) -> Measure:
+    return "chi2" if any(query.keys for query in queries) else "relative"
+
+
+def _part(
+    queries: int, before: Estimate, after: Estimate, percent: Estimate
+) -> dict[str, Any]:
+    return {
+        "queries": queries,
+        "error_before": before.record(),
+        "error": after.record(),
+        "percent_of_before": percent.record(),
+    }
+
+
+def _refuse(policy: Policy) -> None:
+    if policy.process_models():
+        raise RefusedError(
+            f"Tuning would look at the data outside {policy.process_models()[0].name}: "
+            "every trial spends budget, and so does every error that is measured.",
+            hint="Choose weights and options without the data.",
+        )

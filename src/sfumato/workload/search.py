@@ -1,0 +1,107 @@
+"""A search over settings, one at a time, for the lowest error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from types import MappingProxyType
+from typing import Any
+
+Settings = Mapping[str, Any]
+"""Values by the key of a policy."""
+FACTORS = (5.0, 2.0, 1.25)
+"""By how much a weight is raised and lowered, coarse to fine. Five is the step of
+Boger 2020, figure 6."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Settings that were tried, and their error; infinite where no release was made."""
+
+    settings: Settings
+    error: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field:
+    """What may be changed, and the values that it has at first."""
+
+    weights: Mapping[str, float]
+    options: Mapping[str, Sequence[Any]]
+    """The values that each option may have, the present one first."""
+
+    @property
+    def start(self) -> Settings:
+        return {**self.weights, **{key: v[0] for key, v in self.options.items()}}
+
+
+def search(
+    field: Field, score: Callable[[Settings], float], *, trials: int
+) -> tuple[Trial, ...]:
+    """Change one setting at a time and keep what lowers the error.
+
+    Options come first, then weights by ever smaller factors, each factor until no
+    single change helps. The first trial is the start; the best comes out by `best`.
+    """
+    book = _Book(score, trials)
+    now = book.tried(field.start)
+    now = _swept(book, now, lambda at: _other_options(field, at))
+    for factor in FACTORS:
+        improved = True
+        while improved and not book.full:
+            found = _swept(book, now, _reweighed(field, factor))
+            improved, now = found.error < now.error, found
+    return tuple(book.trials.values())
+
+
+def best(trials: Sequence[Trial]) -> Trial:
+    """The trial with the lowest error, the first of several."""
+    return min(trials, key=lambda trial: trial.error)
+
+
+class _Book:
+    """What was tried; nothing is tried twice, nor more often than allowed."""
+
+    def __init__(self, score: Callable[[Settings], float], limit: int) -> None:
+        self.score, self.limit = score, limit
+        self.trials: dict[tuple[tuple[str, Any], ...], Trial] = {}
+
+    @property
+    def full(self) -> bool:
+        return len(self.trials) >= self.limit
+
+    def tried(self, settings: Settings) -> Trial:
+        key = tuple(sorted(settings.items()))
+        if key not in self.trials:
+            if self.full:
+                return Trial(settings, inf)
+            frozen = MappingProxyType(dict(settings))
+            self.trials[key] = Trial(frozen, self.score(settings))
+        return self.trials[key]
+
+
+Changes = Callable[[Settings], Iterator[tuple[str, Any]]]
+
+
+def _swept(book: _Book, now: Trial, changes: Changes) -> Trial:
+    """Try each change once, from wherever the ones before it led."""
+    for key, value in changes(now.settings):
+        found = book.tried({**now.settings, key: value})
+        now = found if found.error < now.error else now
+    return now
+
+
+def _other_options(field: Field, _at: Settings) -> Iterator[tuple[str, Any]]:
+    for key, values in field.options.items():
+        for value in values[1:]:
+            yield key, value
+
+
+def _reweighed(field: Field, factor: float) -> Changes:
+    def changes(at: Settings) -> Iterator[tuple[str, Any]]:
+        for key in field.weights:
+            yield key, at[key] * factor
+            yield key, at[key] / factor
+
+    return changes
