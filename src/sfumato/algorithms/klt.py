@@ -117,8 +117,9 @@ class Klt(Algorithm):
             )
         if request.missing_any and _missing_sensitive(request):
             raise RefusedError(
-                'klt cannot let a missing sensitive value stand for any (missing_as = "any").',
-                hint='Take \'mondrian\', or set data.missing_as to "value" or "drop".',
+                "klt cannot let a missing sensitive value stand for any value "
+                '(data.missing_as = "any").',
+                hint="Take 'mondrian', or set data.missing_as to \"value\".",
             )
 
     def search(self, request: Request) -> Solution:

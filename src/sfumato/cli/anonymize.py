@@ -178,8 +178,13 @@ def _measure_rows(measures: Mapping[str, float]) -> list[tuple[str, str]]:
 
 def _file_rows(out: Path) -> list[tuple[str, str]]:
     data = next(iter(sorted(out.glob("data.*"))), out / "data")
+    beside = [
+        *((str(path), "its second table") for path in sorted(out.glob("sensitive.*"))),
+        *((str(path), "how to join them") for path in out.glob("README.txt")),
+    ]
     return [
         (str(data), "the release"),
+        *beside,
         (str(out / "manifest.json"), "its record, for machines; publish it along"),
         (str(out / "report.html"), "its report, for people; publish it along"),
         (

@@ -44,7 +44,13 @@ from sfumato.pipeline.prepare import (
 )
 from sfumato.pipeline.question import Private, Question, refuse_pairing
 from sfumato.policy import Policy
-from sfumato.publish.base import Draft, Form, Material, Operator
+from sfumato.publish.base import (
+    Draft,
+    Form,
+    Material,
+    Operator,
+    refuse_without_sensitive,
+)
 from sfumato.verify import Proof
 
 
@@ -242,13 +248,7 @@ def _refuse(operator: Operator, policy: Policy) -> None:
     refuse_pairing(operator.form, policy.models())
     if operator.form is Form.CELLS:
         return
-    if not policy.names(Role.SENSITIVE):
-        raise RefusedError(
-            f"'{operator.name}' hides whose the sensitive values are; no column is "
-            "sensitive, and the table would be published as it is.",
-            hint='Give role = "sensitive" to what nobody may learn, or publish by '
-            "'generalize'.",
-        )
+    refuse_without_sensitive(operator.name, policy.names(Role.SENSITIVE))
     if policy.names(Role.SUBJECT):
         raise RefusedError(
             f"'{operator.name}' cannot promise anything per person: in what it "

@@ -12,7 +12,14 @@ import pyarrow as pa
 
 from sfumato.data.schema import Role
 from sfumato.errors import PolicyError
-from sfumato.publish.base import Draft, Form, Material, Operator, exact_column
+from sfumato.publish.base import (
+    Draft,
+    Form,
+    Material,
+    Operator,
+    exact_column,
+    refuse_without_sensitive,
+)
 
 GROUP = "group"
 COUNT = "count"
@@ -57,6 +64,7 @@ class Anatomize(Operator):
     form: ClassVar[Form] = Form.ANATOMIZED
 
     def publish(self, material: Material) -> Draft:
+        refuse_without_sensitive(self.name, material.table.schema.sensitive)
         names = _random_numbers(material)
         shape = (material.grouping.count, len(material.quasi))
         return Draft(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar
@@ -18,6 +18,7 @@ from sfumato.data.grouping import Grouping
 from sfumato.data.schema import Attribute, Role
 from sfumato.data.seeds import Seed
 from sfumato.data.table import Table
+from sfumato.errors import RefusedError
 from sfumato.hierarchies.axis import CodedAxis
 
 Matrix = npt.NDArray[np.float64]
@@ -153,6 +154,17 @@ class Labels:
         """As an Arrow dictionary, one cell per group."""
         return pa.DictionaryArray.from_arrays(
             pa.array(self.index, pa.int32()), pa.array(self.texts, pa.string())
+        )
+
+
+def refuse_without_sensitive(operator: str, sensitive: Sequence[str]) -> None:
+    """Refuse to hide whose the sensitive values are where there are none."""
+    if not sensitive:
+        raise RefusedError(
+            f"'{operator}' hides whose the sensitive values are; no column is "
+            "sensitive, and the table would be published as it is.",
+            hint='Give role = "sensitive" to what nobody may learn, or publish by '
+            "'generalize'.",
         )
 
 

@@ -12,7 +12,14 @@ import pyarrow as pa
 
 from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
-from sfumato.publish.base import Draft, Form, Material, Operator, exact_column
+from sfumato.publish.base import (
+    Draft,
+    Form,
+    Material,
+    Operator,
+    exact_column,
+    refuse_without_sensitive,
+)
 
 Rows = npt.NDArray[np.int64]
 
@@ -39,6 +46,7 @@ class Swap(Operator):
     """Whether a row's sensitive values move as one, or each column on its own."""
 
     def publish(self, material: Material) -> Draft:
+        refuse_without_sensitive(self.name, material.table.schema.sensitive)
         columns: dict[str, pa.Array | pa.ChunkedArray] = {}
         givers = self._givers(material)
         for attribute in material.table.schema:

@@ -241,8 +241,17 @@ def _solved(algorithm: Algorithm) -> Iterator[tuple[Request, Grouping]]:
     for table in awkward_tables():
         if table.rows > 1:
             request = request_for(table, [KAnonymity(k=2)], removable=table.rows // 20)
-            if _one_group_does(request):
+            if _one_group_does(request) and _accepts(algorithm, request):
                 yield request, algorithm.solve(request).grouping
+
+
+def _accepts(algorithm: Algorithm, request: Request) -> bool:
+    """Whether a request is not refused; that it may be is asked elsewhere."""
+    try:
+        algorithm.check(request)
+    except RefusedError:
+        return False
+    return True
 
 
 def _leaves_input_alone(algorithm: Algorithm) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -19,7 +20,6 @@ from sfumato.models.l_diversity import LDiversity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.models.theta_diversity import ThetaDiversity
 from sfumato.testing.samples import flat_axis, random_tree
-
 
 # The six steps, straightforward and quadratic.
 
@@ -46,7 +46,9 @@ class Table:
         self.axes = [coded.axis for coded in request.quasi]
         by_tree = algorithm.categories == "hierarchy"
         self.kinds = [self.kind(axis, by_tree) for axis in self.axes]
-        scaled = [self.scaled(*pair) for pair in zip(request.quasi, self.kinds)]
+        scaled = [
+            self.scaled(*pair) for pair in zip(request.quasi, self.kinds, strict=True)
+        ]
         columns = [column for column, _ in scaled]
         self.lengths = [length for _, length in scaled]
         self.points = list(zip(*columns, strict=True))
@@ -152,7 +154,7 @@ def six_steps(request: Request, algorithm: Klt) -> list[list[int]]:
         waiting = []
         for row in reversed(queue) if table.old else queue:
             own = Plain(table, row)
-            group = nearest(table, own, groups, lambda g: table.has_room(g, row))
+            group = nearest(table, own, groups, partial(table.has_room, row=row))
             if group is None:
                 waiting.append(row)
             else:
@@ -167,10 +169,10 @@ def merge(table: Table, groups: list[Plain]) -> None:
     for group in groups:
         while group.rows and not table.satisfied(group):
             others = [g for g in groups if g.rows]
-            other = nearest(table, group, others, lambda g: table.satisfied(group, g))
+            other = nearest(table, group, others, partial(table.satisfied, group))
             if other is None:
                 other = nearest(
-                    table, group, others, lambda g: table.within_theta(group, g)
+                    table, group, others, partial(table.within_theta, group)
                 )
             if other is None:
                 break
