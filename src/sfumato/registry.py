@@ -60,6 +60,7 @@ CATALOGUE = {
         "suppress": "sfumato.publish.suppress:Suppress",
         "swap": "sfumato.publish.swap:Swap",
         "anatomize": "sfumato.publish.anatomize:Anatomize",
+        "microaggregate": "sfumato.publish.microaggregate:Microaggregate",
     },
     "metrics": {
         "ncp": "sfumato.metrics.ncp:Ncp",

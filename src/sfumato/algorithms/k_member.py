@@ -19,7 +19,6 @@ from sfumato.algorithms.clustering import (
     require_choice,
 )
 from sfumato.algorithms.space import require_whole_table
-from sfumato.hierarchies.axis import Shape
 from sfumato.kernels.growing import FIRST, FURTHEST, RANDOM, ROWS, Work, grow_members
 
 SEEDS = {"first": FIRST, "furthest": FURTHEST, "random": RANDOM}
@@ -32,18 +31,17 @@ class KMember(Algorithm):
     """Greedy clustering: a group takes its nearest row until it is allowed.
 
     Guarantee: every group meets every requirement; no row is suppressed.
-    Method: begin a group with the row farthest from the one added last (`furthest`,
-    the paper's rule), with the first left in the order of codes (`first`), or with
-    one drawn (`random`); add the row with which the group then loses least, until it
-    has k rows and meets every requirement. Left-over rows join the group whose loss
-    grows least. `auto` is `furthest` without hierarchies and `first` with them, where
-    late groups of `furthest` collect what is left all over the table. Once the places
+    Method: begin a group with the first row left in the order of codes (`first`), with
+    the row farthest from the one added last (`furthest`, the paper's rule, whose late
+    groups collect what is left all over the table), or with one drawn (`random`); add
+    the row with which the group then loses least, until it has k rows and meets every
+    requirement. Left-over rows join the group whose loss grows least. Once the places
     left are as many as the sensitive values still missing, only rows that help are
     admitted. A group that cannot be completed is dissolved.
     Exact: the nearest row is found through bounds on blocks of rows, never missed;
     of equal ones, the first in the order of codes is taken.
     Departs from the paper in the loss: NCP in place of the height of taxonomy nodes.
-    Cost: at worst quadratic in the distinct tuples; Adult takes less than a second.
+    Cost: at worst quadratic in the distinct tuples; Adult takes seconds.
     Limits: greedy; groups may overlap, and the last ones are wide.
     Reference: Byun, Kamra, Bertino and Li, Efficient k-anonymization using clustering
     techniques, DASFAA 2007.
@@ -54,10 +52,10 @@ class KMember(Algorithm):
         "Grows one group after another by the row with which it loses least."
     )
 
-    seed: str = "auto"
+    seed: str = "first"
 
     def __post_init__(self) -> None:
-        require_choice(self.name, "seed", self.seed, ("auto", *SEEDS))
+        require_choice(self.name, "seed", self.seed, tuple(SEEDS))
 
     def check(self, request: Request) -> None:
         require_whole_table(self.name, request)
@@ -66,9 +64,7 @@ class KMember(Algorithm):
         """Find a grouping that meets every requirement."""
         if request.rows == 0:
             return nothing()
-        tree = any(coded.axis.shape is Shape.TREE for coded in request.quasi)
-        seed = ("first" if tree else "furthest") if self.seed == "auto" else self.seed
-        return cluster(prepare(request, Plan()), seed)
+        return cluster(prepare(request, Plan()), self.seed)
 
 
 def cluster(task: Task, seed: str) -> Solution:

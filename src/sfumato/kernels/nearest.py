@@ -145,12 +145,9 @@ def _cut(
     place = index.place[start : start + index.alive[node]]
     best = -1.0
     axis = 0
+    counts = np.zeros(max(1, np.max(sizes)), dtype=np.int64)
     for j in range(units.low.shape[1]):
-        lowest, highest = units.low[place[0], j], units.low[place[0], j]
-        for u in place:
-            lowest = min(lowest, units.low[u, j])
-            highest = max(highest, units.low[u, j])
-        width = spread[j] * (highest - lowest) / max(sizes[j] - 1, 1)
+        width = spread[j] * _parting(units, place, j, counts) / max(sizes[j] - 1, 1)
         if width > best:
             best = width
             axis = j
@@ -160,12 +157,41 @@ def _cut(
     keys.sort()
     for i in range(len(place)):
         place[i] = keys[i] & 0xFFFFFFFF
-    half = len(place) // 2
+    half = _border(keys, len(place) // 2)
     for side in range(2):
         index.child[node, side] = new + side
         index.parent[new + side] = node
         index.start[new + side] = start + side * half
         index.alive[new + side] = half if side == 0 else len(place) - half
+
+
+@numba.njit(cache=True, nogil=True)
+def _parting(units: Units, place: Ints, j: int, counts: Ints) -> float:
+    """How much a cut on column j parts: the span of codes × the share of units that
+    do not have the median code. `counts` holds zeros, and does so again afterwards.
+    """
+    lowest, highest = units.low[place[0], j], units.low[place[0], j]
+    for u in place:
+        code = units.low[u, j]
+        lowest, highest = min(lowest, code), max(highest, code)
+        counts[code] += 1
+    seen, median = 0, 0
+    for code in range(lowest, highest + 1):
+        if 2 * seen < len(place):
+            median = counts[code]
+        seen += counts[code]
+        counts[code] = 0
+    return (highest - lowest) * (1.0 - median / len(place))
+
+
+@numba.njit(cache=True, nogil=True)
+def _border(keys: Ints, half: int) -> int:
+    """The place nearest to the middle where a new code begins, if there is one."""
+    for step in range(half - LEAF // 2):
+        for place in (half - step, half + step):
+            if place < len(keys) - LEAF // 2 and keys[place] >> 32 != keys[place - 1] >> 32:
+                return place
+    return half
 
 
 @numba.njit(cache=True, nogil=True)

@@ -159,8 +159,8 @@ def _node_bound_texts(extent: Extent) -> tuple[list[str | None], list[str | None
             f"Column '{axis.name}' has a hierarchy whose nodes have no bounds.",
             hint='Publish its numbers as "interval", or use an interval hierarchy.',
         )
-    low = [_number_text(axis.kind, b) for b in bounds[:, 0]]
-    high = [_number_text(axis.kind, b) for b in bounds[:, 1]]
+    low = [number_text(axis.kind, b) for b in bounds[:, 0]]
+    high = [number_text(axis.kind, b) for b in bounds[:, 1]]
     for code, label in enumerate(axis.labels):
         known = None if code == axis.missing else label
         low[code] = high[code] = known
@@ -176,10 +176,11 @@ def _means(extent: Extent) -> pa.Array:
     counts = np.bincount(owners, minlength=grouping.count)
     with np.errstate(invalid="ignore"):
         means = sums / counts
-    return pa.array([_number_text(axis.kind, m) for m in means], pa.string())
+    return pa.array([number_text(axis.kind, m) for m in means], pa.string())
 
 
-def _number_text(kind: Kind, number: float) -> str | None:
+def number_text(kind: Kind, number: float) -> str | None:
+    """A number as a cell of its kind; None if there is none."""
     if not np.isfinite(number):
         return None
     if kind is Kind.DATE:

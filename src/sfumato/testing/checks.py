@@ -41,6 +41,8 @@ OPTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = MappingProxyType(
             "relaxed-widest": {"mode": "relaxed", "cut": "widest"},
             "likeness": {"flat_order": "likeness"},
         },
+        "k-member": {"defaults": {}, "furthest": {"seed": "furthest"}},
+        "tgc": {"defaults": {}, "utility": {"preset": "TGCU", "size": 12}},
         "generalize": {
             "defaults": {},
             "bounds": {"numbers": "bounds"},
@@ -75,6 +77,8 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
         ("generalize", "a cell contains the source value: mean"): _MEAN,
         ("generalize", "losses agree with their definition: mean"): _MEAN,
         ("generalize", "losses agree with their definition: bounds"): _BOUNDS,
+        ("microaggregate", "a cell contains the source value"): _MEAN,
+        ("microaggregate", "losses agree with their definition"): _MEAN,
     }
 )
 """Checks that a thing of the catalogue cannot meet: its name and how the check's text
