@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Request
+from sfumato.algorithms.base import Request, Solution
 from sfumato.algorithms.compiled import Compiled, compile_rules, request_rules
 from sfumato.algorithms.pieces import Clock
 from sfumato.data.grouping import Grouping
@@ -283,7 +283,8 @@ def _scaled(axis: Axis, occurring: Codes) -> Floats:
     known = numbers[occurring][~np.isnan(numbers[occurring])]
     if not len(known) or known.max() == known.min():
         return numbers * 0.0
-    return (numbers - known.min()) / (known.max() - known.min())
+    span = float(known.max() - known.min())
+    return np.asarray((numbers - known.min()) / span, dtype=np.float64)
 
 
 def _contributions(axis: Axis, occurring: Codes, reach: float) -> Floats:
@@ -331,9 +332,7 @@ def make_clusters(task: Task, groups: int | None = None) -> Clusters:
     )
 
 
-def make_work(
-    task: Task, *, seed: int, order: Ints, parts: Ints, layout: Ints
-) -> Work:
+def make_work(task: Task, *, seed: int, order: Ints, parts: Ints, layout: Ints) -> Work:
     """Everything for groups to grow in: parts of `layout`, seeds in `order`."""
     units, secrets = task.units, task.secrets
     kind, sizes = column_kinds(units)
@@ -344,7 +343,10 @@ def make_work(
     index = build_index(units, kind, sizes, spread, parts, layout)
     used = spread > 0
     values = int(sizes[base:].max(initial=1))
-    aim, clusters = make_aim(kind, sizes, new_boxes(units.tables, 1)), make_clusters(task)
+    aim, clusters = (
+        make_aim(kind, sizes, new_boxes(units.tables, 1)),
+        make_clusters(task),
+    )
     search, remove = search_pointers(units, index, aim)
     work = Work(
         units=units,
@@ -382,9 +384,7 @@ def finish(task: Task, clusters: Clusters, middle: Ints, *, by_rows: bool) -> Gr
     return Grouping.renumbered(group_of)
 
 
-def place_rest(
-    task: Task, clusters: Clusters, middle: Ints, *, by_rows: bool
-) -> None:
+def place_rest(task: Task, clusters: Clusters, middle: Ints, *, by_rows: bool) -> None:
     """Put each unit left over where the loss grows least; the rest is a group."""
     rest = np.flatnonzero(clusters.left)
     groups = int(clusters.number[GROUPS])

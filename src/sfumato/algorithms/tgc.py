@@ -198,9 +198,7 @@ class Tgc(Algorithm):
             progress=silent,
         )
 
-    def cluster(
-        self, task: Task, limits: Limits, least: int
-    ) -> tuple[Grouping, int]:
+    def cluster(self, task: Task, limits: Limits, least: int) -> tuple[Grouping, int]:
         """Algorithms 2 and 1, then the rows left over; the groups, and the parts."""
         request, units = task.request, task.units
         _, sizes = column_kinds(units)
@@ -210,9 +208,7 @@ class Tgc(Algorithm):
             )
             order = request.seed.child("seeds").permutation(len(units.copies))
             where = np.empty(len(layout), dtype=np.int64)
-            where[layout] = np.searchsorted(
-                parts, np.arange(len(layout)), side="right"
-            )
+            where[layout] = np.searchsorted(parts, np.arange(len(layout)), side="right")
             order = order[np.argsort(where[order], kind="stable")]
             work = make_work(task, seed=RANDOM, order=order, parts=parts, layout=layout)
         room, finished = task.room, False

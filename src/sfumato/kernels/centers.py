@@ -214,9 +214,7 @@ def _gather(
 
 
 @numba.njit(cache=True, nogil=True)
-def mdav_some(
-    records: Records, k: int, group_of: Ints, groups: int, limit: int
-) -> int:
+def mdav_some(records: Records, k: int, group_of: Ints, groups: int, limit: int) -> int:
     """Form up to `limit` pairs of groups; how many groups there are then.
 
     Units without a group have −1. While 3k are left, a group around the unit farthest

@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 
 from sfumato.kernels.greedy import Histograms
-from sfumato.kernels.nearest import pointer
+from sfumato.kernels.nearest import pointer, types_of
 from sfumato.kernels.rules import RuleTable, group_ok
 from sfumato.kernels.units import (
     Box,
@@ -95,7 +95,9 @@ def told(
     while entry >= 0:
         other = clusters.unit[entry]
         rows = clusters.count[entry] * units.weight[other]
-        total += rows * contribution(secrets, a, value, units.low[other, units.axes + a])
+        total += rows * contribution(
+            secrets, a, value, units.low[other, units.axes + a]
+        )
         entry = clusters.follower[entry]
     return total
 
@@ -131,7 +133,12 @@ def add_unit(
 
 @numba.njit(cache=True, nogil=True)
 def group_meets(
-    units: Units, clusters: Clusters, g: int, h: int, u: int, rules: RuleTable,
+    units: Units,
+    clusters: Clusters,
+    g: int,
+    h: int,
+    u: int,
+    rules: RuleTable,
     room: Histograms,
 ) -> bool:
     """Whether group g, with group h (unless −1) and unit u (unless −1), is allowed."""
@@ -160,7 +167,7 @@ def meets_pointer(
     units: Units, clusters: Clusters, rules: RuleTable, room: Histograms
 ) -> Any:
     """`group_meets` behind a pointer, so that callers compile without it."""
-    made = [numba.typeof(each) for each in (units, clusters, rules, room)]
+    made = types_of(units, clusters, rules, room)
     whole = [types.int64] * 3
     signature = types.boolean(*made[:2], *whole, *made[2:])
     return pointer(group_meets, signature)
@@ -238,7 +245,17 @@ def insert_rest(
         high = min(groups, low + window)
         for _ in range(clusters.left[u]):
             g = _best_place(
-                units, clusters, secrets, u, low, high, by_rows, losses, growth, rules, room
+                units,
+                clusters,
+                secrets,
+                u,
+                low,
+                high,
+                by_rows,
+                losses,
+                growth,
+                rules,
+                room,
             )
             if g < 0:
                 homeless += 1
@@ -350,7 +367,9 @@ def settle(
     merges = 0
     g = begin
     while g < clusters.number[GROUPS] and merges < limit:
-        if clusters.size[g] == 0 or group_meets(units, clusters, g, -1, -1, rules, room):
+        if clusters.size[g] == 0 or group_meets(
+            units, clusters, g, -1, -1, rules, room
+        ):
             g += 1
             continue
         partner = _partner(units, clusters, secrets, g, growth, rules, room)
