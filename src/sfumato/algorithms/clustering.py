@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Request
+from sfumato.algorithms.base import Request, Solution
 from sfumato.algorithms.compiled import Compiled, compile_rules, request_rules
 from sfumato.algorithms.pieces import Clock
 from sfumato.data.grouping import Grouping
@@ -283,7 +283,8 @@ def _scaled(axis: Axis, occurring: Codes) -> Floats:
     known = numbers[occurring][~np.isnan(numbers[occurring])]
     if not len(known) or known.max() == known.min():
         return numbers * 0.0
-    return (numbers - known.min()) / (known.max() - known.min())
+    span = float(known.max() - known.min())
+    return np.asarray((numbers - known.min()) / span, dtype=np.float64)
 
 
 def _contributions(axis: Axis, occurring: Codes, reach: float) -> Floats:

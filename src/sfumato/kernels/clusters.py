@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 
 from sfumato.kernels.greedy import Histograms
-from sfumato.kernels.nearest import pointer
+from sfumato.kernels.nearest import pointer, types_of
 from sfumato.kernels.rules import RuleTable, group_ok
 from sfumato.kernels.units import (
     Box,
@@ -167,7 +167,7 @@ def meets_pointer(
     units: Units, clusters: Clusters, rules: RuleTable, room: Histograms
 ) -> Any:
     """`group_meets` behind a pointer, so that callers compile without it."""
-    made = [numba.typeof(each) for each in (units, clusters, rules, room)]
+    made = types_of(units, clusters, rules, room)
     whole = [types.int64] * 3
     signature = types.boolean(*made[:2], *whole, *made[2:])
     return pointer(group_meets, signature)

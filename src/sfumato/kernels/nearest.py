@@ -189,7 +189,10 @@ def _border(keys: Ints, half: int) -> int:
     """The place nearest to the middle where a new code begins, if there is one."""
     for step in range(half - LEAF // 2):
         for place in (half - step, half + step):
-            if place < len(keys) - LEAF // 2 and keys[place] >> 32 != keys[place - 1] >> 32:
+            if (
+                place < len(keys) - LEAF // 2
+                and keys[place] >> 32 != keys[place - 1] >> 32
+            ):
                 return place
     return half
 
@@ -430,12 +433,18 @@ def column_kinds(units: Units) -> tuple[Ints, Ints]:
 
 def search_pointers(units: Units, index: Index, aim: Aim) -> tuple[Any, Any]:
     """`nearest` and `remove` behind pointers, so that callers compile without them."""
-    made = numba.typeof(units), numba.typeof(index), numba.typeof(aim)
-    whole = numba.typeof(aim.kind)
+    made = types_of(units, index, aim)
+    (whole,) = types_of(aim.kind)
     return (
         pointer(nearest, types.int64(*made, types.int64)),
         pointer(remove, types.void(*made[:2], types.int64, whole, whole)),
     )
+
+
+def types_of(*things: Any) -> list[Any]:
+    """What compiled code takes these things for."""
+    type_of: Any = numba.typeof
+    return [type_of(thing) for thing in things]
 
 
 @cache

@@ -75,7 +75,9 @@ def _texts(coded: CodedAxis, numbers: Floats) -> Labels:
     return Labels(texts, index.astype(np.int32))
 
 
-def _known(coded: CodedAxis, grouping: Grouping) -> tuple[Floats, npt.NDArray[np.int32]]:
+def _known(
+    coded: CodedAxis, grouping: Grouping
+) -> tuple[Floats, npt.NDArray[np.int32]]:
     """The known numbers of kept rows, and the group of each."""
     numbers = np.asarray(coded.axis.positions)[coded.codes]
     known = grouping.kept & ~np.isnan(numbers)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -146,7 +147,9 @@ def test_the_rows_of_a_person_stay_together(algorithm):
 def test_k_member_p_parts_what_k_member_joins():
     request = drawn_request(3)
     plain = quality(request, KMember().solve(request).grouping, reach=1.0)
-    protecting = quality(request, KMemberP(reach=0.5).solve(request).grouping, reach=1.0)
+    protecting = quality(
+        request, KMemberP(reach=0.5).solve(request).grouping, reach=1.0
+    )
     assert protecting[1] < plain[1]
     assert protecting[0] > plain[0]
 
@@ -160,7 +163,9 @@ def table_2() -> Request:
         "Sal": [20, 20, 65, 65] * 2,
     }
     roles = {**dict.fromkeys(cells, Role.QUASI), "Sal": Role.SENSITIVE}
-    table = Awkward("table 2", pa.table(cells), roles, dict.fromkeys(cells, Kind.INTEGER))
+    table = Awkward(
+        "table 2", pa.table(cells), roles, dict.fromkeys(cells, Kind.INTEGER)
+    )
     return request_for(table, [KAnonymity(k=2)])
 
 
@@ -183,7 +188,7 @@ def test_partitioning_turns_table_2_into_table_3():
     task = prepare(request, Tgc().plan(request))
     _, sizes = column_kinds(task.units)
     order, parts = pre_partition(task.units, sizes, task.secrets, 2, 1.0)
-    rows = [task.rows[order[a:b]] for a, b in zip(parts, parts[1:], strict=False)]
+    rows = [task.rows[order[a:b]] for a, b in pairwise(parts)]
     assert sorted(sorted(part.tolist()) for part in rows) == TABLE_3
 
 
@@ -251,7 +256,9 @@ def mdav_by_definition(points: np.ndarray, k: int) -> list[list[int]]:
         return float(((scaled[row] - center) ** 2).sum())
 
     def take(around: int) -> None:
-        ranked = sorted(left, key=lambda row: (row != around, apart(row, scaled[around])))
+        ranked = sorted(
+            left, key=lambda row: (row != around, apart(row, scaled[around]))
+        )
         groups.append(ranked[:k])
         left[:] = [row for row in left if row not in groups[-1]]
 
