@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Request
+from sfumato.algorithms.request import Request
 from sfumato.data.rules import SUBJECT, Rule, View
 from sfumato.errors import PolicyError, RefusedError
 from sfumato.hierarchies.axis import Axis
