@@ -42,6 +42,7 @@ CATALOGUE = {
         "local-optimal": "sfumato.algorithms.local_optimal:LocalOptimal",
         "top-down": "sfumato.algorithms.top_down:TopDown",
         "bottom-up": "sfumato.algorithms.bottom_up:BottomUp",
+        "harvest": "sfumato.algorithms.harvest:Harvest",
     },
     "operators": {
         "generalize": "sfumato.publish.generalize:Generalize",

@@ -7,10 +7,13 @@ import math
 import numpy as np
 
 from sfumato.algorithms.compiled import Compiled
-from sfumato.data.rules import Rule, RuleKind, View
+from sfumato.data.rules import Distance, Rule, RuleKind, View
+from sfumato.hierarchies.rollup import ground_distance
 from sfumato.kernels.regroup import Guide
 
 COUNTED = frozenset({RuleKind.DISTINCT, RuleKind.ENTROPY, RuleKind.RECURSIVE})
+COMMON = frozenset({RuleKind.ENTROPY, RuleKind.RECURSIVE, RuleKind.SHARE})
+COMPARED = frozenset({RuleKind.CLOSENESS, RuleKind.LIKENESS})
 
 
 def make_guide(compiled: Compiled) -> Guide:
@@ -21,16 +24,20 @@ def make_guide(compiled: Compiled) -> Guide:
     excess = np.full(len(views), np.inf)
     reference = np.zeros((len(views), most_codes))
     most = np.full((len(views), most_codes), np.inf)
+    trimmed = np.zeros(len(views), dtype=np.bool_)
     for v, view in enumerate(views):
         rules = [rule for rule in compiled.rules if rule.view == view]
         distinct[v] = max((_distinct(rule) for rule in rules), default=0)
         if not _plain(compiled, view):
             continue
+        kinds = {rule.kind for rule in rules}
+        trimmed[v] = bool(kinds & (COMMON | COMPARED))
         shares = compiled.references[view]
-        reference[v, : len(shares)] = shares
+        if kinds & COMPARED:
+            reference[v, : len(shares)] = shares
         for rule in rules:
             if rule.kind == RuleKind.CLOSENESS:
-                excess[v] = min(excess[v], _excess(rule))
+                excess[v] = min(excess[v], _excess(compiled, rule))
             if rule.kind == RuleKind.SHARE:
                 most[v] = np.minimum(most[v], rule.parameters[0])
             if rule.kind == RuleKind.LIKENESS:
@@ -42,6 +49,7 @@ def make_guide(compiled: Compiled) -> Guide:
         excess=excess,
         reference=reference,
         most=most,
+        trimmed=trimmed,
         active=asked or bool(np.isfinite(most).any()),
     )
 
@@ -56,9 +64,14 @@ def _distinct(rule: Rule) -> int:
     return math.ceil(rule.parameters[1])
 
 
-def _excess(rule: Rule) -> float:
+def _excess(compiled: Compiled, rule: Rule) -> float:
     """Only where values are equally far apart is the excess the distance."""
-    return float(rule.parameters[0]) if rule.parameters[1] in (0.0, 1.0) else math.inf
+    assert rule.view is not None
+    asked = Distance(int(rule.parameters[1]))
+    if ground_distance(compiled.axes[rule.view], asked) is not Distance.EQUAL:
+        return math.inf
+    exempt = len(rule.parameters) > 2 and rule.parameters[2] > 0
+    return math.inf if exempt else float(rule.parameters[0])
 
 
 def _plain(compiled: Compiled, view: View) -> bool:

@@ -29,6 +29,7 @@ from sfumato.algorithms.pieces import Clock, Range, work_through
 from sfumato.algorithms.request import Request
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import RuleKind
+from sfumato.data.seeds import Seed
 from sfumato.kernels.draws import mixed
 from sfumato.kernels.pools import MOST_ITEMS, Law, Pool, make_law, make_pool
 from sfumato.kernels.refining import (
@@ -108,6 +109,28 @@ def refine(
     group_of[kept] = task.group_of()
     count = len(task.starts) - 1
     return Refined(grouping=Grouping(group_of, count), **outcome)
+
+
+def split_groups(request: Request, grouping: Grouping) -> Refined:
+    """Split groups where that lowers the loss: one pass over pools of one group."""
+    task = prepare(request, compile_rules(request), grouping.group_of)
+    clock = Clock()
+    groups = lay_out(task.terrain, task.item_of, task.rows, task.starts)
+    seed = request.seed.child("split")
+    _pass(request, task, groups, seed, 1, Limits(), clock)
+    task.rows, task.starts = number_groups(task.label)
+    return Refined(
+        grouping=Grouping(task.group_of(), len(task.starts) - 1), seconds=clock.seconds
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """When to stop, and what is reported until then."""
+
+    deadline: float = math.inf
+    step: str = "splitting groups"
+    share: float = 0.0
 
 
 @dataclass(eq=False, kw_only=True)
@@ -211,7 +234,10 @@ def _run(
     work, passes, idle, refused = 0, 0, 0, 0
     stopped = "effort"
     while work < budget:
-        figures = _pass(request, task, groups, passes, deadline, clock, work / budget)
+        share = min(work / budget, 1.0)
+        limits = Limits(deadline=deadline, step="refining groups", share=share)
+        seed, most = request.seed.child("refine", passes), POOLED[passes % len(POOLED)]
+        figures = _pass(request, task, groups, seed, most, limits, clock)
         refused += int(figures[:, REFUSED].sum())
         idle = 0 if figures[:, GAIN].any() else idle + 1
         work += int(figures[:, WORK].sum())
@@ -239,19 +265,18 @@ def _pass(
     request: Request,
     task: Task,
     groups: Groups,
-    number: int,
-    deadline: float,
+    seed: Seed,
+    most: int,
+    limits: Limits,
     clock: Clock,
-    share: float,
 ) -> npt.NDArray[np.float64]:
     """One pass over all groups; the figures of each block."""
-    seed = request.seed.child("refine", number)
     blocks, bounds = make_blocks(task, groups, seed.child("blocks").number())
     figures = np.zeros((len(bounds) - 1, 4))
     start = seed.child("pools").number()
 
     def step(first: int, last: int) -> Iterable[Range]:
-        if time.monotonic() > deadline:
+        if time.monotonic() > limits.deadline:
             return []
         with task.pool() as pool, clock.running():
             refine_blocks(
@@ -266,7 +291,7 @@ def _pass(
                 first,
                 last,
                 start,
-                POOLED[number % len(POOLED)],
+                most,
                 task.label,
                 figures,
                 pool,
@@ -274,13 +299,13 @@ def _pass(
             )
         return []
 
-    request.progress("refining groups", min(share, 1.0))
+    request.progress(limits.step, limits.share)
     ranges = [(block, block + 1) for block in range(len(bounds) - 1)]
     work_through(
         ranges,
         step,
         threads=request.threads if len(ranges) > 1 else 1,
-        done=lambda _: request.progress("refining groups", min(share, 1.0)),
+        done=lambda _: request.progress(limits.step, limits.share),
     )
     return figures
 

@@ -10,14 +10,13 @@ from sfumato.kernels.pools import (
     FIRST_SIDE,
     GROUPS,
     ITEMS,
+    NO_ITEM,
     NOW,
     WITHOUT_FIRST,
     Law,
     Pool,
     allowed,
-    cost_exchanged,
     cost_with,
-    cost_without,
     measure,
     shift,
 )
@@ -29,8 +28,6 @@ STEPS = 50
 """Moves and swaps between two groups in one go, at most."""
 LEAST_GAIN = 1e-9
 """A change counts if it lowers the loss of the pool by more than this."""
-
-NO_ITEM = -1
 
 
 @numba.njit(cache=True, nogil=True)
@@ -60,11 +57,13 @@ def improve(terrain: Terrain, law: Law, pool: Pool, a: int, b: int) -> bool:
     now = pool.cost[a] * pool.size[a] + pool.cost[b] * pool.size[b]
     if now <= LEAST_GAIN:
         return False
-    in_a = take_sides(terrain, pool, a, 0)
-    in_b = take_sides(terrain, pool, b, 1)
+    # Numbers written out would be types of their own, each compiled anew.
+    one, other = np.int64(0), np.int64(1)
+    in_a = take_sides(terrain, pool, a, one)
+    in_b = take_sides(terrain, pool, b, other)
     best = now - LEAST_GAIN
-    best, first = best_move(terrain, law, pool, a, b, 0, in_a, best)
-    best, second = best_move(terrain, law, pool, b, a, 1, in_b, best)
+    best, first = best_move(terrain, law, pool, a, b, one, in_a, best)
+    best, second = best_move(terrain, law, pool, b, a, other, in_b, best)
     if second != NO_ITEM:
         first = NO_ITEM
     best, out, into = best_swap(terrain, law, pool, a, b, in_a, in_b, best)
@@ -87,12 +86,13 @@ def improve(terrain: Terrain, law: Law, pool: Pool, a: int, b: int) -> bool:
 def take_sides(terrain: Terrain, pool: Pool, g: int, side: int) -> int:
     """List the items of a group and its costs without each; how many there are."""
     found = 0
+    nothing = np.int64(NO_ITEM)
     for q in range(pool.numbers[ITEMS]):
         if pool.amounts[NOW, g, q] > 0:
             pool.items[FIRST_SIDE + side, found] = q
             cost = 0.0
             if pool.size[g] > 1:
-                cost = cost_without(terrain, pool, g, q)
+                cost = cost_with(terrain, pool, g, q, nothing)
             pool.costs[WITHOUT_FIRST + side, found] = cost
             found += 1
     pool.numbers[EVALUATED] += found
@@ -111,7 +111,7 @@ def best_move(
     best: float,
 ) -> tuple[float, int]:
     """The best move of a row from a to b that beats `best`, and what it leaves."""
-    item = NO_ITEM
+    item = nothing = np.int64(NO_ITEM)
     if pool.size[a] <= max(law.minimum, 1):
         return best, item
     less, more = pool.size[a] - 1, pool.size[b] + 1
@@ -121,8 +121,8 @@ def best_move(
             continue
         q = pool.items[FIRST_SIDE + side, i]
         pool.numbers[EVALUATED] += 1
-        loss = rest + cost_with(terrain, pool, b, q) * more
-        if loss < best and exchange_ok(law, pool, a, b, q, NO_ITEM):
+        loss = rest + cost_with(terrain, pool, b, nothing, q) * more
+        if loss < best and exchange_ok(law, pool, a, b, q, nothing):
             best, item = loss, q
     return best, item
 
@@ -150,10 +150,10 @@ def best_swap(
                 continue
             p = pool.items[FIRST_SIDE + 1, l]
             pool.numbers[EVALUATED] += 1
-            loss = cost_exchanged(terrain, pool, a, q, p) * rows_a
+            loss = cost_with(terrain, pool, a, q, p) * rows_a
             if loss + rest_b >= best:
                 continue
-            loss += cost_exchanged(terrain, pool, b, p, q) * rows_b
+            loss += cost_with(terrain, pool, b, p, q) * rows_b
             if loss < best and exchange_ok(law, pool, a, b, q, p):
                 best, out, into = loss, q, p
     return best, out, into

@@ -19,7 +19,7 @@ from numba import types
 
 from sfumato.kernels.boxes import FLAT
 from sfumato.kernels.rules import RuleTable, group_ok
-from sfumato.kernels.terrain import PLACES, SHAPE, Terrain, run_loss, set_loss
+from sfumato.kernels.terrain import PAIRS, PLACES, SHAPE, SIZE, Terrain, long_run_loss
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
@@ -29,6 +29,7 @@ LOWEST, LOW, HIGHEST, HIGH, PRESENT = 0, 1, 2, 3, 4
 """Places of `Pool.edges`: the lowest code and the lowest without one row of it, the
 highest and the highest without one row of it; how many values a flat axis shows."""
 NOTHING = np.iinfo(np.int32).max
+NO_ITEM = -1
 
 ITEMS, GROUPS, EVALUATED = 0, 1, 2
 """Places of `Pool.numbers`."""
@@ -66,6 +67,8 @@ class Pool(NamedTuple):
 
     numbers: Ints
     items: Ints
+    codes: Codes
+    """(axes, items)"""
     costs: Floats
     amounts: Codes
     """(2, groups, items)"""
@@ -112,6 +115,7 @@ def make_pool(terrain: Terrain, views: int) -> Pool:
     return Pool(
         numbers=np.zeros(3, dtype=np.int64),
         items=np.zeros((5, items), dtype=np.int64),
+        codes=np.zeros((axes, items), dtype=np.int32),
         costs=np.zeros((3, items)),
         amounts=np.zeros((2, groups, items), dtype=np.int32),
         size=np.zeros(groups, dtype=np.int64),
@@ -127,19 +131,19 @@ def make_pool(terrain: Terrain, views: int) -> Pool:
 @numba.njit(cache=True, nogil=True)
 def clear_group(terrain: Terrain, pool: Pool, g: int) -> None:
     """Make group g empty; its amounts are left alone."""
-    items = pool.numbers[ITEMS]
     pool.size[g] = 0
     pool.cost[g] = 0.0
-    for j in range(terrain.points.shape[1]):
-        pool.edges[g, j, LOWEST] = NOTHING
-        pool.edges[g, j, LOW] = NOTHING
-        pool.edges[g, j, HIGHEST] = -1
-        pool.edges[g, j, HIGH] = -1
-        pool.edges[g, j, PRESENT] = 0
+    edges, counts, codes = pool.edges[g], pool.counts[g], pool.codes
+    for j in range(len(edges)):
+        edges[j, LOWEST] = NOTHING
+        edges[j, LOW] = NOTHING
+        edges[j, HIGHEST] = -1
+        edges[j, HIGH] = -1
+        edges[j, PRESENT] = 0
         if terrain.axes[SHAPE, j] == FLAT:
-            for q in range(items):
-                code = terrain.points[pool.items[POINT, q], j]
-                pool.counts[g, terrain.axes[PLACES, j] + code] = 0
+            at = terrain.axes[PLACES, j]
+            for q in range(pool.numbers[ITEMS]):
+                counts[at + codes[j, q]] = 0
     for v in range(len(pool.lengths)):
         pool.histogram[g, v, : pool.lengths[v]] = 0
 
@@ -147,27 +151,31 @@ def clear_group(terrain: Terrain, pool: Pool, g: int) -> None:
 @numba.njit(cache=True, nogil=True)
 def put(terrain: Terrain, pool: Pool, g: int, q: int, rows: int) -> None:
     """Count some rows of an item to group g; its amounts are left alone."""
-    point = terrain.points[pool.items[POINT, q]]
-    for j in range(len(point)):
-        code = point[j]
+    edges, counts = pool.edges[g], pool.counts[g]
+    for j in range(len(edges)):
+        code = pool.codes[j, q]
         if terrain.axes[SHAPE, j] == FLAT:
             at = terrain.axes[PLACES, j] + code
-            if pool.counts[g, at] == 0:
-                pool.edges[g, j, PRESENT] += 1
-            pool.counts[g, at] += rows
+            edges[j, PRESENT] += counts[at] == 0
+            counts[at] += rows
             continue
-        edges = pool.edges[g, j]
-        for _ in range(min(rows, 2)):
-            if code < edges[LOWEST]:
-                edges[LOW] = edges[LOWEST]
-                edges[LOWEST] = code
-            elif code < edges[LOW]:
-                edges[LOW] = code
-            if code > edges[HIGHEST]:
-                edges[HIGH] = edges[HIGHEST]
-                edges[HIGHEST] = code
-            elif code > edges[HIGH]:
-                edges[HIGH] = code
+        twice = rows > 1
+        if code < edges[j, LOWEST]:
+            edges[j, LOW] = code if twice else edges[j, LOWEST]
+            edges[j, LOWEST] = code
+        elif code < edges[j, LOW]:
+            edges[j, LOW] = code
+        if code > edges[j, HIGHEST]:
+            edges[j, HIGH] = code if twice else edges[j, HIGHEST]
+            edges[j, HIGHEST] = code
+        elif code > edges[j, HIGH]:
+            edges[j, HIGH] = code
+    shift(pool, g, q, rows)
+
+
+@numba.njit(cache=True, nogil=True)
+def shift(pool: Pool, g: int, q: int, rows: int) -> None:
+    """Change the size and the histograms of group g by some rows of an item."""
     pool.size[g] += rows
     for v in range(len(pool.lengths)):
         pool.histogram[g, v, pool.labels[LABEL, v, q]] += rows
@@ -186,74 +194,44 @@ def measure(terrain: Terrain, pool: Pool, g: int) -> None:
 @numba.njit(cache=True, nogil=True)
 def cost_of(terrain: Terrain, pool: Pool, g: int) -> float:
     """What a row of group g loses."""
-    total = 0.0
-    for j in range(terrain.points.shape[1]):
-        if terrain.axes[SHAPE, j] == FLAT:
-            total += set_loss(terrain, j, pool.edges[g, j, PRESENT])
-        else:
-            edges = pool.edges[g, j]
-            total += run_loss(terrain, j, edges[LOWEST], edges[HIGHEST])
-    return total
+    nothing = np.int64(NO_ITEM)
+    return cost_with(terrain, pool, g, nothing, nothing)
 
 
 @numba.njit(cache=True, nogil=True)
-def cost_with(terrain: Terrain, pool: Pool, g: int, q: int) -> float:
-    """What a row of group g loses once it has a row of item q as well."""
-    point = terrain.points[pool.items[POINT, q]]
+def cost_with(terrain: Terrain, pool: Pool, g: int, out: int, into: int) -> float:
+    """What a row of group g loses without a row of `out` and with one of `into`.
+
+    Either may be NO_ITEM. A group is never asked for without its only row.
+    """
+    axes, real, codes = terrain.axes, terrain.real, pool.codes
+    edges, counts = pool.edges[g], pool.counts[g]
     total = 0.0
-    for j in range(len(point)):
-        total += cell_with(terrain, pool, g, j, point[j])
-    return total
-
-
-@numba.njit(cache=True, nogil=True)
-def cell_with(terrain: Terrain, pool: Pool, g: int, j: int, code: int) -> float:
-    """The loss of a cell of group g once it holds a code."""
-    if terrain.axes[SHAPE, j] == FLAT:
-        new = pool.counts[g, terrain.axes[PLACES, j] + code] == 0
-        return set_loss(terrain, j, pool.edges[g, j, PRESENT] + new)
-    edges = pool.edges[g, j]
-    return run_loss(terrain, j, min(edges[LOWEST], code), max(edges[HIGHEST], code))
-
-
-@numba.njit(cache=True, nogil=True)
-def cost_without(terrain: Terrain, pool: Pool, g: int, q: int) -> float:
-    """What a row of group g, of two rows or more, loses without one row of item q."""
-    point = terrain.points[pool.items[POINT, q]]
-    total = 0.0
-    for j in range(len(point)):
-        code = point[j]
-        if terrain.axes[SHAPE, j] == FLAT:
-            last = pool.counts[g, terrain.axes[PLACES, j] + code] == 1
-            total += set_loss(terrain, j, pool.edges[g, j, PRESENT] - last)
-        else:
-            edges = pool.edges[g, j]
-            low = edges[LOW] if code == edges[LOWEST] else edges[LOWEST]
-            high = edges[HIGH] if code == edges[HIGHEST] else edges[HIGHEST]
-            total += run_loss(terrain, j, low, high)
-    return total
-
-
-@numba.njit(cache=True, nogil=True)
-def cost_exchanged(terrain: Terrain, pool: Pool, g: int, out: int, into: int) -> float:
-    """What a row of group g loses with a row of `into` in the place of one of `out`."""
-    gone = terrain.points[pool.items[POINT, out]]
-    come = terrain.points[pool.items[POINT, into]]
-    total = 0.0
-    for j in range(len(gone)):
-        old, new = gone[j], come[j]
-        if terrain.axes[SHAPE, j] == FLAT:
-            values = pool.edges[g, j, PRESENT]
+    for j in range(len(edges)):
+        old = codes[j, out] if out >= 0 else np.int32(-1)
+        new = codes[j, into] if into >= 0 else np.int32(-1)
+        if axes[SHAPE, j] == FLAT:
+            values = np.int64(edges[j, PRESENT])
             if old != new:
-                at = terrain.axes[PLACES, j]
-                values -= pool.counts[g, at + old] == 1
-                values += pool.counts[g, at + new] == 0
-            total += set_loss(terrain, j, values)
+                at = axes[PLACES, j]
+                values -= old >= 0 and counts[at + old] == 1
+                values += new >= 0 and counts[at + new] == 0
+            if values > 1:
+                total += values * real[j]
+            continue
+        low, high = edges[j, LOWEST], edges[j, HIGHEST]
+        if old == low:
+            low = edges[j, LOW]
+        if old == high:
+            high = edges[j, HIGH]
+        if new >= 0:
+            low = min(low, new)
+            high = max(high, new)
+        start = axes[PAIRS, j]
+        if start >= 0:
+            total += real[np.uintp(start + low * axes[SIZE, j] + high)]
         else:
-            edges = pool.edges[g, j]
-            low = edges[LOW] if old == edges[LOWEST] else edges[LOWEST]
-            high = edges[HIGH] if old == edges[HIGHEST] else edges[HIGHEST]
-            total += run_loss(terrain, j, min(low, new), max(high, new))
+            total += long_run_loss(terrain, j, low, high)
     return total
 
 
@@ -272,14 +250,6 @@ def allowed(law: Law, pool: Pool, g: int) -> bool:
         pool.lengths,
         law.table,
     )
-
-
-@numba.njit(cache=True, nogil=True)
-def shift(pool: Pool, g: int, q: int, rows: int) -> None:
-    """Change the size and the histograms of group g by some rows of an item."""
-    pool.size[g] += rows
-    for v in range(len(pool.lengths)):
-        pool.histogram[g, v, pool.labels[LABEL, v, q]] += rows
 
 
 @numba.njit(cache=True, nogil=True)

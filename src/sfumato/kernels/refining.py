@@ -302,6 +302,9 @@ def fill(
         items += 1
     pool.numbers[ITEMS] = items
     pool.numbers[GROUPS] = len(chosen)
+    for q in range(items):
+        for j in range(len(pool.codes)):
+            pool.codes[j, q] = terrain.points[pool.items[POINT, q], j]
     label_views(values, pool)
     for z in range(len(chosen)):
         measure(terrain, pool, z)

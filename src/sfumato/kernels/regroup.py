@@ -25,20 +25,28 @@ from sfumato.kernels.pools import (
     LEFT,
     LOWEST,
     NEAR,
+    NO_ITEM,
     NOW,
-    POINT,
+    PRESENT,
     TOTAL,
     Law,
     Pool,
     allowed,
-    cell_with,
     clear_group,
     cost_of,
     cost_with,
     put,
     shift,
 )
-from sfumato.kernels.terrain import PLACES, SHAPE, Terrain, run_loss, set_loss
+from sfumato.kernels.terrain import (
+    PAIRS,
+    PLACES,
+    SHAPE,
+    SIZE,
+    Terrain,
+    long_run_loss,
+    run_loss,
+)
 
 RANDOM, FURTHEST = 0, 1
 """Where the next group starts: anywhere, or far from the last row dealt out."""
@@ -46,6 +54,7 @@ TIE = 1e-9
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
 
 
 class Guide(NamedTuple):
@@ -56,9 +65,11 @@ class Guide(NamedTuple):
     excess: Floats
     """How far shares may exceed their reference, all together; infinite if unasked."""
     reference: Floats
-    """(views, codes)"""
+    """(views, codes): the shares that groups are compared with; zeros if unasked."""
     most: Floats
     """(views, codes): the largest share that a value may have."""
+    trimmed: npt.NDArray[np.bool_]
+    """Views whose commonest values may break a rule."""
     active: bool
 
 
@@ -100,35 +111,40 @@ def first_item(
     """Where the next group starts."""
     items = pool.numbers[ITEMS]
     start = draw_below(stream, items)
+    furthest = how == FURTHEST and last >= 0
+    if furthest:
+        measure_from(terrain, pool, last)
     found = -1
-    best = -1.0
     for i in range(items):
         q = (start + i) % items
         if pool.items[LEFT, q] > 0:
-            if how == RANDOM or last < 0:
+            if not furthest:
                 return q
-            distance = apart(terrain, pool, last, q)
-            if distance > best:
-                best = distance
+            if found < 0 or pool.costs[NEAR, q] > pool.costs[NEAR, found]:
                 found = q
     return found
 
 
 @numba.njit(cache=True, nogil=True)
-def apart(terrain: Terrain, pool: Pool, p: int, q: int) -> float:
-    """What a group of two rows loses per row."""
-    total = 0.0
-    for j in range(terrain.points.shape[1]):
-        one, other = (
-            terrain.points[pool.items[POINT, p], j],
-            terrain.points[pool.items[POINT, q], j],
-        )
-        if one != other:
-            if terrain.axes[SHAPE, j] == FLAT:
-                total += set_loss(terrain, j, 2)
-            else:
-                total += run_loss(terrain, j, min(one, other), max(one, other))
-    return total
+def measure_from(terrain: Terrain, pool: Pool, p: int) -> None:
+    """What a row of a group of item p and each other item loses."""
+    axes, real, near = terrain.axes, terrain.real, pool.costs[NEAR]
+    items = pool.numbers[ITEMS]
+    near[:items] = 0.0
+    for j in range(len(pool.codes)):
+        codes = pool.codes[j]
+        code, start, size = codes[p], axes[PAIRS, j], axes[SIZE, j]
+        if axes[SHAPE, j] == FLAT:
+            for q in range(items):
+                near[q] += 2 * real[j] if codes[q] != code else 0.0
+        elif start >= 0:
+            for q in range(items):
+                low, high = min(code, codes[q]), max(code, codes[q])
+                near[q] += real[np.uintp(start + low * size + high)]
+        else:
+            for q in range(items):
+                low, high = min(code, codes[q]), max(code, codes[q])
+                near[q] += long_run_loss(terrain, j, low, high)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -149,9 +165,7 @@ def grow(
     if rows >= minimum and rows < 4 * minimum and draw_below(stream, 2) == 0:
         rows = minimum
     deal(terrain, pool, g, q, rows)
-    for p in range(pool.numbers[ITEMS]):
-        if pool.items[LEFT, p] > 0:
-            pool.costs[NEAR, p] = cost_with(terrain, pool, g, p)
+    measure_from(terrain, pool, q)
     while not allowed(law, pool, g):
         p = nearest(guide, pool, g, minimum, aim, stream)
         if p < 0:
@@ -178,32 +192,42 @@ def deal(terrain: Terrain, pool: Pool, g: int, q: int, rows: int) -> None:
 @numba.njit(cache=True, nogil=True)
 def stretch(terrain: Terrain, pool: Pool, g: int, p: int, rows: int) -> None:
     """Deal rows to a growing group and keep the costs with every other item right."""
-    items = pool.numbers[ITEMS]
-    point = terrain.points[pool.items[POINT, p]]
-    wider = np.zeros(len(point), dtype=np.uint8)
-    for j in range(len(point)):
-        wider[j] = widens(terrain, pool, g, j, point[j])
-        if wider[j]:
+    axes, items, near = terrain.axes, pool.numbers[ITEMS], pool.costs[NEAR]
+    for j in range(len(pool.codes)):
+        code, codes = pool.codes[j, p], pool.codes[j]
+        if axes[SHAPE, j] == FLAT:
+            at = axes[PLACES, j]
+            if pool.counts[g, at + code] == 0:
+                widen_set(
+                    pool.counts[g, at : at + axes[SIZE, j]],
+                    pool.edges[g, j, PRESENT],
+                    code,
+                    terrain.real[j],
+                    codes[:items],
+                    near,
+                )
+            continue
+        low, high = pool.edges[g, j, LOWEST], pool.edges[g, j, HIGHEST]
+        if code < low or code > high:
+            new_low, new_high = min(low, code), max(high, code)
             for q in range(items):
-                if pool.items[LEFT, q] > 0:
-                    code = terrain.points[pool.items[POINT, q], j]
-                    pool.costs[NEAR, q] -= cell_with(terrain, pool, g, j, code)
+                a, b = min(low, codes[q]), max(high, codes[q])
+                near[q] -= run_loss(terrain, j, a, b)
+                a, b = min(new_low, codes[q]), max(new_high, codes[q])
+                near[q] += run_loss(terrain, j, a, b)
     deal(terrain, pool, g, p, rows)
-    for j in range(len(point)):
-        if wider[j]:
-            for q in range(items):
-                if pool.items[LEFT, q] > 0:
-                    code = terrain.points[pool.items[POINT, q], j]
-                    pool.costs[NEAR, q] += cell_with(terrain, pool, g, j, code)
 
 
 @numba.njit(cache=True, nogil=True)
-def widens(terrain: Terrain, pool: Pool, g: int, j: int, code: int) -> bool:
-    """Whether a group shows more on an axis once it holds a code."""
-    if terrain.axes[SHAPE, j] == FLAT:
-        return pool.counts[g, terrain.axes[PLACES, j] + code] == 0
-    edges = pool.edges[g, j]
-    return code < edges[LOWEST] or code > edges[HIGHEST]
+def widen_set(
+    counts: Codes, present: int, code: int, unit: float, codes: Codes, near: Floats
+) -> None:
+    """Correct costs for a new value in a set of `present` values."""
+    inside = unit if present > 1 else 2 * unit
+    outside = unit if present > 0 else 2 * unit
+    for q in range(len(codes)):
+        if codes[q] != code:
+            near[q] += inside if counts[codes[q]] > 0 else outside
 
 
 @numba.njit(cache=True, nogil=True)
@@ -275,10 +299,14 @@ def place_rest(terrain: Terrain, law: Law, pool: Pool) -> bool:
 def cheapest_group(terrain: Terrain, law: Law, pool: Pool, q: int, rows: int) -> int:
     """The group whose loss grows least with some rows of an item; −1 if none may."""
     found = -1
+    nothing = np.int64(NO_ITEM)
     best = np.inf
     for g in range(pool.numbers[GROUPS]):
         size = pool.size[g]
-        rise = cost_with(terrain, pool, g, q) * (size + rows) - pool.cost[g] * size
+        rise = (
+            cost_with(terrain, pool, g, nothing, q) * (size + rows)
+            - pool.cost[g] * size
+        )
         if rise < best:
             shift(pool, g, q, rows)
             fine = allowed(law, pool, g)
