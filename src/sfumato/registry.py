@@ -43,6 +43,7 @@ CATALOGUE = {
         "top-down": "sfumato.algorithms.top_down:TopDown",
         "bottom-up": "sfumato.algorithms.bottom_up:BottomUp",
         "harvest": "sfumato.algorithms.harvest:Harvest",
+        "best": "sfumato.algorithms.best:Best",
     },
     "operators": {
         "generalize": "sfumato.publish.generalize:Generalize",
@@ -59,7 +60,7 @@ CATALOGUE = {
     },
     "attacks": {},
 }
-DEFAULT_ALGORITHM = "mondrian"
+DEFAULT_ALGORITHM = "best"
 KINDS = tuple(CATALOGUE)
 
 

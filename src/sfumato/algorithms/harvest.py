@@ -15,11 +15,11 @@ from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.compiled import Compiled, compile_rules
 from sfumato.algorithms.guide import make_guide
 from sfumato.algorithms.pieces import Clock
-from sfumato.algorithms.refine import sorted_items, split_groups
+from sfumato.algorithms.refine import loss_of, sorted_items, split_groups
 from sfumato.algorithms.space import require_whole_table
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import Rule, RuleKind
-from sfumato.errors import InfeasibleError
+from sfumato.errors import InfeasibleError, PolicyError
 from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
 from sfumato.kernels.chunks import build_chunks, tuples_of_rows
 from sfumato.kernels.harvesting import (
@@ -49,6 +49,8 @@ PAUSE = 20_000_000
 """Tuples looked at between two reports of progress."""
 STRIPS = 6
 """How often a line of numbers without a hierarchy is halved."""
+BLUR = 0.1
+"""How much a column's losses are changed to find another order."""
 ROOM = 0.8
 """Boxes are released at this share of t, so that groups have room for what is left."""
 
@@ -82,6 +84,17 @@ class Harvest(Algorithm):
         "Releases boxes along the hierarchies as soon as they are full, cheap ones first."
     )
 
+    orders: int = 2
+    """How many orders of the nodes are tried: the mean loss, and that with the columns'
+    weights changed a little at random. The result that loses least is kept."""
+
+    def __post_init__(self) -> None:
+        if self.orders != int(self.orders) or self.orders < 1:
+            raise PolicyError(
+                f"harvest: 'orders' is {self.orders}.",
+                hint="'orders' must be a whole number of at least 1.",
+            )
+
     def check(self, request: Request) -> None:
         require_whole_table(self.name, request)
 
@@ -92,17 +105,20 @@ class Harvest(Algorithm):
         request.progress("collapsing rows", 0.0)
         with clock.running():
             crop = plant(request)
-        released, facts = gather(request, crop, clock)
-        with clock.running():
-            grouping = crop.group(released)
-        split = split_groups(request, grouping)
+        found: list[tuple[float, Grouping, dict[str, int]]] = []
+        for number in range(self.orders):
+            crop.sort_nodes(_factors(request, number))
+            parts, facts = gather(request, crop, clock)
+            grouping = split_groups(request, crop.group(parts), clock)
+            found.append((loss_of(request, grouping), grouping, facts))
+        _, grouping, facts = min(found, key=lambda each: each[0])
         return Solution(
-            grouping=split.grouping,
+            grouping=grouping,
             facts={
                 **facts,
-                "groups": split.grouping.count,
+                "groups": grouping.count,
                 "rows_suppressed": 0,
-                "kernel_seconds": clock.seconds + split.seconds,
+                "kernel_seconds": clock.seconds,
             },
         )
 
@@ -114,14 +130,20 @@ class Crop:
     compiled: Compiled
     order: Ints
     """Rows sorted by item."""
-    item_starts: Ints
-    """Where the rows of each item start in `order`."""
     terrain: Terrain
     """One point per item."""
     field: Field
     amounts: Ints
+    levels: list[Floats]
+    """The mean loss of a cell at each level, per column."""
+    steps: Ints
     lattice: int
     """How many nodes the whole lattice has."""
+
+    def sort_nodes(self, factors: Floats) -> None:
+        """Put the nodes in order, with these factors on the columns' losses."""
+        costs = [f * level for f, level in zip(factors, self.levels, strict=True)]
+        self.field.nodes[:] = node_order(costs, self.steps)
 
     def group(self, parts: Ints) -> Grouping:
         """The group of each row, from parts: group, item, rows."""
@@ -141,41 +163,39 @@ def plant(request: Request) -> Crop:
     codes = [coded.codes[first] for coded in request.quasi]
     levels = thinned([levels_of(coded) for coded in request.quasi])
     new = np.zeros(len(first), dtype=np.bool_)
-    new[0] = True
+    new[:1] = True
     for column in codes:
         new[1:] |= column[1:] != column[:-1]
     tuples = np.flatnonzero(new)
-    terrain = make_terrain(axes, codes)
-    amounts = np.diff(np.append(starts, len(order)))
+    tuple_codes = [column[tuples] for column in codes]
+    chunks, layout = build_chunks(tuple_codes, levels)
+    place = tuples_of_rows(layout, len(tuples))
     return Crop(
         compiled=compiled,
         order=order,
-        item_starts=np.append(starts, len(order)),
-        terrain=terrain,
-        field=_field(request, levels, codes, tuples, compiled.codes[:, first]),
-        amounts=amounts,
+        terrain=make_terrain(axes, codes),
+        field=Field(
+            tables=chunks.groups,
+            ids=np.ascontiguousarray(chunks.ids[:, place]),
+            width=chunks.width,
+            start=chunks.start,
+            nodes=np.zeros((math.prod(map(len, levels)), len(chunks.width)), np.int32),
+            item_starts=np.append(tuples, len(first)).astype(np.int64),
+            values=np.ascontiguousarray(compiled.codes[:, first]),
+        ),
+        amounts=np.diff(np.append(starts, len(order))),
+        levels=[level_costs(q, l) for q, l in zip(request.quasi, levels, strict=True)],
+        steps=chunks.step,
         lattice=math.prod(coded.axis.height for coded in request.quasi),
     )
 
 
-def _field(
-    request: Request,
-    levels: Sequence[Nodes],
-    codes: Sequence[Nodes],
-    tuples: Ints,
-    values: Nodes,
-) -> Field:
-    chunks, layout = build_chunks([column[tuples] for column in codes], levels)
-    place = tuples_of_rows(layout, len(tuples))
-    return Field(
-        tables=chunks.groups,
-        ids=np.ascontiguousarray(chunks.ids[:, place]),
-        width=chunks.width,
-        start=chunks.start,
-        nodes=node_order(request.quasi, levels, chunks.step),
-        item_starts=np.append(tuples, len(codes[0])).astype(np.int64),
-        values=np.ascontiguousarray(values),
-    )
+def _factors(request: Request, number: int) -> Floats:
+    """None for the first order, random ones near 1 for the others."""
+    if number == 0:
+        return np.ones(len(request.quasi))
+    draws = request.seed.child("order", number).uniform(len(request.quasi))
+    return 1 + BLUR * (2 * draws - 1)
 
 
 def levels_of(coded: CodedAxis) -> Nodes:
@@ -204,11 +224,8 @@ def thinned(levels: Sequence[Nodes]) -> list[Nodes]:
     return levels
 
 
-def node_order(
-    quasi: Sequence[CodedAxis], levels: Sequence[Nodes], steps: Ints
-) -> npt.NDArray[np.int32]:
+def node_order(costs: Sequence[Floats], steps: Ints) -> npt.NDArray[np.int32]:
     """All nodes, cheapest first, as a combination of levels for each chunk."""
-    costs = [level_costs(q, level) for q, level in zip(quasi, levels, strict=True)]
     total = reduce(np.add.outer, costs).ravel()
     order = np.argsort(total, kind="stable")
     nodes = np.zeros((len(order), len(steps)), dtype=np.int32)

@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
+from sfumato.algorithms.compiled import compile_rules
 from sfumato.algorithms.likeness import likeness_ranks
 from sfumato.algorithms.pieces import Clock, Range, work_through
-from sfumato.algorithms.views import least_rows, request_rules, view_codes
+from sfumato.algorithms.views import least_rows
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.data.rules import RuleKind
 from sfumato.errors import InfeasibleError, PolicyError
@@ -34,7 +35,7 @@ from sfumato.kernels.records import (
     recode,
     spread,
 )
-from sfumato.kernels.rules import RuleTable, rule_table
+from sfumato.kernels.rules import RuleTable
 from sfumato.kernels.space import Desk, Ground, Judge, make_desk, make_judge
 from sfumato.kernels.trim import trim_groups
 
@@ -159,8 +160,8 @@ class Task:
 
 def prepare(options: Mondrian, request: Request) -> Task:
     """Collapse rows to records and lay out axes, views and rules."""
-    rules = request_rules(request)
-    views, codes = view_codes(request)
+    compiled = compile_rules(request)
+    rules, views, codes = compiled.rules, compiled.views, compiled.codes
     axes = [coded.axis for coded in request.quasi]
     fields = fields_for(
         [*(axis.size for axis in axes), *(int(line.max()) + 1 for line in codes)]
@@ -185,7 +186,7 @@ def prepare(options: Mondrian, request: Request) -> Task:
     large = len(weights) >= SERIAL
     return Task(
         ground=ground,
-        rules=rule_table(rules, views),
+        rules=compiled.table,
         views=len(views),
         judged=judged,
         samples=samples,

@@ -46,9 +46,12 @@ from sfumato.kernels.refining import (
 from sfumato.kernels.regroup import Guide
 from sfumato.kernels.terrain import Terrain, make_terrain
 from sfumato.models.base import Scope
+from sfumato.publish.boxes import Extent
 
 POOLED = (2, 3, 4, 5)
 """Groups per pool, pass by pass."""
+SPLITS = 2
+"""How often groups are split at random seeds, each time those that gain by it."""
 BLOCK = 256
 """Groups among which those near each other are looked for."""
 WORK_PER_ROW = 10_000
@@ -111,17 +114,26 @@ def refine(
     return Refined(grouping=Grouping(group_of, count), **outcome)
 
 
-def split_groups(request: Request, grouping: Grouping) -> Refined:
-    """Split groups where that lowers the loss: one pass over pools of one group."""
+def split_groups(request: Request, grouping: Grouping, clock: Clock) -> Grouping:
+    """Split groups where that lowers the loss: passes over pools of one group."""
     task = prepare(request, compile_rules(request), grouping.group_of)
-    clock = Clock()
-    groups = lay_out(task.terrain, task.item_of, task.rows, task.starts)
-    seed = request.seed.child("split")
-    _pass(request, task, groups, seed, 1, Limits(), clock)
-    task.rows, task.starts = number_groups(task.label)
-    return Refined(
-        grouping=Grouping(task.group_of(), len(task.starts) - 1), seconds=clock.seconds
-    )
+    for number in range(SPLITS):
+        groups = lay_out(task.terrain, task.item_of, task.rows, task.starts)
+        seed = request.seed.child("split", number)
+        _pass(request, task, groups, seed, 1, Limits(), clock)
+        task.rows, task.starts = number_groups(task.label)
+    return Grouping(task.group_of(), len(task.starts) - 1)
+
+
+def loss_of(request: Request, grouping: Grouping) -> float:
+    """The weighted mean loss of a cell; suppressed cells are lost in full."""
+    weights = [coded.axis.weight for coded in request.quasi]
+    sizes = grouping.sizes()
+    lost = (request.rows - int(sizes.sum())) * sum(weights)
+    for j, coded in enumerate(request.quasi):
+        level = None if grouping.levels is None else grouping.levels[:, j]
+        lost += weights[j] * float(sizes @ Extent(coded, grouping, level).ncp())
+    return float(lost / max(request.rows * sum(weights), 1e-300))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Request
+from sfumato.algorithms.request import Request
 from sfumato.data.rules import SUBJECT, Rule, RuleKind, View
 from sfumato.errors import PolicyError, RefusedError
 

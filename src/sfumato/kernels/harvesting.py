@@ -140,7 +140,10 @@ def place(field: Field, node: int, harvest: Harvest) -> None:
     """Put every tuple that is alive into the slot of its box."""
     tables, ids, slot, alive = field.tables, field.ids, harvest.slot, harvest.alive
     keys, size = harvest.keys, harvest.size
-    mask = np.uint64(len(size) - 1)
+    slots = 1024
+    while slots < 2 * harvest.numbers[ALIVE]:
+        slots *= 2
+    mask = np.uint64(slots - 1)
     chunks = len(field.width)
     at = np.empty(chunks, dtype=np.int64)
     for c in range(chunks):

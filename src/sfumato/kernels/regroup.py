@@ -236,7 +236,7 @@ def nearest(
 ) -> int:
     """The item left that costs a growing group least, ties at random; or −1."""
     items = pool.numbers[ITEMS]
-    pool.numbers[EVALUATED] += items
+    pool.numbers[EVALUATED] += 1 + items // 8
     start = draw_below(stream, items)
     found = -1
     best = np.inf
