@@ -54,6 +54,8 @@ CATALOGUE = {
         "oka": "sfumato.algorithms.oka:Oka",
         "tgc": "sfumato.algorithms.tgc:Tgc",
         "mdav": "sfumato.algorithms.mdav:Mdav",
+        "harvest": "sfumato.algorithms.harvest:Harvest",
+        "best": "sfumato.algorithms.best:Best",
     },
     "operators": {
         "generalize": "sfumato.publish.generalize:Generalize",
@@ -71,7 +73,7 @@ CATALOGUE = {
     },
     "attacks": {},
 }
-DEFAULT_ALGORITHM = "mondrian"
+DEFAULT_ALGORITHM = "best"
 KINDS = tuple(CATALOGUE)
 
 

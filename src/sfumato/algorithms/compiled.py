@@ -6,13 +6,14 @@ person, so that kernels that count rows can still count persons once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Request
+from sfumato.algorithms.request import Request
 from sfumato.data.rules import SUBJECT, Rule, RuleKind, View
 from sfumato.errors import PolicyError, RefusedError
 from sfumato.hierarchies.axis import Axis
@@ -98,6 +99,13 @@ def request_rules(request: Request) -> tuple[Rule, ...]:
         for model in request.models
         for rule in model.rules(names, subjects=subjects)
     )
+
+
+def least_rows(rules: Iterable[Rule]) -> int:
+    """A size that no group can go below: of k rows, or of rows with l values."""
+    bounded = (RuleKind.SIZE, RuleKind.DISTINCT)
+    sizes = [rule.parameters[0] for rule in rules if rule.kind in bounded]
+    return max(1, math.ceil(max(sizes, default=1)))
 
 
 def _settled(rule: Rule, request: Request) -> Rule:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
-from sfumato.algorithms.compiled import Compiled, compile_rules
+from sfumato.algorithms.compiled import Compiled, compile_rules, least_rows
 from sfumato.algorithms.likeness import likeness_ranks
 from sfumato.algorithms.pieces import Clock, Range, work_through
 from sfumato.data.grouping import SUPPRESSED, Grouping
-from sfumato.data.rules import Rule, RuleKind
+from sfumato.data.rules import RuleKind
 from sfumato.errors import InfeasibleError, PolicyError
 from sfumato.hierarchies.axis import Shape
 from sfumato.kernels.boxes import axis_tables
@@ -198,13 +197,6 @@ def prepare(options: Mondrian, request: Request) -> Task:
         rows=rows,
         threads=max(1, request.threads) if large else 1,
     )
-
-
-def least_rows(rules: Iterable[Rule]) -> int:
-    """A size that no group can go below: of k rows, or of rows with l values."""
-    bounded = (RuleKind.SIZE, RuleKind.DISTINCT)
-    sizes = [rule.parameters[0] for rule in rules if rule.kind in bounded]
-    return max(1, math.ceil(max(sizes, default=1)))
 
 
 def add_population(

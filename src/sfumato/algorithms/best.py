@@ -1,0 +1,192 @@
+"""Best: the default. Tries what suits the data, keeps what loses least, refines it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sfumato.algorithms.base import Algorithm, Request, Solution
+from sfumato.algorithms.compiled import least_rows, request_rules
+from sfumato.algorithms.harvest import Harvest
+from sfumato.algorithms.mondrian import Mondrian
+from sfumato.algorithms.perfect import lower_bound
+from sfumato.algorithms.refine import OUTSIDE, loss_of
+from sfumato.data.grouping import Grouping
+from sfumato.data.rules import RuleKind
+from sfumato.errors import PolicyError, RefusedError
+from sfumato.hierarchies.axis import Shape
+from sfumato.models.groups import packed
+
+SMALL_GROUPS = 20
+"""Up to this k, groups that grow from single rows lose less than cuts."""
+FEW_TUPLES = 40_000
+"""Up to so many distinct tuples, growing groups row by row takes seconds."""
+SHORT = 5.0
+"""With less time than this, only the fastest start is made."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Best(Algorithm):
+    """Picks and combines algorithms by data and requirements, then refines.
+
+    Guarantee: every group meets every requirement. The loss is at most that of each
+        algorithm it tries on the same request.
+    Method: cut the table by gain (`mondrian`); where columns have hierarchies or
+        requirements look at sensitive values, release boxes along the lattice
+        (`harvest`); where there are none and groups are small, grow groups row by row
+        (`k-member`). Take what loses least and refine it. The report says what was
+        chosen and why and, where all columns have hierarchies, how far the result is
+        from a lower bound.
+    Cost: seconds for tens of thousands of rows, about a minute for a million; more or
+        less with `refine`.
+    Limits: the bound is on a sample of rows and may be out of reach. With a limit in
+        seconds the result depends on the machine.
+    Reference: ours.
+    """
+
+    name: ClassVar[str] = "best"
+    sentence: ClassVar[str] = (
+        "Chooses by data and requirements, then refines: the lowest loss we know of."
+    )
+
+    refine: float | bool = 1.0
+
+    def search(self, request: Request) -> Solution:
+        if request.rows == 0:
+            return Solution(grouping=Grouping(np.empty(0, dtype=np.int32), 0))
+        started = time.monotonic()
+        trial = Trial(request)
+        for name, reason, options in plan(request, short=self._short):
+            trial.run(name, reason, options)
+        chosen, loss = trial.choose()
+        bound = lower_bound(request)
+        return replace(
+            chosen,
+            facts={
+                "choice": trial.sentences,
+                "started_from": trial.best,
+                "losses": {name: found[0] for name, found in trial.found.items()},
+                "loss": loss,
+                "bound": None if bound is None else bound.facts(loss),
+                "seconds_before": time.monotonic() - started,
+            },
+        )
+
+    @property
+    def _short(self) -> bool:
+        return self.seconds is not None and self.seconds < SHORT
+
+    def improved(self, request: Request, solution: Solution) -> Solution:
+        """Refine in what is left of the time, and say how far it got."""
+        spent = float(solution.facts.get("seconds_before", 0.0))
+        left = None if self.seconds is None else max(self.seconds - spent, 0.0)
+        refined = super(Best, replace(self, seconds=left)).improved(request, solution)
+        facts = dict(refined.facts)
+        if "refinement" in facts and facts["refinement"]["passes"]:
+            facts["loss"] = facts["refinement"]["loss"]
+            facts["choice"] = [*facts["choice"], _told(facts["refinement"])]
+        if facts.get("bound"):
+            facts["bound"] = _measured(facts["bound"], facts["loss"])
+        return replace(refined, facts=facts)
+
+
+@dataclass(eq=False)
+class Trial:
+    """Algorithms tried on one request."""
+
+    request: Request
+    found: dict[str, tuple[float, Solution]] = field(default_factory=dict)
+    sentences: list[str] = field(default_factory=list)
+
+    def run(self, name: str, reason: str, options: dict[str, Any]) -> None:
+        """Try one, if it is there and does not refuse."""
+        try:
+            solution = find(self.request, name)(**options).search(self.request)
+        except (PolicyError, RefusedError):
+            return
+        loss = loss_of(self.request, solution.grouping)
+        self.found[name] = loss, solution
+        self.sentences.append(f"{reason}: '{name}' loses {loss:.4f}.")
+
+    @property
+    def best(self) -> str:
+        """The name of the one that loses least; the first of equals."""
+        return min(self.found, key=lambda name: self.found[name][0])
+
+    def choose(self) -> tuple[Solution, float]:
+        """What loses least."""
+        if not self.found:
+            raise RefusedError(
+                "No algorithm that 'best' knows of can serve these requirements.",
+                hint="Name an algorithm; 'sfumato list algorithms' has them all.",
+            )
+        loss, solution = self.found[self.best]
+        if len(self.found) > 1:
+            self.sentences.append(f"'{self.best}' loses least and was taken.")
+        return solution, loss
+
+
+def plan(request: Request, *, short: bool) -> list[tuple[str, str, dict[str, Any]]]:
+    """What to try: name, reason, options; the order does not matter but for ties."""
+    rules = request_rules(request)
+    rows: list[tuple[str, str, dict[str, Any]]] = [
+        ("mondrian", "The table was cut where that lowers the loss most", {})
+    ]
+    if any(rule.kind in OUTSIDE for rule in rules):
+        return rows
+    trees = sum(coded.axis.shape is Shape.TREE for coded in request.quasi)
+    judged = any(rule.kind is not RuleKind.SIZE for rule in rules)
+    orders = {"orders": 1 if short else 4}
+    if trees:
+        reason = f"{trees} of {len(request.quasi)} columns have hierarchies, along "
+        rows.insert(0, ("harvest", reason + "which boxes were released", orders))
+    elif judged:
+        reason = (
+            "Requirements look at sensitive values, so values that occur too often "
+        )
+        rows.insert(0, ("harvest", reason + "were kept apart", orders))
+    if not trees and not short and _is_small(request, least_rows(rules)):
+        reason = "Groups are small and no column has a hierarchy, so groups were grown"
+        rows.insert(0, ("k-member", reason, {}))
+    return rows
+
+
+def _is_small(request: Request, least: int) -> bool:
+    """Whether growing groups row by row pays and is affordable."""
+    if least > SMALL_GROUPS:
+        return False
+    if request.rows <= FEW_TUPLES:
+        return True
+    key, _ = packed([coded.codes for coded in request.quasi])
+    return len(np.unique(key)) <= FEW_TUPLES
+
+
+def find(request: Request, name: str) -> Any:
+    """The class of another algorithm."""
+    if request.resolve is not None:
+        return request.resolve(name)
+    for kind in (Harvest, Mondrian):
+        if kind.name == name:
+            return kind
+    raise PolicyError(f"There is no algorithm '{name}' at hand.")
+
+
+def _told(refinement: dict[str, Any]) -> str:
+    before, after = refinement["loss_before"], refinement["loss"]
+    ends = {
+        "no gain": "until a round gained nothing",
+        "effort": "until its work was spent",
+        "time": "until its time was over",
+    }
+    return (
+        f"Refinement lowered the loss from {before:.4f} to {after:.4f}, "
+        f"{ends[refinement['stopped']]}."
+    )
+
+
+def _measured(bound: dict[str, Any], loss: float) -> dict[str, Any]:
+    least = bound["at_least"]
+    return {**bound, "times": loss / least if least > 0 else None}

@@ -1,0 +1,357 @@
+"""Refinement: lower the loss of any grouping, whatever algorithm made it.
+
+Groups near each other are put into pools of two to five; in each pool rows are moved
+and swapped, and all its rows dealt out anew from random seeds, so that groups may also
+split, merge or vanish. A change is kept only if the loss falls and every group of the
+pool meets every rule. So the loss never rises, and every moment would do to stop.
+
+A *round* has four passes over all groups, one for each size of pool. Refinement stops
+when a round gains nothing, when its work is spent, or when its time is over. Work is
+counted in groups that were weighed up, not in seconds, so that a seed repeats a result
+whatever the machine and the number of threads; a limit in seconds gives that up.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.compiled import Compiled, compile_rules
+from sfumato.algorithms.guide import make_guide
+from sfumato.algorithms.pieces import Clock, Range, work_through
+from sfumato.algorithms.request import Request
+from sfumato.data.grouping import Grouping
+from sfumato.data.rules import RuleKind
+from sfumato.data.seeds import Seed
+from sfumato.kernels.draws import mixed
+from sfumato.kernels.pools import MOST_ITEMS, Law, Pool, make_law, make_pool
+from sfumato.kernels.refining import (
+    GAIN,
+    REFUSED,
+    WORK,
+    Groups,
+    lay_out,
+    make_tools,
+    number_groups,
+    refine_blocks,
+    total_loss,
+)
+from sfumato.kernels.regroup import Guide
+from sfumato.kernels.terrain import Terrain, make_terrain
+from sfumato.models.base import Scope
+from sfumato.publish.boxes import Extent
+
+POOLED = (2, 3, 4, 5)
+"""Groups per pool, pass by pass."""
+SPLITS = 2
+"""How often groups are split at random seeds, each time those that gain by it."""
+BLOCK = 256
+"""Groups among which those near each other are looked for."""
+WORK_PER_ROW = 10_000
+WORK_AT_LEAST = 300_000_000
+"""The work of effort 1: seconds for tens of thousands of rows, a minute for a million."""
+OUTSIDE = frozenset({RuleKind.POPULATION, RuleKind.PRESENCE})
+"""Rules that look at a population, which no pool can count."""
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Refined:
+    """A grouping that loses no more than the one it comes from."""
+
+    grouping: Grouping
+    loss_before: float = 0.0
+    loss: float = 0.0
+    passes: int = 0
+    work: int = 0
+    seconds: float = 0.0
+    stopped: str = ""
+    """Why it ended: "no gain", "effort", "time", or why it did not begin."""
+
+    def facts(self) -> dict[str, Any]:
+        """For the report."""
+        return {
+            "loss_before": self.loss_before,
+            "loss": self.loss,
+            "passes": self.passes,
+            "work": self.work,
+            "kernel_seconds": self.seconds,
+            "stopped": self.stopped,
+        }
+
+
+def refine(
+    request: Request,
+    grouping: Grouping,
+    *,
+    effort: float = 1.0,
+    seconds: float | None = None,
+) -> Refined:
+    """Lower the loss of a grouping while every requirement stays met."""
+    kept = np.flatnonzero(grouping.kept)
+    part = request if len(kept) == request.rows else request.only(kept)
+    compiled = compile_rules(part)
+    if any(rule.kind in OUTSIDE for rule in compiled.rules):
+        return Refined(grouping=grouping, stopped="a rule looks at a population")
+    if len(kept) == 0:
+        return Refined(grouping=grouping, stopped="no gain")
+    task = prepare(part, compiled, grouping.group_of[kept])
+    budget = effort * max(WORK_AT_LEAST, WORK_PER_ROW * len(kept))
+    outcome = _run(part, task, budget=budget, seconds=seconds)
+    if outcome.pop("refused") and any(m.scope is Scope.TABLE for m in request.models):
+        return Refined(grouping=grouping, stopped="a rule looks at all groups together")
+    group_of = grouping.group_of.copy()
+    group_of[kept] = task.group_of()
+    count = len(task.starts) - 1
+    return Refined(grouping=Grouping(group_of, count), **outcome)
+
+
+def split_groups(request: Request, grouping: Grouping, clock: Clock) -> Grouping:
+    """Split groups where that lowers the loss: passes over pools of one group."""
+    task = prepare(request, compile_rules(request), grouping.group_of)
+    for number in range(SPLITS):
+        groups = lay_out(task.terrain, task.item_of, task.rows, task.starts)
+        seed = request.seed.child("split", number)
+        _pass(request, task, groups, seed, 1, Limits(), clock)
+        task.rows, task.starts = number_groups(task.label)
+    return Grouping(task.group_of(), len(task.starts) - 1)
+
+
+def loss_of(request: Request, grouping: Grouping) -> float:
+    """The weighted mean loss of a cell; suppressed cells are lost in full."""
+    weights = [coded.axis.weight for coded in request.quasi]
+    sizes = grouping.sizes()
+    lost = (request.rows - int(sizes.sum())) * sum(weights)
+    for j, coded in enumerate(request.quasi):
+        level = None if grouping.levels is None else grouping.levels[:, j]
+        lost += weights[j] * float(sizes @ Extent(coded, grouping, level).ncp())
+    return float(lost / max(request.rows * sum(weights), 1e-300))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """When to stop, and what is reported until then."""
+
+    deadline: float = math.inf
+    step: str = "splitting groups"
+    share: float = 0.0
+
+
+@dataclass(eq=False, kw_only=True)
+class Task:
+    """A grouping in the form the kernels work on; rows are sorted by what they hold."""
+
+    terrain: Terrain
+    law: Law
+    guide: Guide
+    values: npt.NDArray[np.int32]
+    """(views, rows)"""
+    order: Ints
+    """The request's row behind each row here."""
+    item_of: Ints
+    label: Ints
+    """For each row, a row of its group that stands for it."""
+    rows: Ints
+    starts: Ints
+    pools: list[Pool] = field(default_factory=list)
+
+    def group_of(self) -> npt.NDArray[np.int32]:
+        """The group of each row of the request."""
+        sizes = np.diff(self.starts)
+        result = np.empty(len(self.order), dtype=np.int32)
+        result[self.order[self.rows]] = np.repeat(
+            np.arange(len(sizes), dtype=np.int32), sizes
+        )
+        return result
+
+    @contextmanager
+    def pool(self) -> Iterator[Pool]:
+        """A pool that no other thread is using."""
+        try:
+            pool = self.pools.pop()
+        except IndexError:
+            pool = make_pool(self.terrain, len(self.values))
+        yield pool
+        self.pools.append(pool)
+
+
+def prepare(
+    request: Request, compiled: Compiled, group_of: npt.NDArray[np.int32]
+) -> Task:
+    """Sort rows and groups by what they hold, so that their order does not matter."""
+    order, item_of = sorted_items(request, compiled)
+    owner = _by_content(group_of[order], item_of)
+    within = np.lexsort([owner, item_of])
+    order, label = order[within], _first_rows(owner[within])
+    rows, starts = number_groups(label)
+    return Task(
+        terrain=make_terrain(
+            [coded.axis for coded in request.quasi],
+            [coded.codes[order] for coded in request.quasi],
+        ),
+        law=make_law(compiled.table),
+        guide=make_guide(compiled),
+        values=np.ascontiguousarray(compiled.codes[:, order]),
+        order=order,
+        item_of=item_of,
+        label=label,
+        rows=rows,
+        starts=starts,
+    )
+
+
+def sorted_items(request: Request, compiled: Compiled) -> tuple[Ints, Ints]:
+    """Rows sorted by quasi-identifiers and views, and the item number of each."""
+    keys = [*(coded.codes for coded in request.quasi), *compiled.codes]
+    order = np.lexsort(keys[::-1]).astype(np.int64)
+    new = np.zeros(len(order), dtype=np.bool_)
+    for key in keys:
+        ordered = key[order]
+        new[1:] |= ordered[1:] != ordered[:-1]
+    return order, np.cumsum(new, dtype=np.int64)
+
+
+def _by_content(group_of: npt.NDArray[np.int32], item_of: Ints) -> Ints:
+    """Groups renumbered by what they hold, whatever their numbers were."""
+    content = np.zeros(int(group_of.max(initial=-1)) + 1, dtype=np.uint64)
+    np.add.at(content, group_of, mixed(item_of))
+    rank = np.empty(len(content), dtype=np.int64)
+    rank[np.argsort(content, kind="stable")] = np.arange(len(content))
+    return rank[group_of]
+
+
+def _first_rows(owner: Ints) -> Ints:
+    """For each row the first row of its group."""
+    _, first, number = np.unique(owner, return_index=True, return_inverse=True)
+    return first[number.ravel()].astype(np.int64)
+
+
+def _run(
+    request: Request, task: Task, *, budget: float, seconds: float | None
+) -> dict[str, Any]:
+    """Pass after pass, until nothing is gained or the budget is spent."""
+    deadline = math.inf if seconds is None else time.monotonic() + seconds
+    groups = lay_out(task.terrain, task.item_of, task.rows, task.starts)
+    scale = len(task.rows) * (task.terrain.weight or 1.0)
+    before = total_loss(task.terrain, groups)
+    clock = Clock()
+    work, passes, idle, refused = 0, 0, 0, 0
+    stopped = "effort"
+    while work < budget:
+        share = min(work / budget, 1.0)
+        limits = Limits(deadline=deadline, step="refining groups", share=share)
+        seed, most = request.seed.child("refine", passes), POOLED[passes % len(POOLED)]
+        figures = _pass(request, task, groups, seed, most, limits, clock)
+        refused += int(figures[:, REFUSED].sum())
+        idle = 0 if figures[:, GAIN].any() else idle + 1
+        work += int(figures[:, WORK].sum())
+        passes += 1
+        task.rows, task.starts = number_groups(task.label)
+        groups = lay_out(task.terrain, task.item_of, task.rows, task.starts)
+        if time.monotonic() > deadline:
+            stopped = "time"
+            break
+        if idle == len(POOLED):
+            stopped = "no gain"
+            break
+    return {
+        "loss_before": before / scale,
+        "loss": total_loss(task.terrain, groups) / scale,
+        "passes": passes,
+        "work": work,
+        "seconds": clock.seconds,
+        "stopped": stopped,
+        "refused": refused,
+    }
+
+
+def _pass(
+    request: Request,
+    task: Task,
+    groups: Groups,
+    seed: Seed,
+    most: int,
+    limits: Limits,
+    clock: Clock,
+) -> npt.NDArray[np.float64]:
+    """One pass over all groups; the figures of each block."""
+    blocks, bounds = make_blocks(task, groups, seed.child("blocks").number())
+    figures = np.zeros((len(bounds) - 1, 4))
+    start = seed.child("pools").number()
+
+    def step(first: int, last: int) -> Iterable[Range]:
+        if time.monotonic() > limits.deadline:
+            return []
+        with task.pool() as pool, clock.running():
+            refine_blocks(
+                task.terrain,
+                task.law,
+                task.guide,
+                task.values,
+                groups,
+                task.item_of,
+                blocks,
+                bounds,
+                first,
+                last,
+                start,
+                most,
+                task.label,
+                figures,
+                pool,
+                make_tools(task.terrain, task.law, task.guide, pool),
+            )
+        return []
+
+    request.progress(limits.step, limits.share)
+    ranges = [(block, block + 1) for block in range(len(bounds) - 1)]
+    work_through(
+        ranges,
+        step,
+        threads=request.threads if len(ranges) > 1 else 1,
+        done=lambda _: request.progress(limits.step, limits.share),
+    )
+    return figures
+
+
+def make_blocks(task: Task, groups: Groups, seed: int) -> tuple[Ints, Ints]:
+    """Split the groups by a random tree into blocks of groups that are alike."""
+    random = np.random.Generator(np.random.PCG64(seed))
+    sizes = np.diff(task.starts)
+    small = np.diff(groups.item_starts) <= MOST_ITEMS
+    chosen = np.flatnonzero(small)
+    inside = (random.random(len(sizes)) * sizes).astype(np.int64)
+    points = task.terrain.points[task.rows[task.starts[:-1] + inside]]
+    parts = _split_randomly(random.permutation(chosen), points, random)
+    bounds = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
+    blocks = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+    return blocks, bounds.astype(np.int64)
+
+
+def _split_randomly(
+    groups: Ints, points: npt.NDArray[np.int32], random: np.random.Generator
+) -> list[Ints]:
+    waiting, parts = [groups], []
+    while waiting:
+        part = waiting.pop()
+        if len(part) <= BLOCK:
+            parts.append(part)
+            continue
+        axes = random.permutation(points.shape[1])
+        codes = points[part, axes[0]]
+        for axis in axes:
+            codes = points[part, axis]
+            if codes.min() < codes.max():
+                break
+        ordered = part[np.argsort(codes, kind="stable")]
+        cut = int(len(part) * random.uniform(0.35, 0.65))
+        waiting += [ordered[:cut], ordered[cut:]]
+    return parts

@@ -1,0 +1,109 @@
+"""What is asked of an algorithm, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.data.grouping import Grouping
+from sfumato.data.seeds import Seed
+from sfumato.dp.ledger import Ledger
+from sfumato.hierarchies.axis import CodedAxis
+from sfumato.models.base import Groups, OutputModel, ProcessModel
+from sfumato.models.groups import build_groups
+
+Progress = Callable[[str, float], None]
+"""Called with what is being done and the share done, 0 … 1; may raise to cancel."""
+
+
+def silent(_step: str, _share: float) -> None:
+    """Progress that nobody watches."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Request:
+    """Everything an algorithm may know."""
+
+    quasi: tuple[CodedAxis, ...]
+    models: tuple[OutputModel, ...]
+    sensitive: Mapping[str, CodedAxis] = field(default_factory=dict)
+    subject: npt.NDArray[np.int32] | None = None
+    """The person behind each row, where declared."""
+    population: tuple[npt.NDArray[np.int32], ...] | None = None
+    """Codes of the population table's rows, one array per quasi-identifier."""
+    beside: tuple[CodedAxis, ...] = ()
+    """The other published columns on declared axes, for algorithms whose guarantee
+    covers every column."""
+    process: tuple[ProcessModel, ...] = ()
+    """Requirements that the making of the release has to meet."""
+    ledger: Ledger | None = None
+    """The account of every use of the data, where a process model is required."""
+    removable: int = 0
+    """How many rows may be left out."""
+    missing_any: bool = False
+    """Whether a missing sensitive value may stand for any value."""
+    seed: Seed = field(default_factory=Seed.fresh)
+    threads: int = 2
+    progress: Progress = silent
+    resolve: Callable[[str], Any] | None = None
+    """Finds the class of another algorithm, for those that build on others."""
+
+    @property
+    def rows(self) -> int:
+        return len(self.quasi[0].codes) if self.quasi else 0
+
+    def only(self, rows: npt.NDArray[np.int64]) -> Request:
+        """The same request on some of the rows."""
+        return replace(
+            self,
+            quasi=tuple(CodedAxis(q.axis, q.codes[rows]) for q in self.quasi),
+            beside=tuple(CodedAxis(b.axis, b.codes[rows]) for b in self.beside),
+            sensitive={
+                name: CodedAxis(s.axis, s.codes[rows])
+                for name, s in self.sensitive.items()
+            },
+            subject=None if self.subject is None else self.subject[rows],
+            removable=self.removable - (self.rows - len(rows)),
+        )
+
+    def groups(
+        self, grouping: Grouping, *, population: npt.NDArray[np.int64] | None = None
+    ) -> Groups:
+        """The groups of a grouping, as the models see them."""
+        names = tuple(self.sensitive)
+        views = {view for model in self.models for view in model.views(names)}
+        return build_groups(
+            grouping.group_of,
+            grouping.count,
+            sensitive=self.sensitive,
+            views=sorted(views),
+            subject=self.subject,
+            population=population,
+            missing_any=self.missing_any,
+        )
+
+    def as_one_group(self) -> Groups:
+        """The whole table as one group, before everybody in the population."""
+        everything = Grouping(np.zeros(self.rows, dtype=np.int32), 1)
+        if self.population is None:
+            return self.groups(everything)
+        return self.groups(everything, population=np.array([len(self.population[0])]))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Solution:
+    """What an algorithm returns: a grouping, and what it has to say about it."""
+
+    grouping: Grouping
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Plain numbers and words for the report: nodes checked, cuts made, …"""
+    quasi: tuple[CodedAxis, ...] | None = None
+    """The axes on which groups are shown, where they are not the request's."""
+    synthetic: tuple[CodedAxis, ...] | None = None
+    """Records that stand for nobody, one axis per published column; the grouping is
+    then empty, and these are published instead of rows of the source."""
+    alternatives: tuple[Mapping[str, Any], ...] = ()

@@ -1,0 +1,352 @@
+"""Release boxes along a lattice: cheap nodes first, each box as soon as it is full.
+
+Rows come sorted by their quasi-identifiers and then by their sensitive values: a
+*tuple* has one or more *items*, an item one or more rows. At each node the tuples that
+are left fall into boxes; a box that meets every rule becomes a group. Where the rules
+look at sensitive values, rows of values that occur too often are left behind first.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.kernels.pools import Law
+from sfumato.kernels.regroup import Guide
+
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+Words = npt.NDArray[np.uint64]
+
+MIX = np.uint64(0x9E3779B97F4A7C15)
+TIE = 1e-9
+
+GROUPS, ALIVE, VISITS, NEXT = 0, 1, 2, 3
+"""Places of `Harvest.numbers`: groups released, tuples alive, tuples looked at so far,
+and the next node in the order."""
+
+
+class Field(NamedTuple):
+    """Tuples, items and the tables that place tuples in boxes."""
+
+    tables: Codes
+    ids: npt.NDArray[np.uint32]
+    """(chunks, tuples)"""
+    width: Ints
+    start: Ints
+    nodes: Codes
+    """(nodes, chunks): the combination of levels of each chunk, cheapest node first."""
+    item_starts: Ints
+    """Where the items of each tuple start."""
+    values: Codes
+    """(views, items)"""
+
+
+class Harvest(NamedTuple):
+    """What is left, and room to work."""
+
+    numbers: Ints
+    left: Ints
+    """Rows of each item that have no group yet."""
+    rows: Ints
+    """The same of each tuple."""
+    alive: Ints
+    slot: Ints
+    keys: Words
+    size: Ints
+    """Rows per slot of the hash table; 0 between nodes."""
+    chain: Ints
+    """The first tuple in a slot, or −1."""
+    follower: Ints
+    taken: Ints
+    """Rows of each item that go into the group being made."""
+    box: Ints
+    """The items of the group being made."""
+    codes: Codes
+    labels: Codes
+    """(views, items of the box)"""
+    counts: Ints
+    lengths: Ints
+
+
+def make_harvest(field: Field, amounts: Ints) -> Harvest:
+    """Everything left, nothing released."""
+    items, tuples = len(amounts), len(field.item_starts) - 1
+    views = len(field.values)
+    slots = 1024
+    while slots < 2 * tuples:
+        slots *= 2
+    shape = (views, items if views else 0)
+    return Harvest(
+        numbers=np.array([0, tuples, 0, 0], dtype=np.int64),
+        left=amounts.copy(),
+        rows=np.add.reduceat(amounts, field.item_starts[:-1]),
+        alive=np.arange(tuples, dtype=np.int64),
+        slot=np.zeros(tuples, dtype=np.int64),
+        keys=np.zeros(slots, dtype=np.uint64),
+        size=np.zeros(slots, dtype=np.int64),
+        chain=np.full(slots, -1, dtype=np.int64),
+        follower=np.zeros(tuples, dtype=np.int64),
+        taken=np.zeros(items, dtype=np.int64),
+        box=np.zeros(items, dtype=np.int64),
+        codes=np.zeros(shape, dtype=np.int32),
+        labels=np.zeros(shape, dtype=np.int32),
+        counts=np.zeros(shape, dtype=np.int64),
+        lengths=np.zeros(views, dtype=np.int64),
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def harvest_nodes(
+    field: Field,
+    law: Law,
+    guide: Guide,
+    harvest: Harvest,
+    budget: int,
+    pause: int,
+    release: Ints,
+) -> bool:
+    """Visit nodes in order for a while; whether the end is reached.
+
+    `release` gets three numbers for each part of a group: group, item, rows. Where the
+    tuples that are left, times the nodes to come, exceed the budget, nodes are skipped
+    at even distances; the last one, the top, never is.
+    """
+    numbers = harvest.numbers
+    last = len(field.nodes) - 1
+    stop = numbers[VISITS] + pause
+    while numbers[NEXT] <= last and numbers[ALIVE] > 0:
+        if numbers[VISITS] >= stop:
+            return False
+        node = numbers[NEXT]
+        ahead = (last - node) * numbers[ALIVE]
+        step = 1 + ahead // max(budget - numbers[VISITS], 1)
+        numbers[NEXT] = node + 1 if node == last else min(node + step, last)
+        numbers[VISITS] += numbers[ALIVE]
+        place(field, node, harvest)
+        if law.plain:
+            release_boxes(field, law.minimum, harvest, release)
+        else:
+            judge_boxes(field, law, guide, harvest, release)
+        forget(harvest)
+    return True
+
+
+@numba.njit(cache=True, nogil=True)
+def place(field: Field, node: int, harvest: Harvest) -> None:
+    """Put every tuple that is alive into the slot of its box."""
+    tables, ids, slot, alive = field.tables, field.ids, harvest.slot, harvest.alive
+    keys, size = harvest.keys, harvest.size
+    slots = 1024
+    while slots < 2 * harvest.numbers[ALIVE]:
+        slots *= 2
+    mask = np.uint64(slots - 1)
+    chunks = len(field.width)
+    at = np.empty(chunks, dtype=np.int64)
+    for c in range(chunks):
+        at[c] = field.start[c] + field.nodes[node, c] * field.width[c]
+    for i in range(harvest.numbers[ALIVE]):
+        t = alive[i]
+        key = np.uint64(1)
+        for c in range(chunks):
+            group = tables[np.uintp(at[c] + ids[c, t])]
+            key = (key + np.uint64(group)) * MIX
+            key ^= key >> np.uint64(29)
+        h = (key >> np.uint64(20)) & mask
+        while size[h] > 0 and keys[h] != key:
+            h = (h + np.uint64(1)) & mask
+        keys[h] = key
+        size[h] += harvest.rows[t]
+        slot[i] = h
+
+
+@numba.njit(cache=True, nogil=True)
+def forget(harvest: Harvest) -> None:
+    """Empty the table, and keep only the tuples that have rows left."""
+    kept = 0
+    for i in range(harvest.numbers[ALIVE]):
+        h = harvest.slot[i]
+        harvest.size[h] = 0
+        harvest.chain[h] = -1
+        if harvest.rows[harvest.alive[i]] > 0:
+            harvest.alive[kept] = harvest.alive[i]
+            kept += 1
+    harvest.numbers[ALIVE] = kept
+
+
+@numba.njit(cache=True, nogil=True)
+def release_boxes(field: Field, minimum: int, harvest: Harvest, release: Ints) -> None:
+    """Make a group of every box with enough rows."""
+    for i in range(harvest.numbers[ALIVE]):
+        h, t = harvest.slot[i], harvest.alive[i]
+        if harvest.size[h] < minimum:
+            continue
+        if harvest.chain[h] < 0:
+            harvest.chain[h] = harvest.numbers[GROUPS]
+            harvest.numbers[GROUPS] += 1
+        for item in range(field.item_starts[t], field.item_starts[t + 1]):
+            if harvest.left[item] > 0:
+                note(release, harvest.chain[h], item, harvest.left[item])
+                harvest.left[item] = 0
+        harvest.rows[t] = 0
+
+
+@numba.njit(cache=True, nogil=True)
+def note(release: Ints, group: int, item: int, rows: int) -> None:
+    """Write down a part of a group; the first entry counts them."""
+    at = 1 + 3 * release[0]
+    release[at] = group
+    release[at + 1] = item
+    release[at + 2] = rows
+    release[0] += 1
+
+
+@numba.njit(cache=True, nogil=True)
+def judge_boxes(
+    field: Field, law: Law, guide: Guide, harvest: Harvest, release: Ints
+) -> None:
+    """Make a group of whatever can be kept of each box with enough rows."""
+    count = harvest.numbers[ALIVE]
+    for i in range(count - 1, -1, -1):
+        h, t = harvest.slot[i], harvest.alive[i]
+        if harvest.size[h] >= law.minimum:
+            harvest.follower[t] = harvest.chain[h]
+            harvest.chain[h] = t
+    for i in range(count):
+        h = harvest.slot[i]
+        if harvest.size[h] >= law.minimum and harvest.chain[h] == harvest.alive[i]:
+            items = collect(field, harvest, harvest.chain[h])
+            if trim(law, guide, harvest, items, harvest.size[h]):
+                take_box(field, harvest, items, release)
+
+
+@numba.njit(cache=True, nogil=True)
+def collect(field: Field, harvest: Harvest, t: int) -> int:
+    """List the items of a box and count their values; how many items there are."""
+    items = 0
+    while t >= 0:
+        for item in range(field.item_starts[t], field.item_starts[t + 1]):
+            if harvest.left[item] > 0:
+                harvest.box[items] = item
+                harvest.taken[items] = harvest.left[item]
+                items += 1
+        t = harvest.follower[t]
+    count_values(field, harvest, items)
+    return items
+
+
+@numba.njit(cache=True, nogil=True)
+def count_values(field: Field, harvest: Harvest, items: int) -> None:
+    """The histogram of each view over the rows taken of the box's items."""
+    for v in range(len(harvest.lengths)):
+        codes = harvest.codes[v]
+        length = 0
+        for i in range(items):
+            code = field.values[v, harvest.box[i]]
+            at = find(codes, length, code)
+            if at == length or codes[at] != code:
+                for e in range(length, at, -1):
+                    codes[e] = codes[e - 1]
+                codes[at] = code
+                length += 1
+        harvest.counts[v, :length] = 0
+        for i in range(items):
+            at = find(codes, length, field.values[v, harvest.box[i]])
+            harvest.labels[v, i] = at
+            harvest.counts[v, at] += harvest.taken[i]
+        harvest.lengths[v] = length
+
+
+@numba.njit(cache=True, nogil=True)
+def find(codes: Codes, length: int, code: int) -> int:
+    """Where a code is, or belongs, among the first of ascending codes."""
+    low, high = 0, length
+    while low < high:
+        middle = (low + high) // 2
+        if codes[middle] < code:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@numba.njit(cache=True, nogil=True)
+def trim(law: Law, guide: Guide, harvest: Harvest, items: int, size: int) -> bool:
+    """Leave rows of the commonest values behind until the rules are met."""
+    while size >= law.minimum:
+        view, label, over, hopeless = most_common(guide, harvest, size)
+        if not hopeless and law.judge(
+            size, 0, harvest.codes, harvest.counts, harvest.lengths, law.table
+        ):
+            return True
+        if view < 0:
+            return False
+        wanted = max(np.int64(over * size / 4), 1)
+        for i in range(items - 1, -1, -1):
+            if harvest.labels[view, i] == label and harvest.taken[i] > 0:
+                rows = min(wanted, harvest.taken[i])
+                harvest.taken[i] -= rows
+                for v in range(len(harvest.lengths)):
+                    harvest.counts[v, harvest.labels[v, i]] -= rows
+                size -= rows
+                wanted -= rows
+                if wanted == 0:
+                    break
+    return False
+
+
+@numba.njit(cache=True, nogil=True)
+def most_common(
+    guide: Guide, harvest: Harvest, size: int
+) -> tuple[int, int, float, bool]:
+    """The value that exceeds its reference most: view, label and by how much.
+
+    The view is −1 if leaving rows behind cannot help. The last entry says that the
+    excess alone already breaks a rule.
+    """
+    view, label, worst = -1, -1, TIE
+    hopeless = False
+    for v in range(len(harvest.lengths)):
+        if not guide.trimmed[v]:
+            continue
+        total = 0.0
+        for at in range(harvest.lengths[v]):
+            share = harvest.counts[v, at] / size
+            over = share - guide.reference[v, harvest.codes[v, at]]
+            if over > 0.0:
+                total += over
+            if over > worst:
+                view, label, worst = v, at, over
+        hopeless |= total > guide.excess[v] + TIE
+    return view, label, worst, hopeless
+
+
+@numba.njit(cache=True, nogil=True)
+def take_box(field: Field, harvest: Harvest, items: int, release: Ints) -> None:
+    """Make a group of the rows taken of each item of a box."""
+    group = harvest.numbers[GROUPS]
+    harvest.numbers[GROUPS] += 1
+    t = np.int64(0)
+    for i in range(items):
+        item, rows = harvest.box[i], harvest.taken[i]
+        if rows > 0:
+            note(release, group, item, rows)
+            harvest.left[item] -= rows
+            t = find_tuple(field.item_starts, item)
+            harvest.rows[t] -= rows
+
+
+@numba.njit(cache=True, nogil=True)
+def find_tuple(item_starts: Ints, item: int) -> int:
+    """The tuple of an item."""
+    low, high = 0, len(item_starts) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if item_starts[middle] <= item:
+            low = middle
+        else:
+            high = middle
+    return low
