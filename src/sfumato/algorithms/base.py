@@ -13,7 +13,12 @@ import numpy.typing as npt
 from sfumato.algorithms.refine import refine
 from sfumato.algorithms.request import Progress, Request, Solution, silent
 from sfumato.data.grouping import SUPPRESSED, Grouping
-from sfumato.errors import GuaranteeError, InfeasibleError, PolicyError
+from sfumato.errors import (
+    GuaranteeError,
+    InfeasibleError,
+    PolicyError,
+    RefusedError,
+)
 from sfumato.hierarchies.rollup import roll_up
 from sfumato.models.base import Scope
 
@@ -48,6 +53,7 @@ class Algorithm(ABC):
     def solve(self, request: Request) -> Solution:
         """Group the rows so that every requirement is met, or say why it cannot be."""
         self.check(request)
+        self._refuse_refining()
         keep = rows_to_keep(request)
         part = request if len(keep) == request.rows else request.only(keep)
         solution = self.improved(part, self.search(part))
@@ -58,6 +64,14 @@ class Algorithm(ABC):
         )
         _self_check(self, request, whole)
         return replace(solution, grouping=whole)
+
+    def _refuse_refining(self) -> None:
+        if self.refine and self.certifies:
+            raise RefusedError(
+                f"'{self.name}' cannot be refined: refinement looks at the data "
+                "outside the privacy budget.",
+                hint="Leave out 'refine', or name another algorithm.",
+            )
 
     def improved(self, request: Request, solution: Solution) -> Solution:
         """A solution after as much refinement as the options ask for."""
