@@ -283,5 +283,6 @@ def test_the_schema_names_every_key():
         "require",
         "algorithm",
         "publish",
+        "privacy",
     }
     assert schema["additionalProperties"] is False
