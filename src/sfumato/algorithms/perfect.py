@@ -95,7 +95,10 @@ def _losses(
         if i % 20 == 0:
             request.progress("measuring the distance from perfect", i / len(chosen))
         count_company(tuples, weights, row, levels, starts, heights, sizes, found)
-        cells = [a.weight * a.node_ncp[a.levels[:, c]] for a, c in zip(axes, row, strict=True)]
+        cells = [
+            a.weight * a.node_ncp[a.levels[:, c]]
+            for a, c in zip(axes, row, strict=True)
+        ]
         loss = reduce(np.add.outer, cells).ravel()
         result[i] = loss[found >= least].min(initial=total) / total
     return result
