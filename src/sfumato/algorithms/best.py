@@ -178,6 +178,7 @@ def _told(refinement: dict[str, Any]) -> str:
     before, after = refinement["loss_before"], refinement["loss"]
     ends = {
         "no gain": "until a round gained nothing",
+        "little gain": "until a round gained very little",
         "effort": "until its work was spent",
         "time": "until its time was over",
     }

@@ -6,7 +6,8 @@ split, merge or vanish. A change is kept only if the loss falls and every group 
 pool meets every rule. So the loss never rises, and every moment would do to stop.
 
 A *round* has four passes over all groups, one for each size of pool. Refinement stops
-when a round gains nothing, when its work is spent, or when its time is over. Work is
+when a round gains nothing (or next to nothing), when its work is spent, or when its
+time is over. Work is
 counted in groups that were weighed up, not in seconds, so that a seed repeats a result
 whatever the machine and the number of threads; a limit in seconds gives that up.
 """
@@ -35,7 +36,7 @@ from sfumato.kernels.pools import MOST_ITEMS, Law, Pool, make_law, make_pool
 from sfumato.kernels.refining import (
     GAIN,
     REFUSED,
-    WORK,
+    WEIGHED,
     Groups,
     lay_out,
     make_tools,
@@ -54,9 +55,12 @@ SPLITS = 2
 """How often groups are split at random seeds, each time those that gain by it."""
 BLOCK = 256
 """Groups among which those near each other are looked for."""
-WORK_PER_ROW = 10_000
-WORK_AT_LEAST = 300_000_000
+WORK = 100_000_000
+WORK_PER_ROW = 400
 """The work of effort 1: seconds for tens of thousands of rows, a minute for a million."""
+LITTLE = 2e-4
+"""A round that gains less than this share of the loss is the last at effort 1; more
+effort is content with proportionally less."""
 OUTSIDE = frozenset({RuleKind.POPULATION, RuleKind.PRESENCE})
 """Rules that look at a population, which no pool can count."""
 
@@ -74,7 +78,7 @@ class Refined:
     work: int = 0
     seconds: float = 0.0
     stopped: str = ""
-    """Why it ended: "no gain", "effort", "time", or why it did not begin."""
+    """Why it ended: "no gain", "little gain", "effort", "time", or why it did not begin."""
 
     def facts(self) -> dict[str, Any]:
         """For the report."""
@@ -104,8 +108,9 @@ def refine(
     if len(kept) == 0:
         return Refined(grouping=grouping, stopped="no gain")
     task = prepare(part, compiled, grouping.group_of[kept])
-    budget = effort * max(WORK_AT_LEAST, WORK_PER_ROW * len(kept))
-    outcome = _run(part, task, budget=budget, seconds=seconds)
+    budget = effort * (WORK + WORK_PER_ROW * len(kept))
+    little = LITTLE / effort if effort > 0 else 1.0
+    outcome = _run(part, task, budget=budget, little=little, seconds=seconds)
     if outcome.pop("refused") and any(m.scope is Scope.TABLE for m in request.models):
         return Refined(grouping=grouping, stopped="a rule looks at all groups together")
     group_of = grouping.group_of.copy()
@@ -235,7 +240,12 @@ def _first_rows(owner: Ints) -> Ints:
 
 
 def _run(
-    request: Request, task: Task, *, budget: float, seconds: float | None
+    request: Request,
+    task: Task,
+    *,
+    budget: float,
+    little: float,
+    seconds: float | None,
 ) -> dict[str, Any]:
     """Pass after pass, until nothing is gained or the budget is spent."""
     deadline = math.inf if seconds is None else time.monotonic() + seconds
@@ -243,7 +253,8 @@ def _run(
     scale = len(task.rows) * (task.terrain.weight or 1.0)
     before = total_loss(task.terrain, groups)
     clock = Clock()
-    work, passes, idle, refused = 0, 0, 0, 0
+    loss, gain = before, 0.0
+    work, passes, refused = 0, 0, 0
     stopped = "effort"
     while work < budget:
         share = min(work / budget, 1.0)
@@ -251,17 +262,20 @@ def _run(
         seed, most = request.seed.child("refine", passes), POOLED[passes % len(POOLED)]
         figures = _pass(request, task, groups, seed, most, limits, clock)
         refused += int(figures[:, REFUSED].sum())
-        idle = 0 if figures[:, GAIN].any() else idle + 1
-        work += int(figures[:, WORK].sum())
+        gain += float(figures[:, GAIN].sum())
+        work += int(figures[:, WEIGHED].sum())
         passes += 1
         task.rows, task.starts = number_groups(task.label)
         groups = lay_out(task.terrain, task.item_of, task.rows, task.starts)
         if time.monotonic() > deadline:
             stopped = "time"
             break
-        if idle == len(POOLED):
-            stopped = "no gain"
-            break
+        if passes % len(POOLED) == 0:
+            loss -= gain
+            if gain <= little * loss:
+                stopped = "little gain" if gain > 0 else "no gain"
+                break
+            gain = 0.0
     return {
         "loss_before": before / scale,
         "loss": total_loss(task.terrain, groups) / scale,

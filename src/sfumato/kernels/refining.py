@@ -45,7 +45,7 @@ HOPELESS = 1.25
 """A new deal that loses so many times more is not worth polishing."""
 MOST_POOLED = 5
 
-GAIN, REFUSED, BETTER, WORK = 0, 1, 2, 3
+GAIN, REFUSED, BETTER, WEIGHED = 0, 1, 2, 3
 """Columns of the figures of a block: the loss saved, pools with a group that breaks a
 rule to begin with, pools improved, and groups weighed up."""
 
@@ -217,7 +217,7 @@ def refine_blocks(
                 figures[block, GAIN] += old - new
                 figures[block, BETTER] += 1
                 hand_back(groups, item_of, chosen[:size], pool, label)
-        figures[block, WORK] = pool.numbers[EVALUATED]
+        figures[block, WEIGHED] = pool.numbers[EVALUATED]
 
 
 @numba.njit(cache=True, nogil=True)
