@@ -132,15 +132,24 @@ def _widest(space: Space, items: Items, chosen: Ints, ceiling: float) -> int:
 def _part(
     pairs: Floats, axis: int, order: Ints, left: int, right: int, at: int
 ) -> None:
-    """Move the items below the one that belongs to place `at` before it."""
+    """Move the items below the one that belongs to place `at` before it.
+
+    Of equal ones the first comes first: leaves then hold neighbors in rank, and of
+    many items at one place a search looks at the first leaf alone.
+    """
     while left < right:
-        pivot = pairs[order[(left + right) // 2], axis]
+        middle = order[(left + right) // 2]
+        pivot = pairs[middle, axis]
         i, j = left, right
         while i <= j:
-            while pairs[order[i], axis] < pivot:
+            value = pairs[order[i], axis]
+            while value < pivot or (value == pivot and order[i] < middle):
                 i += 1
-            while pairs[order[j], axis] > pivot:
+                value = pairs[order[i], axis]
+            value = pairs[order[j], axis]
+            while value > pivot or (value == pivot and order[j] > middle):
                 j -= 1
+                value = pairs[order[j], axis]
             if i <= j:
                 order[i], order[j] = order[j], order[i]
                 i += 1
