@@ -52,6 +52,11 @@ class Query:
     group_by: tuple[str, ...] = ()
     name: str = ""
 
+    def __post_init__(self) -> None:
+        """Bring conditions into one form: one per column, in alphabetical order."""
+        ordered = sorted(joined(self.where), key=lambda each: each.column)
+        object.__setattr__(self, "where", tuple(ordered))
+
     @property
     def keys(self) -> tuple[str, ...]:
         """The columns whose values the answer is broken down by."""
@@ -61,7 +66,7 @@ class Query:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns with conditions."""
-        return tuple(sorted(condition.column for condition in self.where))
+        return tuple(condition.column for condition in self.where)
 
     def condition(self, column: str) -> Condition:
         return next(each for each in self.where if each.column == column)

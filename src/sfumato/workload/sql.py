@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from sfumato.errors import UsageError
-from sfumato.workload.queries import Bound, Condition, Query, Sign, joined
+from sfumato.workload.queries import Bound, Condition, Query, Sign
 
 Node = Any
 """A part of a parsed statement; sqlglot names its type differently in each version."""
@@ -59,7 +59,7 @@ def _query(statement: Node, place: int) -> Query:
     shown = _shown(statement, place)
     if set(shown) - set(keys):
         raise _strange(place, "selects a column that it does not group by")
-    return Query(where=joined(conditions), group_by=keys, name=f"statement {place}")
+    return Query(where=conditions, group_by=keys, name=f"statement {place}")
 
 
 def _refuse_parts(statement: Node, place: int) -> None:
