@@ -15,7 +15,7 @@ from sfumato.data.rules import Distance, Rule, RuleKind, View
 from sfumato.hierarchies.axis import Axis
 from sfumato.hierarchies.rollup import ground_distance, roll_up
 from sfumato.kernels.chunks import Chunks, Layout, build_chunks, tuples_of_rows
-from sfumato.kernels.nodes import Rules, Runs
+from sfumato.kernels.nodes import Runs
 from sfumato.kernels.rules import RuleTable
 from sfumato.models.groups import value_shares
 
@@ -39,6 +39,25 @@ COMPARING = frozenset(
 Codes = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rules:
+    """The rules of a request, sorted by what a failure means for the nodes below."""
+
+    inherited: RuleTable
+    convex: RuleTable
+    other: RuleTable
+    plain: bool
+    """Whether the size of a group is all that counts."""
+    drifting: bool
+    """Whether what groups are compared with depends on the rows that are kept; the
+    rules above are then weaker than those asked for, and give bounds only."""
+
+    @property
+    def minimum(self) -> int:
+        """The smallest size of a group."""
+        return int(self.inherited.minimum)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -95,19 +95,25 @@ def minimal_nodes(
     finished = False
     while not finished:
         finished = visit_subsets(
-            order, BATCH, problem, status, within, counters, lattice.work
+            order, BATCH, problem, status, counters, *lattice.ground
         )
         waiting = int(counters[kernel.PENDING])
         if waiting >= 0:
             counters[kernel.PENDING] = -1
-            figures = lattice.figures(lattice.node(waiting))
-            if figures.suppressed <= problem.limit and figures.groups:
-                within[waiting] = True
-                mark_above(waiting, problem, status)
-            continue
+            within[waiting] = _qualifies(lattice, waiting)
+            if within[waiting]:
+                mark_above(waiting, lattice.heights, lattice.strides, status)
         share = counters[kernel.CURSOR] / lattice.size
         lattice.request.progress(f"{counters[kernel.CHECKED]} nodes checked", share)
     return np.flatnonzero(within & (status != kernel.ABOVE)), counters
+
+
+def _qualifies(lattice: Lattice, number: int) -> bool:
+    """Whether a node within the limit by the kernel's rules is so by those asked for."""
+    if not lattice.rules.drifting:
+        return True
+    figures = lattice.figures(lattice.node(number))
+    return figures.suppressed <= lattice.request.removable and figures.groups > 0
 
 
 def _subset_order(lattice: Lattice) -> npt.NDArray[np.int64]:

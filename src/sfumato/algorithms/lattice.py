@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.coding import Coding, normalized
+from sfumato.algorithms.coding import Coding, Rules, normalized
 from sfumato.algorithms.losses import SEPARABLE, CellLosses, cell_losses
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import SUBJECT, View
@@ -26,14 +26,17 @@ from sfumato.errors import InfeasibleError, RefusedError
 from sfumato.kernels import lattice as kernel
 from sfumato.kernels.chunks import Chunks, Layout, chunk_weights, tuples_of_rows
 from sfumato.kernels.nodes import (
-    Rules,
+    Judging,
     Runs,
     Work,
     drop_groups,
-    group_of_tuples,
+    groups_kept,
+    judge,
+    judging_for,
     penalty_of_dropped,
     workspace,
 )
+from sfumato.kernels.rules import RuleTable
 
 BYTES_PER_NODE = 64
 """What a node takes at the peak of a search, rounded up."""
@@ -132,23 +135,40 @@ class Lattice:
 
     @cached_property
     def work(self) -> Work:
-        return workspace(self.chunks, self.runs)
+        return workspace(len(self.chunks.counts))
+
+    @cached_property
+    def judging(self) -> Judging | None:
+        """The rules beyond a least size, for kernels; None if there are none."""
+        if self.rules.plain:
+            return None
+        return judging_for(
+            len(self.chunks.counts),
+            self.runs,
+            self.rules.inherited,
+            self.rules.convex,
+            self.rules.other,
+        )
+
+    @property
+    def ground(self) -> tuple[Chunks, Work, Judging | None]:
+        """What every kernel works on."""
+        return self.chunks, self.work, self.judging
 
     def problem(self, *, limit: int, free_suppression: bool = False) -> kernel.Problem:
         """The search for the best node that suppresses at most `limit` rows."""
         goal = _goal(self.metric)
         weighed = goal == kernel.SEPARABLE and not free_suppression
         return kernel.Problem(
-            chunks=self.chunks,
-            runs=self.runs,
-            rules=self.rules,
             weights=self.weights if weighed else np.zeros(0),
             goal=goal,
             rows=self.rows,
+            minimum=self.rules.minimum,
             limit=limit,
             heights=self.heights,
             strides=self.strides,
             bounded=goal == kernel.DISCERNIBILITY or (weighed and self.losses.bounded),
+            drifting=self.rules.drifting,
         )
 
     def figures(self, node: Sequence[int], *, enough: float = math.inf) -> Figures:
@@ -171,7 +191,7 @@ class Lattice:
         if self.metric == "discernibility":
             return float((sizes**2).sum() + self.rows * (self.rows - kept))
         if self.metric == "average_class_size":
-            groups = len(sizes) * self.rules.inherited.minimum
+            groups = len(sizes) * self.rules.minimum
             return kept / groups if groups else math.inf
         base = sum(b[level] for b, level in zip(self.base, node, strict=True))
         levels = np.array(node, dtype=np.int64)
@@ -196,7 +216,11 @@ class Lattice:
                 float(b[level]) for b, level in zip(self.base, node, strict=True)
             )
             return self._settled_groups(levels, enough - base)
-        return group_of_tuples(self.chunks, self.runs, self.rules, levels, self.work)
+        minimum = self.rules.minimum
+        nothing = np.zeros(0)
+        chunks, work, judging = self.ground
+        judge(chunks, nothing, levels, minimum, self.rows, work, judging)
+        return groups_kept(work, minimum, judging)
 
     def _settled_groups(self, levels: Ints, enough: float = math.inf) -> Ints:
         """Groups where what they are compared with depends on which are kept.
@@ -205,16 +229,20 @@ class Lattice:
         rule beside the rows still kept, again and again, until all meet it, or until
         what has gone already costs more than `enough`.
         """
-        parts = self.chunks, self.runs
         group_of = np.zeros(len(self.chunks.counts), dtype=np.int64)
-        drop_groups(*parts, self.coding.steady, group_of, levels, self.work)
+        self._drop(self.coding.steady, group_of, levels)
         dropped = 1
         while dropped and (group_of >= 0).any():
             table = self.coding.exact(self.references(group_of >= 0))
-            dropped = drop_groups(*parts, table, group_of, levels, self.work)
+            dropped = self._drop(table, group_of, levels)
             if enough < math.inf and self._penalty(group_of, levels) > enough:
                 break
         return np.where(group_of >= 0, self.work.cell, -1)
+
+    def _drop(self, table: RuleTable, group_of: Ints, levels: Ints) -> int:
+        chunks, work, judging = self.ground
+        assert judging is not None
+        return int(drop_groups(chunks, table, group_of, levels, work, judging))
 
     def references(self, kept: npt.NDArray[np.bool_]) -> dict[View, Floats]:
         """What groups are compared with if only these tuples are kept."""

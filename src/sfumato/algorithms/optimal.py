@@ -133,9 +133,10 @@ def find_best(
     require_room(lattice.size)
     problem = lattice.problem(limit=limit, free_suppression=free_suppression)
     search = start_search(lattice, problem)
-    if not lattice.rules.drifting:
-        kernel.descend(problem, search, lattice.work)
-    order = sweep_order(lattice, search)
+    guide = lattice.over_nodes(lattice.base)
+    if not problem.drifting:
+        _descend(lattice, problem, search, guide)
+    order = sweep_order(lattice, guide)
     finished = _sweep(lattice, problem, search, order, checks, seconds)
     return _outcome(lattice, search, finished=finished)
 
@@ -143,26 +144,52 @@ def find_best(
 def start_search(lattice: Lattice, problem: kernel.Problem) -> kernel.Search:
     """Nothing checked yet; every node has the bound that the marginals give."""
     separable = problem.goal == kernel.SEPARABLE
-    base = lattice.over_nodes(lattice.base)
+    base = lattice.over_nodes(lattice.base) if separable else np.zeros(lattice.size)
     least = np.zeros(0)
-    if separable and problem.bounded and len(problem.rules.convex.kinds):
+    if separable and problem.bounded and len(lattice.rules.convex.kinds):
         least = lattice.over_nodes(lattice.losses.least_extra())
     return kernel.Search(
         status=np.zeros(lattice.size, dtype=np.uint8),
-        low=base if separable else np.zeros(lattice.size),
+        low=base,
         rise=np.zeros(lattice.size),
         value=np.full(lattice.size, np.inf),
-        guide=base,
         least=least,
         best=np.array([np.inf]),
         counters=np.array([0, 0, lattice.rows, -1], dtype=np.int64),
     )
 
 
-def sweep_order(lattice: Lattice, search: kernel.Search) -> npt.NDArray[np.int64]:
+def sweep_order(
+    lattice: Lattice, guide: npt.NDArray[np.float64]
+) -> npt.NDArray[np.int64]:
     """From the top down; within one height the most general nodes first."""
-    order = np.lexsort((-search.guide, -lattice.sums_of_levels))
+    order = np.lexsort((-guide, -lattice.sums_of_levels))
     return np.asarray(order, dtype=np.int64)
+
+
+def _descend(
+    lattice: Lattice,
+    problem: kernel.Problem,
+    search: kernel.Search,
+    guide: npt.NDArray[np.float64],
+) -> None:
+    """Go down from the top, always to the most promising node within the limit."""
+    counters = search.counters
+    candidates = np.array([lattice.size - 1])
+    while len(candidates):
+        counters[kernel.CURSOR], counters[kernel.PENDING] = 0, -1
+        kernel.visit(
+            candidates, len(candidates), True, problem, search, *lattice.ground
+        )
+        node = int(counters[kernel.PENDING])
+        levels = lattice.node(node) if node >= 0 else ()
+        below = [
+            node - int(stride)
+            for level, stride in zip(levels, lattice.strides, strict=False)
+            if level > 0
+        ]
+        candidates = np.array(sorted(below, key=lambda n: guide[n]), dtype=np.int64)
+    counters[kernel.CURSOR], counters[kernel.PENDING] = 0, -1
 
 
 def _sweep(
@@ -181,7 +208,7 @@ def _sweep(
         batch = BATCH if checks is None else min(BATCH, checks - checked)
         if batch <= 0 or time.monotonic() > deadline:
             return False
-        finished = kernel.sweep(order, batch, problem, search, lattice.work)
+        finished = kernel.visit(order, batch, False, problem, search, *lattice.ground)
         if search.counters[kernel.PENDING] >= 0:
             _settle_pending(lattice, search, problem.limit)
             continue

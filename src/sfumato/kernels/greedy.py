@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.boxes import FLAT, AxisTables, run_cost, set_cost
+from sfumato.kernels.nodes import sort_codes
 from sfumato.kernels.rules import RuleTable, group_ok
 
 PAIR_LIMIT = 256
@@ -221,7 +222,7 @@ def _count_values(values: Codes, rows: Ints, v: int, room: Histograms) -> None:
             room.codes[v, found] = code
             found += 1
         room.tally[v, code] += 1
-    room.codes[v, :found].sort()
+    sort_codes(room.codes[v], found)
     for i in range(found):
         code = room.codes[v, i]
         room.counts[v, i] = room.tally[v, code]

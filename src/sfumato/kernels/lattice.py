@@ -38,14 +38,14 @@ from sfumato.kernels.nodes import (
     SQUARES,
     SUPPRESSED,
     WASTE,
-    Rules,
-    Runs,
+    Judging,
     Work,
     judge,
 )
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Status = npt.NDArray[np.uint8]
 
 SEPARABLE, DISCERNIBILITY, AVERAGE_SIZE = range(3)
 OPEN, DONE, DEAD, ABOVE = range(4)
@@ -53,60 +53,44 @@ TOLERANCE = 1e-12
 
 CHECKED, CURSOR, FEWEST, PENDING = range(4)
 """What `Search.counters` holds: nodes checked, place in the order, the smallest
-number of rows that any checked node suppresses, and a node that is within the limit
-by the weaker rules and waits to be judged by those asked for, or −1."""
+number of rows that any checked node suppresses, and the node within the limit at
+which a visit stopped, or −1."""
 
 
 class Problem(NamedTuple):
-    """What is searched: tuples, rules, loss and the lattice."""
+    """What is searched: the loss and the lattice, beside tuples and rules."""
 
-    chunks: Chunks
-    runs: Runs
-    rules: Rules
     weights: Floats
     """What suppressing a row adds to the loss, laid out like `Chunks.groups`; empty
     if suppression costs nothing."""
     goal: int
     rows: int
+    minimum: int
+    """The smallest size of a group."""
     limit: int
     """How many rows may be suppressed."""
     heights: Ints
     strides: Ints
     bounded: bool
     """Whether a lost row costs at least as much below as here."""
+    drifting: bool
+    """Whether the rules are weaker than those asked for: what groups are compared with
+    depends on the rows kept, and nodes within the limit must be judged again."""
 
 
 class Search(NamedTuple):
     """What is known of every node."""
 
-    status: npt.NDArray[np.uint8]
+    status: Status
     low: Floats
     rise: Floats
     value: Floats
     """Loss of the nodes that were checked and are within the limit, else infinite."""
-    guide: Floats
-    """Which node to try first when going down: that with the smallest guide."""
     least: Floats
     """The smallest extra loss of any suppressed row, per node; or empty."""
     best: Floats
     """One entry: the lowest loss found."""
     counters: Ints
-
-
-@numba.njit(cache=True, nogil=True)
-def levels_of(node: int, problem: Problem, levels: Ints) -> None:
-    """Write the levels of a node."""
-    for j in range(len(levels)):
-        levels[j] = (node // problem.strides[j]) % problem.heights[j]
-
-
-@numba.njit(cache=True, nogil=True)
-def worth_a_look(node: int, search: Search) -> bool:
-    """Whether a node is open and may be as good as the best."""
-    if search.status[node] != OPEN:
-        return False
-    bound = search.low[node] + search.rise[node]
-    return bound <= search.best[0] + tolerance(search.best[0])
 
 
 @numba.njit(cache=True, nogil=True)
@@ -116,96 +100,153 @@ def tolerance(value: float) -> float:
 
 
 @numba.njit(cache=True, nogil=True)
-def examine(
-    node: int, problem: Problem, search: Search, work: Work, levels: Ints
+def visit(
+    order: Ints,
+    checks: int,
+    to_first: bool,
+    problem: Problem,
+    search: Search,
+    chunks: Chunks,
+    work: Work,
+    judging: Judging | None,
 ) -> bool:
-    """Check a node, note its loss, tell the nodes around; whether it is in the limit."""
-    levels_of(node, problem, levels)
-    judge(
-        problem.chunks,
-        problem.runs,
-        problem.rules,
-        problem.weights,
-        levels,
-        problem.limit,
-        work,
-    )
-    counts = work.counts
-    search.counters[CHECKED] += 1
-    search.status[node] = DONE
-    search.counters[FEWEST] = min(search.counters[FEWEST], counts[SUPPRESSED])
-    if counts[LOST] > problem.limit:
-        _kill_below(levels, problem, search)
-        return False
-    within = counts[SUPPRESSED] <= problem.limit and counts[GROUPS] > 0
-    if within and problem.rules.drifting:
-        search.counters[PENDING] = node
-    elif within:
-        search.value[node] = loss_of(node, problem, search, work)
-        search.best[0] = min(search.best[0], search.value[node])
-    if problem.bounded:
-        _raise_below(levels, problem, search, work)
-    if problem.goal != SEPARABLE:
-        _raise_above(levels, _floor_above(problem, work), problem, search)
-    return within
+    """Check the nodes of `order` that may be as good as the best, at most `checks`.
+
+    Stops early at a node within the limit if asked to go `to_first`, or if it must be
+    judged again; it is then PENDING. Returns whether the end is reached.
+    """
+    counters, best, counts = search.counters, search.best, work.counts
+    levels = np.zeros(len(problem.heights), dtype=np.int64)
+    stop = counters[CHECKED] + checks
+    while counters[CURSOR] < len(order):
+        if counters[CHECKED] >= stop:
+            return False
+        node = order[counters[CURSOR]]
+        counters[CURSOR] += 1
+        bound = search.low[node] + search.rise[node]
+        if search.status[node] != OPEN or bound > best[0] + tolerance(best[0]):
+            continue
+        levels_of(node, problem.heights, problem.strides, levels)
+        judge(
+            chunks,
+            problem.weights,
+            levels,
+            problem.minimum,
+            problem.limit,
+            work,
+            judging,
+        )
+        counters[CHECKED] += 1
+        counters[FEWEST] = min(counters[FEWEST], counts[SUPPRESSED])
+        search.status[node] = DONE
+        if counts[LOST] > problem.limit:
+            fill_below(levels, problem.strides, search.status, DEAD)
+            continue
+        _tell_others(levels, problem, search, counts, work.sums)
+        if counts[SUPPRESSED] <= problem.limit and counts[GROUPS] > 0:
+            if not problem.drifting:
+                loss = _loss(search.low[node], problem, counts, work.sums)
+                search.value[node] = loss
+                best[0] = min(best[0], loss)
+            if problem.drifting or to_first:
+                counters[PENDING] = node
+                return False
+    return True
 
 
 @numba.njit(cache=True, nogil=True)
-def loss_of(node: int, problem: Problem, search: Search, work: Work) -> float:
+def levels_of(node: int, heights: Ints, strides: Ints, levels: Ints) -> None:
+    """Write the levels of a node."""
+    for j in range(len(levels)):
+        levels[j] = (node // strides[j]) % heights[j]
+
+
+@numba.njit(cache=True, nogil=True)
+def _loss(low: float, problem: Problem, counts: Ints, sums: Floats) -> float:
     """The loss of the node just judged."""
-    counts = work.counts
     if problem.goal == SEPARABLE:
-        return search.low[node] + work.sums[PENALTY]
+        return low + sums[PENALTY]
     if problem.goal == DISCERNIBILITY:
         return float(counts[SQUARES] + problem.rows * counts[SUPPRESSED])
-    minimum = problem.rules.inherited.minimum
-    return (problem.rows - counts[SUPPRESSED]) / (counts[GROUPS] * minimum)
+    kept = problem.rows - counts[SUPPRESSED]
+    return kept / (counts[GROUPS] * problem.minimum)
 
 
 @numba.njit(cache=True, nogil=True)
-def _floor_above(problem: Problem, work: Work) -> float:
-    """What every node above the one just judged costs at least."""
-    counts = work.counts
-    if problem.goal == DISCERNIBILITY:
-        return float(counts[FLOOR])
-    minimum = problem.rules.inherited.minimum
-    most = counts[LARGE] + counts[SMALL_ROWS] // minimum
-    kept = max(problem.rows - problem.limit, minimum)
-    return max(kept / (max(most, 1) * minimum), 1.0)
+def _tell_others(
+    levels: Ints, problem: Problem, search: Search, counts: Ints, sums: Floats
+) -> None:
+    """Raise the bounds of the nodes below and above the one just judged."""
+    if problem.bounded:
+        penalty = sums[LOST_PENALTY]
+        if problem.goal == DISCERNIBILITY:
+            penalty = float(counts[WASTE])
+        lost = float(counts[LOST])
+        _raise_below(levels, problem.strides, penalty, lost, search.rise, search.least)
+    if problem.goal == SEPARABLE:
+        return
+    floor = float(counts[FLOOR])
+    if problem.goal == AVERAGE_SIZE:
+        most = counts[LARGE] + counts[SMALL_ROWS] // problem.minimum
+        kept = max(problem.rows - problem.limit, problem.minimum)
+        floor = max(kept / (max(most, 1) * problem.minimum), 1.0)
+    _raise_above(levels, problem.heights, problem.strides, floor, search.low)
 
 
 @numba.njit(cache=True, nogil=True)
-def _kill_below(levels: Ints, problem: Problem, search: Search) -> None:
-    """No node below can be within the limit."""
+def fill_below(levels: Ints, strides: Ints, status: Status, value: int) -> None:
+    """Set the status of a node and of all nodes below."""
     last = len(levels) - 1
     counter = np.zeros(last + 1, dtype=np.int64)
     node = 0
     while node >= 0:
-        search.status[node : node + levels[last] + 1] = DEAD
-        node = next_run(node, counter, levels, problem.strides)
+        for x in range(node, node + levels[last] + 1):
+            status[x] = value
+        node = next_run(node, counter, levels, strides)
 
 
 @numba.njit(cache=True, nogil=True)
-def _raise_below(levels: Ints, problem: Problem, search: Search, work: Work) -> None:
+def _raise_below(
+    levels: Ints,
+    strides: Ints,
+    penalty: float,
+    lost: float,
+    rise: Floats,
+    least: Floats,
+) -> None:
     """Rows lost here are lost below: raise the bound of every node below."""
-    lost = float(work.counts[LOST])
-    if problem.goal == DISCERNIBILITY:
-        penalty = float(work.counts[WASTE])
-    else:
-        penalty = work.sums[LOST_PENALTY]
-    if penalty <= 0.0 and (lost <= 0.0 or len(search.least) == 0):
+    weighed = len(least) > 0
+    if penalty <= 0.0 and (lost <= 0.0 or not weighed):
         return
     last = len(levels) - 1
     counter = np.zeros(last + 1, dtype=np.int64)
     node = 0
     while node >= 0:
         for x in range(node, node + levels[last] + 1):
-            rise = penalty
-            if len(search.least) > 0:
-                rise = max(rise, lost * search.least[x])
-            if rise > search.rise[x]:
-                search.rise[x] = rise
-        node = next_run(node, counter, levels, problem.strides)
+            here = max(penalty, lost * least[x]) if weighed else penalty
+            if here > rise[x]:
+                rise[x] = here
+        node = next_run(node, counter, levels, strides)
+
+
+@numba.njit(cache=True, nogil=True)
+def _raise_above(
+    levels: Ints, heights: Ints, strides: Ints, floor: float, low: Floats
+) -> None:
+    """Raise the bound of every node above to `floor`."""
+    last = len(levels) - 1
+    counter = np.zeros(last + 1, dtype=np.int64)
+    room = np.zeros(last + 1, dtype=np.int64)
+    here = 0
+    for j in range(last + 1):
+        room[j] = heights[j] - 1 - levels[j]
+        here += levels[j] * strides[j]
+    offset = 0
+    while offset >= 0:
+        for x in range(here + offset, here + offset + room[last] + 1):
+            if floor > low[x]:
+                low[x] = floor
+        offset = next_run(offset, counter, room, strides)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -218,76 +259,3 @@ def next_run(node: int, counter: Ints, levels: Ints, strides: Ints) -> int:
         node -= counter[j] * strides[j]
         counter[j] = 0
     return -1
-
-
-@numba.njit(cache=True, nogil=True)
-def _raise_above(levels: Ints, floor: float, problem: Problem, search: Search) -> None:
-    """Raise the bound of every node above to `floor`."""
-    room = problem.heights - 1 - levels
-    last = len(levels) - 1
-    counter = np.zeros(last + 1, dtype=np.int64)
-    here = np.sum(levels * problem.strides)
-    offset = 0
-    while offset >= 0:
-        for x in range(here + offset, here + offset + room[last] + 1):
-            if floor > search.low[x]:
-                search.low[x] = floor
-        offset = next_run(offset, counter, room, problem.strides)
-
-
-@numba.njit(cache=True, nogil=True)
-def descend(problem: Problem, search: Search, work: Work) -> None:
-    """Go down from the top, always to the most promising node within the limit."""
-    columns = len(problem.heights)
-    levels = np.zeros(columns, dtype=np.int64)
-    below = np.zeros(columns, dtype=np.int64)
-    node = len(search.status) - 1
-    if not worth_a_look(node, search):
-        return
-    moved = examine(node, problem, search, work, levels)
-    while moved:
-        moved = False
-        levels_of(node, problem, levels)
-        found = 0
-        for j in range(columns):
-            if levels[j] > 0:
-                below[found] = node - problem.strides[j]
-                found += 1
-        _sort_by(search.guide, below, found)
-        for i in range(found):
-            if worth_a_look(below[i], search) and examine(
-                below[i], problem, search, work, levels
-            ):
-                node = below[i]
-                moved = True
-                break
-
-
-@numba.njit(cache=True, nogil=True)
-def _sort_by(guide: Floats, nodes: Ints, count: int) -> None:
-    """Insertion sort of a few nodes, smallest guide first."""
-    for i in range(1, count):
-        node = nodes[i]
-        at = i - 1
-        while at >= 0 and guide[nodes[at]] > guide[node]:
-            nodes[at + 1] = nodes[at]
-            at -= 1
-        nodes[at + 1] = node
-
-
-@numba.njit(cache=True, nogil=True)
-def sweep(
-    order: Ints, checks: int, problem: Problem, search: Search, work: Work
-) -> bool:
-    """Visit nodes in order, checking at most `checks`; whether the end is reached."""
-    levels = np.zeros(len(problem.heights), dtype=np.int64)
-    counters = search.counters
-    stop = counters[CHECKED] + checks
-    while counters[CURSOR] < len(order):
-        if counters[CHECKED] >= stop or counters[PENDING] >= 0:
-            return False
-        node = order[counters[CURSOR]]
-        counters[CURSOR] += 1
-        if worth_a_look(node, search):
-            examine(node, problem, search, work, levels)
-    return counters[PENDING] < 0

@@ -6,6 +6,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.kernels.chunks import Chunks
 from sfumato.kernels.lattice import (
     ABOVE,
     CHECKED,
@@ -16,13 +17,13 @@ from sfumato.kernels.lattice import (
     OPEN,
     PENDING,
     Problem,
+    Status,
     levels_of,
     next_run,
 )
-from sfumato.kernels.nodes import GROUPS, LOST, SUPPRESSED, Work, judge
+from sfumato.kernels.nodes import GROUPS, LOST, SUPPRESSED, Judging, Work, judge
 
 Ints = npt.NDArray[np.int64]
-Status = npt.NDArray[np.uint8]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -31,71 +32,68 @@ def visit_subsets(
     checks: int,
     problem: Problem,
     status: Status,
-    within: npt.NDArray[np.bool_],
     counters: Ints,
+    chunks: Chunks,
     work: Work,
+    judging: Judging | None,
 ) -> bool:
     """Visit nodes in order, checking at most `checks`; whether the end is reached.
 
     A node is DEAD if no node below it can be within the limit, and ABOVE if a node
-    below it is.
+    below it is. Stops at each node within the limit, which is then PENDING.
     """
     levels = np.zeros(len(problem.heights), dtype=np.int64)
     stop = counters[CHECKED] + checks
     while counters[CURSOR] < len(order):
-        if counters[CHECKED] >= stop or counters[PENDING] >= 0:
+        if counters[CHECKED] >= stop:
             return False
         node = order[counters[CURSOR]]
         counters[CURSOR] += 1
         if status[node] != OPEN:
             continue
-        levels_of(node, problem, levels)
-        if _subset_is_dead(node, levels, problem, status):
+        levels_of(node, problem.heights, problem.strides, levels)
+        if _subset_is_dead(node, levels, problem.heights, problem.strides, status):
             status[node] = DEAD
             continue
-        status[node] = _check(levels, problem, counters, work)
-        if work.counts[SUPPRESSED] <= problem.limit and work.counts[GROUPS] > 0:
-            if problem.rules.drifting:
-                counters[PENDING] = node
-            else:
-                within[node] = True
-                mark_above(node, problem, status)
-    return counters[PENDING] < 0
+        judge(
+            chunks,
+            problem.weights,
+            levels,
+            problem.minimum,
+            problem.limit,
+            work,
+            judging,
+        )
+        suppressed = work.counts[SUPPRESSED]
+        counters[CHECKED] += 1
+        counters[FEWEST] = min(counters[FEWEST], suppressed)
+        status[node] = DEAD if work.counts[LOST] > problem.limit else DONE
+        if suppressed <= problem.limit and work.counts[GROUPS] > 0:
+            counters[PENDING] = node
+            return False
+    return True
 
 
 @numba.njit(cache=True, nogil=True)
-def _check(levels: Ints, problem: Problem, counters: Ints, work: Work) -> int:
-    judge(
-        problem.chunks,
-        problem.runs,
-        problem.rules,
-        problem.weights,
-        levels,
-        problem.limit,
-        work,
-    )
-    counters[CHECKED] += 1
-    counters[FEWEST] = min(counters[FEWEST], work.counts[SUPPRESSED])
-    return DEAD if work.counts[LOST] > problem.limit else DONE
-
-
-@numba.njit(cache=True, nogil=True)
-def _subset_is_dead(node: int, levels: Ints, problem: Problem, status: Status) -> bool:
+def _subset_is_dead(
+    node: int, levels: Ints, heights: Ints, strides: Ints, status: Status
+) -> bool:
     """Whether leaving one column out already loses too many rows."""
     for j in range(len(levels)):
-        rest = problem.heights[j] - 1 - levels[j]
-        if rest > 0 and status[node + rest * problem.strides[j]] == DEAD:
+        rest = heights[j] - 1 - levels[j]
+        if rest > 0 and status[node + rest * strides[j]] == DEAD:
             return True
     return False
 
 
 @numba.njit(cache=True, nogil=True)
-def mark_above(node: int, problem: Problem, status: Status) -> None:
+def mark_above(node: int, heights: Ints, strides: Ints, status: Status) -> None:
     """No node above this one is minimal."""
-    levels = np.zeros(len(problem.heights), dtype=np.int64)
-    levels_of(node, problem, levels)
-    room = problem.heights - 1 - levels
-    last = len(levels) - 1
+    last = len(heights) - 1
+    room = np.zeros(last + 1, dtype=np.int64)
+    levels_of(node, heights, strides, room)
+    for j in range(last + 1):
+        room[j] = heights[j] - 1 - room[j]
     counter = np.zeros(last + 1, dtype=np.int64)
     offset = 0
     while offset >= 0:
@@ -103,4 +101,4 @@ def mark_above(node: int, problem: Problem, status: Status) -> None:
         for above in range(start, start + room[last] + 1):
             if above != node and status[above] != DEAD:
                 status[above] = ABOVE
-        offset = next_run(offset, counter, room, problem.strides)
+        offset = next_run(offset, counter, room, strides)

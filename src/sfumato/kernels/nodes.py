@@ -37,19 +37,6 @@ PENALTY, LOST_PENALTY = range(2)
 """What `Work.sums` holds after `judge`."""
 
 
-class Rules(NamedTuple):
-    """The rules of a request, sorted by what a failure means for the nodes below."""
-
-    inherited: RuleTable
-    convex: RuleTable
-    other: RuleTable
-    plain: bool
-    """Whether the size of a group is all that counts."""
-    drifting: bool
-    """Whether what groups are compared with depends on the rows that are kept; the
-    rules above are then weaker than those asked for, and give bounds only."""
-
-
 class Runs(NamedTuple):
     """How often each value of each view occurs in each tuple."""
 
@@ -78,32 +65,54 @@ class Work(NamedTuple):
     label: Codes
     slots: Ints
     owner: Codes
-    sizes: Codes
-    population: Ints
-    group_start: Codes
-    members: Codes
-    verdict: npt.NDArray[np.uint8]
-    """Per group, after `judge` with rules: 1 if it is kept."""
-    tables: Histograms
     counts: Ints
     sums: Floats
 
 
-def workspace(chunks: Chunks, runs: Runs) -> Work:
-    """Room for a table of this size."""
-    tuples = len(chunks.counts)
+class Judging(NamedTuple):
+    """Rules beyond a least size, sorted by what a failure means below, and room."""
+
+    runs: Runs
+    inherited: RuleTable
+    convex: RuleTable
+    other: RuleTable
+    sizes: Codes
+    population: Ints
+    starts: Codes
+    members: Codes
+    verdict: npt.NDArray[np.uint8]
+    """Per group, after `judge`: 1 if it is kept."""
+    tables: Histograms
+
+
+def workspace(tuples: int) -> Work:
+    """Room for a table with so many distinct tuples."""
     slots = 1024
     while slots < 2 * tuples:
         slots *= 2
-    views, most = len(runs.sizes), int(runs.sizes.max(initial=1))
     return Work(
         cell=np.zeros(tuples, dtype=np.int64),
         label=np.zeros(DENSE * tuples + 4096, dtype=np.int32),
         slots=np.zeros(slots, dtype=np.int64),
         owner=np.zeros(slots, dtype=np.int32),
+        counts=np.zeros(8, dtype=np.int64),
+        sums=np.zeros(2),
+    )
+
+
+def judging_for(
+    tuples: int, runs: Runs, inherited: RuleTable, convex: RuleTable, other: RuleTable
+) -> Judging:
+    """Rules and room for a table with so many distinct tuples."""
+    views, most = len(runs.sizes), int(runs.sizes.max(initial=1))
+    return Judging(
+        runs=runs,
+        inherited=inherited,
+        convex=convex,
+        other=other,
         sizes=np.zeros(tuples, dtype=np.int32),
         population=np.zeros(tuples, dtype=np.int64),
-        group_start=np.zeros(tuples + 1, dtype=np.int32),
+        starts=np.zeros(tuples + 1, dtype=np.int32),
         members=np.zeros(tuples, dtype=np.int32),
         verdict=np.zeros(tuples, dtype=np.uint8),
         tables=Histograms(
@@ -112,22 +121,20 @@ def workspace(chunks: Chunks, runs: Runs) -> Work:
             values=np.zeros((views, most), dtype=np.int64),
             lengths=np.zeros(views, dtype=np.int64),
         ),
-        counts=np.zeros(8, dtype=np.int64),
-        sums=np.zeros(2),
     )
 
 
 @numba.njit(cache=True, nogil=True)
 def judge(
     chunks: Chunks,
-    runs: Runs,
-    rules: Rules,
     weights: Floats,
     levels: Ints,
+    minimum: int,
     limit: int,
     work: Work,
+    judging: Judging | None,
 ) -> None:
-    """Judge the groups at `levels`.
+    """Judge the groups at `levels`; without `judging` by their size alone.
 
     Counts: rows suppressed, rows lost here and in every node below (at least),
     groups kept, their squared sizes, the floor of the discernibility of every node
@@ -137,11 +144,10 @@ def judge(
     other than those two are not filled.
     """
     cells = place(chunks, levels, work)
-    if rules.plain:
-        minimum = rules.inherited.minimum
+    if judging is None:
         _judge_sizes(chunks, minimum, weights, levels, cells, limit, work)
     else:
-        _judge_groups(chunks, runs, rules, weights, levels, cells, limit, work)
+        _judge_groups(chunks, weights, levels, minimum, cells, limit, work, judging)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -150,16 +156,18 @@ def place(chunks: Chunks, levels: Ints, work: Work) -> int:
     if len(chunks.width) == CHUNKS:
         cells = _place_at_once(chunks, levels, work.cell)
         if cells > 0:
-            return cells if cells <= len(work.label) else _compress(work)
+            if cells > len(work.label):
+                cells = _compress(work.cell, work.slots, work.owner)
+            return cells
     cells = 1
     for c in range(len(chunks.width)):
         table, groups = generalized(chunks, c, levels)
         if cells > KEY_LIMIT // groups:
-            cells = _compress(work)
+            cells = _compress(work.cell, work.slots, work.owner)
         _look_up(chunks.ids[c], table, groups, c == 0, work.cell)
         cells *= groups
     if cells > len(work.label):
-        cells = _compress(work)
+        cells = _compress(work.cell, work.slots, work.owner)
     return cells
 
 
@@ -210,24 +218,24 @@ def _look_up(ids: Ids, table: Codes, groups: int, first: bool, cell: Ints) -> No
 
 
 @numba.njit(cache=True, nogil=True)
-def _compress(work: Work) -> int:
+def _compress(cell: Ints, slots: Ints, owner: Codes) -> int:
     """Renumber cells from 0 in the order of the tuples; returns how many there are."""
     mask = 1024
-    while mask < 2 * len(work.cell):
+    while mask < 2 * len(cell):
         mask *= 2
     mask -= 1
-    work.owner[: mask + 1] = -1
+    owner[: mask + 1] = -1
     found = 0
-    for i in range(len(work.cell)):
-        key = work.cell[i]
+    for i in range(len(cell)):
+        key = cell[i]
         slot = hash_slot(key, mask)
-        while work.owner[slot] >= 0 and work.slots[slot] != key:
+        while owner[slot] >= 0 and slots[slot] != key:
             slot = (slot + 1) & mask
-        if work.owner[slot] < 0:
-            work.owner[slot] = found
-            work.slots[slot] = key
+        if owner[slot] < 0:
+            owner[slot] = found
+            slots[slot] = key
             found += 1
-        work.cell[i] = work.owner[slot]
+        cell[i] = owner[slot]
     return found
 
 
@@ -245,7 +253,7 @@ def _judge_sizes(
     sizes[:cells] = 0
     for i in range(len(work.cell)):
         sizes[np.uintp(work.cell[i])] += chunks.counts[i]
-    _count_sizes(sizes, cells, minimum, work.counts, int(chunks.counts.sum()))
+    _count_sizes(sizes, cells, minimum, work.counts, _total(chunks.counts))
     penalty = 0.0
     if 0 < work.counts[SUPPRESSED] <= limit and len(weights) > 0:
         penalty = _penalty_of_small(chunks, minimum, weights, levels, work)
@@ -298,28 +306,28 @@ def _penalty_of_small(
 @numba.njit(cache=True, nogil=True)
 def _judge_groups(
     chunks: Chunks,
-    runs: Runs,
-    rules: Rules,
     weights: Floats,
     levels: Ints,
+    minimum: int,
     cells: int,
     limit: int,
     work: Work,
+    judging: Judging,
 ) -> None:
-    groups = _relabel(cells, work)
-    small = _gather(chunks, groups, rules.inherited.minimum, work)
-    work.counts[:] = 0
-    work.sums[:] = 0.0
-    if small > limit:
-        work.counts[SUPPRESSED] = small
-        work.counts[LOST] = small
-        return
-    rows = int(chunks.counts.sum())
-    minimum = rules.inherited.minimum
+    groups = _relabel(cells, work.cell, work.label)
+    small = _gather(chunks, work.cell, groups, minimum, judging)
     counts, sums, ids = work.counts, work.sums, chunks.ids
-    sizes, verdict, population = work.sizes, work.verdict, work.population
-    members, starts, tables = work.members, work.group_start, work.tables
-    inherited, convex, other = rules.inherited, rules.convex, rules.other
+    counts[:] = 0
+    sums[:] = 0.0
+    if small > limit:
+        counts[SUPPRESSED] = small
+        counts[LOST] = small
+        return
+    rows = _total(chunks.counts)
+    runs, tables = judging.runs, judging.tables
+    sizes, verdict, population = judging.sizes, judging.verdict, judging.population
+    members, starts = judging.members, judging.starts
+    inherited, convex, other = judging.inherited, judging.convex, judging.other
     parts = offsets(chunks, levels)
     for g in range(groups):
         size = int(sizes[g])
@@ -349,9 +357,16 @@ def offsets(chunks: Chunks, levels: Ints) -> Ints:
 
 
 @numba.njit(cache=True, nogil=True)
-def _relabel(cells: int, work: Work) -> int:
+def _total(counts: Codes) -> int:
+    total = 0
+    for i in range(len(counts)):
+        total += counts[i]
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def _relabel(cells: int, cell: Ints, label: Codes) -> int:
     """Turn cells into groups 0 … in the order of their first tuples."""
-    label, cell = work.label, work.cell
     label[:cells] = -1
     groups = 0
     for i in range(len(cell)):
@@ -364,10 +379,12 @@ def _relabel(cells: int, work: Work) -> int:
 
 
 @numba.njit(cache=True, nogil=True)
-def _gather(chunks: Chunks, groups: int, minimum: int, work: Work) -> int:
+def _gather(
+    chunks: Chunks, cell: Ints, groups: int, minimum: int, judging: Judging
+) -> int:
     """Sort tuples by group, sum sizes; returns the rows in groups below the minimum."""
-    cell, sizes, population = work.cell, work.sizes, work.population
-    starts, members = work.group_start, work.members
+    sizes, population = judging.sizes, judging.population
+    starts, members = judging.starts, judging.members
     counts, people = chunks.counts, chunks.population
     sizes[:groups] = 0
     population[:groups] = 0
@@ -461,7 +478,24 @@ def _in_order(size: int, touched: int, codes: Codes, tally: Ints) -> None:
                 codes[at] = code
                 at += 1
     else:
-        codes[:touched].sort()
+        sort_codes(codes, touched)
+
+
+@numba.njit(cache=True, nogil=True)
+def sort_codes(codes: Codes, count: int) -> None:
+    """Sort the first codes, by ever smaller gaps (the library's own compiles long)."""
+    gap = 1
+    while gap < count // 9:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, count):
+            code = codes[i]
+            at = i
+            while at >= gap and codes[at - gap] > code:
+                codes[at] = codes[at - gap]
+                at -= gap
+            codes[at] = code
+        gap //= 3
 
 
 @numba.njit(cache=True, nogil=True)
@@ -481,49 +515,40 @@ def _add_group(size: int, lost: int, minimum: int, rows: int, counts: Ints) -> N
         counts[SQUARES] += size * size
 
 
-@numba.njit(cache=True, nogil=True)
-def group_of_tuples(
-    chunks: Chunks, runs: Runs, rules: Rules, levels: Ints, work: Work
-) -> Ints:
-    """A number for each tuple's group at `levels`, −1 where the group is not kept."""
-    rows = int(chunks.counts.sum())
-    judge(chunks, runs, rules, np.zeros(0), levels, rows, work)
-    group_of = np.empty(len(work.cell), dtype=np.int64)
-    for i in range(len(work.cell)):
-        cell = work.cell[i]
-        if rules.plain:
-            kept = work.label[cell] >= rules.inherited.minimum
-        else:
-            kept = work.verdict[cell] == 1
-        group_of[i] = cell if kept else -1
-    return group_of
+def groups_kept(work: Work, minimum: int, judging: Judging | None) -> Ints:
+    """The cell of each tuple after `judge`, −1 where its group is not kept."""
+    if judging is None:
+        kept = work.label[work.cell] >= minimum
+    else:
+        kept = judging.verdict[work.cell] == 1
+    return np.where(kept, work.cell, -1)
 
 
 @numba.njit(cache=True, nogil=True)
 def drop_groups(
     chunks: Chunks,
-    runs: Runs,
     table: RuleTable,
     group_of: Ints,
     levels: Ints,
     work: Work,
+    judging: Judging,
 ) -> int:
     """Set `group_of` to −1 for tuples whose group breaks a rule; how many groups do.
 
     Groups that are dropped already are not judged again.
     """
-    groups = _relabel(place(chunks, levels, work), work)
-    _gather(chunks, groups, table.minimum, work)
-    tables = work.tables
+    groups = _relabel(place(chunks, levels, work), work.cell, work.label)
+    _gather(chunks, work.cell, groups, table.minimum, judging)
+    runs, tables, starts = judging.runs, judging.tables, judging.starts
     dropped = 0
     for g in range(groups):
-        members = work.members[work.group_start[g] : work.group_start[g + 1]]
+        members = judging.members[starts[g] : starts[g + 1]]
         if group_of[members[0]] < 0:
             continue
         collect(runs, members, tables)
         if not group_ok(
-            int(work.sizes[g]),
-            work.population[g],
+            int(judging.sizes[g]),
+            judging.population[g],
             tables.codes,
             tables.values,
             tables.lengths,

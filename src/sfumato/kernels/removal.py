@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.rules import Distance, RuleKind
-from sfumato.kernels.diversity import TOLERANCE, entropy
+from sfumato.kernels.diversity import TOLERANCE, entropy, largest_of
 from sfumato.kernels.layout import APART, HEIGHT, LEVELS, NODE_SHARES, SHARES, VALUES
 from sfumato.kernels.rules import RuleTable
 
@@ -61,7 +61,7 @@ def _for_rule(
     if kind == ENTROPY and limit > 0.0:
         return size * (limit - entropy(counts, len(counts))) / limit
     if kind == SHARE and limit < 1.0:
-        return (counts.max() - limit * size) / (1.0 - limit)
+        return (largest_of(counts, len(counts)) - limit * size) / (1.0 - limit)
     if kind == RECURSIVE and table.marks[line] < 0:
         return _for_recursive(size, counts, limit, int(second))
     if kind == LIKENESS:
@@ -86,11 +86,10 @@ def _for_closeness(
     allowed = limit + TOLERANCE
     for level in range(height):
         allowed += _price_level(size, codes, counts, v, level, table, price) / height
-    price /= height
-    paid = 0.0
+    paid, highest = 0.0, 0.0
     for i in range(len(codes)):
-        paid += counts[i] * price[i]
-    highest = price.max()
+        paid += counts[i] * price[i] / height
+        highest = max(highest, price[i] / height)
     if highest <= allowed:
         return 0.0
     return (paid - allowed * size) / (highest - allowed)
@@ -121,7 +120,8 @@ def _price_level(
         expected = table.real[shares + codes[start]]
         if here > expected * size:
             reference += expected
-            price[start:end] += 1.0
+            for i in range(start, end):
+                price[i] += 1.0
         start = end
     return reference
 
@@ -129,9 +129,16 @@ def _price_level(
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _for_recursive(size: int, counts: Ints, c: float, l: int) -> float:
     """How far r1 exceeds c times the tail; one row changes that by at most 1."""
-    ordered = np.sort(counts)[::-1]
-    head = ordered[: max(l - 1, 0)].sum()
-    return ordered[0] - c * (size - head)
+    left = counts.copy()
+    head = 0
+    for _ in range(max(l - 1, 0)):
+        largest = 0
+        for i in range(len(left)):
+            if left[i] > left[largest]:
+                largest = i
+        head += left[largest]
+        left[largest] = 0
+    return largest_of(counts, len(counts)) - c * (size - head)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")

@@ -179,11 +179,45 @@ def _borrow(space: Space, rows: Ints, middle: int, box: Box, room: Histograms) -
     near = np.empty(len(lender))
     for i in range(len(lender)):
         near[i] = loss_with(space, box, space.points[lender[i]])
-    rows[middle:] = lender[np.argsort(near, kind="mergesort")]
-    most = len(rows) - space.rules.minimum
-    wanted = max(middle + 1, space.rules.minimum)
-    while wanted <= most:
-        if rows_ok(space, rows[:wanted], room):
-            return wanted if rows_ok(space, rows[wanted:], room) else 0
-        wanted += 1
+    heap = _heap(near)
+    least = space.rules.minimum
+    while len(rows) - middle > least:
+        last = len(rows) - middle - 1
+        rows[middle] = lender[heap[0]]
+        middle += 1
+        heap[0] = heap[last]
+        _sink(near, heap, 0, last)
+        if middle >= least and rows_ok(space, rows[:middle], room):
+            for i in range(last):
+                rows[middle + i] = lender[heap[i]]
+            return middle if rows_ok(space, rows[middle:], room) else 0
     return 0
+
+
+@numba.njit(cache=True, nogil=True)
+def _heap(near: Floats) -> Ints:
+    """Positions as a heap: the nearest first, of equals the first."""
+    heap = np.arange(len(near))
+    for start in range(len(near) // 2 - 1, -1, -1):
+        _sink(near, heap, start, len(near))
+    return heap
+
+
+@numba.njit(cache=True, nogil=True)
+def _sink(near: Floats, heap: Ints, at: int, size: int) -> None:
+    """Let the entry at a place of a heap sink to where it belongs."""
+    while True:
+        child = 2 * at + 1
+        if child >= size:
+            return
+        if child + 1 < size and _before(near, heap[child + 1], heap[child]):
+            child += 1
+        if not _before(near, heap[child], heap[at]):
+            return
+        heap[at], heap[child] = heap[child], heap[at]
+        at = child
+
+
+@numba.njit(cache=True, nogil=True)
+def _before(near: Floats, one: int, other: int) -> bool:
+    return near[one] < near[other] or (near[one] == near[other] and one < other)
