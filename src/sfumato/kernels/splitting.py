@@ -181,17 +181,17 @@ def _borrow(space: Space, rows: Ints, middle: int, box: Box, room: Histograms) -
         near[i] = loss_with(space, box, space.points[lender[i]])
     heap = _heap(near)
     least = space.rules.minimum
-    while len(rows) - middle > least:
-        last = len(rows) - middle - 1
+    meets = False
+    while not meets and len(rows) - middle > least:
+        left = len(rows) - middle - 1
         rows[middle] = lender[heap[0]]
+        heap[0] = heap[left]
+        _sink(near, heap, 0, left)
         middle += 1
-        heap[0] = heap[last]
-        _sink(near, heap, 0, last)
-        if middle >= least and rows_ok(space, rows[:middle], room):
-            for i in range(last):
-                rows[middle + i] = lender[heap[i]]
-            return middle if rows_ok(space, rows[middle:], room) else 0
-    return 0
+        meets = middle >= least and rows_ok(space, rows[:middle], room)
+    for i in range(len(rows) - middle):
+        rows[middle + i] = lender[heap[i]]
+    return middle if meets and rows_ok(space, rows[middle:], room) else 0
 
 
 @numba.njit(cache=True, nogil=True)

@@ -92,6 +92,18 @@ def test_a_group_stays_whole_if_the_lender_would_break_a_rule():
 
 
 @BOTH
+def test_rows_are_neither_lost_nor_doubled_when_borrowing_fails(algorithm):
+    random = np.random.default_rng(40)
+    for _ in range(20):
+        request = random_request(random, [LDiversity(l=3)], rows=40, values=4)
+        grouping = algorithm.solve(request).grouping
+        codes = request.sensitive["s"].codes
+        for group in range(grouping.count):
+            assert len(set(codes[grouping.group_of == group].tolist())) >= 3
+        assert grouping.sizes().sum() == 40
+
+
+@BOTH
 def test_the_heavier_column_is_kept_apart(algorithm):
     values = [0, 0, 100, 100]
     other = [0, 100, 0, 100]
