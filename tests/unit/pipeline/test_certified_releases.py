@@ -224,7 +224,10 @@ def test_a_hierarchy_fitted_to_the_data_is_refused(name, spec):
 @pytest.mark.parametrize(
     ("more", "text"),
     [
-        ('[publish]\noperator = "suppress"\n', "'suppress' would show what the rows say"),
+        (
+            '[publish]\noperator = "suppress"\n',
+            "'suppress' would show what the rows say",
+        ),
         ('[publish]\nnumbers = "mean"\n', "'generalize' would show"),
         ('[publish]\norder = "source"\n', "order of the source is not covered"),
     ],
