@@ -55,7 +55,7 @@ SPLITS = 2
 """How often groups are split at random seeds, each time those that gain by it."""
 BLOCK = 256
 """Groups among which those near each other are looked for."""
-WORK = 100_000_000
+WORK = 130_000_000
 WORK_PER_ROW = 400
 """The work of effort 1: seconds for tens of thousands of rows, a minute for a million."""
 LITTLE = 2e-4
