@@ -15,7 +15,13 @@ from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.compiled import Compiled, compile_rules
 from sfumato.algorithms.guide import make_guide
 from sfumato.algorithms.pieces import Clock
-from sfumato.algorithms.refine import loss_of, sorted_items, split_groups
+from sfumato.algorithms.refine import (
+    looks_at_table,
+    loss_of,
+    meets,
+    sorted_items,
+    split_groups,
+)
 from sfumato.algorithms.space import require_whole_table
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import Rule, RuleKind
@@ -78,7 +84,8 @@ class Harvest(Algorithm):
         hierarchy are halved again and again; categories without one are shown or not.
     Cost: nodes × distinct tuples that are left; seconds for tens of thousands of
         rows. Of a very large lattice only some nodes are visited.
-    Limits: greedy; a box is never taken back. Rows of one person may come to lie in
+    Limits: greedy; a box is never taken back. Where groups that meet all rules do not
+        make a table that does, all rows are one group. Rows of one person may lie in
         several groups, each of which meets the requirements.
     Reference: ours.
     """
@@ -117,6 +124,8 @@ class Harvest(Algorithm):
             field = crop.sorted_nodes(_factors(request, number))
             parts, facts = gather(request, crop, field, clock)
             grouping = split_groups(request, crop.group(parts), clock)
+            if looks_at_table(request) and not meets(request, grouping):
+                grouping = Grouping(np.zeros(request.rows, dtype=np.int32), 1)
             found.append((loss_of(request, grouping), grouping, facts))
             work += facts["tuples_visited"] * (JUDGED if crop.judged else 1)
         _, grouping, facts = min(found, key=lambda each: each[0])
