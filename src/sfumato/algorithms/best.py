@@ -13,7 +13,7 @@ from sfumato.algorithms.compiled import least_rows, request_rules
 from sfumato.algorithms.harvest import Harvest
 from sfumato.algorithms.mondrian import Mondrian
 from sfumato.algorithms.perfect import lower_bound
-from sfumato.algorithms.refine import OUTSIDE, loss_of
+from sfumato.algorithms.refine import OUTSIDE, looks_at_table, loss_of, meets
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import RuleKind
 from sfumato.errors import PolicyError, RefusedError
@@ -106,6 +106,8 @@ class Trial:
         try:
             solution = find(self.request, name)(**options).search(self.request)
         except (PolicyError, RefusedError):
+            return
+        if looks_at_table(self.request) and not meets(self.request, solution.grouping):
             return
         loss = loss_of(self.request, solution.grouping)
         self.found[name] = loss, solution

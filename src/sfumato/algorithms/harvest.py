@@ -15,7 +15,13 @@ from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.compiled import Compiled, compile_rules
 from sfumato.algorithms.guide import make_guide
 from sfumato.algorithms.pieces import Clock
-from sfumato.algorithms.refine import loss_of, sorted_items, split_groups
+from sfumato.algorithms.refine import (
+    looks_at_table,
+    loss_of,
+    meets,
+    sorted_items,
+    split_groups,
+)
 from sfumato.algorithms.space import require_whole_table
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import Rule, RuleKind
@@ -41,10 +47,14 @@ from sfumato.kernels.settling import (
 )
 from sfumato.kernels.terrain import Terrain, make_terrain
 
-NODES = 1 << 20
-"""A larger lattice is thinned out, level by level."""
+NODES = 1 << 16
+"""A larger lattice is thinned out, level by level; then columns share a level."""
 VISITS_AT_MOST = 300_000_000
 """Tuples looked at, over all nodes; nodes are skipped to stay below."""
+ENOUGH = 150_000_000
+"""Tuples looked at after which no other order of the nodes is tried."""
+JUDGED = 8
+"""How much longer a look takes where boxes must be judged by sensitive values."""
 PAUSE = 20_000_000
 """Tuples looked at between two reports of progress."""
 STRIPS = 6
@@ -74,7 +84,8 @@ class Harvest(Algorithm):
         hierarchy are halved again and again; categories without one are shown or not.
     Cost: nodes × distinct tuples that are left; seconds for tens of thousands of
         rows. Of a very large lattice only some nodes are visited.
-    Limits: greedy; a box is never taken back. Rows of one person may come to lie in
+    Limits: greedy; a box is never taken back. Where groups that meet all rules do not
+        make a table that does, all rows are one group. Rows of one person may lie in
         several groups, each of which meets the requirements.
     Reference: ours.
     """
@@ -89,7 +100,7 @@ class Harvest(Algorithm):
     weights changed a little at random. The result that loses least is kept."""
 
     def __post_init__(self) -> None:
-        if self.orders != int(self.orders) or self.orders < 1:
+        if not (self.orders >= 1 and self.orders == int(self.orders)):
             raise PolicyError(
                 f"harvest: 'orders' is {self.orders}.",
                 hint="'orders' must be a whole number of at least 1.",
@@ -106,11 +117,17 @@ class Harvest(Algorithm):
         with clock.running():
             crop = plant(request)
         found: list[tuple[float, Grouping, dict[str, int]]] = []
+        work = 0
         for number in range(self.orders):
-            crop.sort_nodes(_factors(request, number))
-            parts, facts = gather(request, crop, clock)
+            if work > ENOUGH:
+                break
+            field = crop.sorted_nodes(_factors(request, number))
+            parts, facts = gather(request, crop, field, clock)
             grouping = split_groups(request, crop.group(parts), clock)
+            if looks_at_table(request) and not meets(request, grouping):
+                grouping = Grouping(np.zeros(request.rows, dtype=np.int32), 1)
             found.append((loss_of(request, grouping), grouping, facts))
+            work += facts["tuples_visited"] * (JUDGED if crop.judged else 1)
         _, grouping, facts = min(found, key=lambda each: each[0])
         return Solution(
             grouping=grouping,
@@ -140,10 +157,15 @@ class Crop:
     lattice: int
     """How many nodes the whole lattice has."""
 
-    def sort_nodes(self, factors: Floats) -> None:
-        """Put the nodes in order, with these factors on the columns' losses."""
+    @property
+    def judged(self) -> bool:
+        """Whether there is more to ask of a box than its size."""
+        return len(self.compiled.table.kinds) > 0
+
+    def sorted_nodes(self, factors: Floats) -> Field:
+        """The nodes in order, with these factors on the columns' losses."""
         costs = [f * level for f, level in zip(factors, self.levels, strict=True)]
-        self.field.nodes[:] = node_order(costs, self.steps)
+        return self.field._replace(nodes=node_order(costs, self.steps))
 
     def group(self, parts: Ints) -> Grouping:
         """The group of each row, from parts: group, item, rows."""
@@ -179,7 +201,7 @@ def plant(request: Request) -> Crop:
             ids=np.ascontiguousarray(chunks.ids[:, place]),
             width=chunks.width,
             start=chunks.start,
-            nodes=np.zeros((math.prod(map(len, levels)), len(chunks.width)), np.int32),
+            nodes=np.zeros((0, 0), dtype=np.int32),
             item_starts=np.append(tuples, len(first)).astype(np.int64),
             values=np.ascontiguousarray(compiled.codes[:, first]),
         ),
@@ -226,15 +248,35 @@ def thinned(levels: Sequence[Nodes]) -> list[Nodes]:
 
 def node_order(costs: Sequence[Floats], steps: Ints) -> npt.NDArray[np.int32]:
     """All nodes, cheapest first, as a combination of levels for each chunk."""
-    total = reduce(np.add.outer, costs).ravel()
-    order = np.argsort(total, kind="stable")
+    wheels = coupled([len(cost) for cost in costs])
+    sums = [
+        sum(_stretched(costs[j], max(len(costs[i]) for i in wheel)) for j in wheel)
+        for wheel in wheels
+    ]
+    order = np.argsort(reduce(np.add.outer, sums).ravel(), kind="stable")
     nodes = np.zeros((len(order), len(steps)), dtype=np.int32)
-    shape = [len(cost) for cost in costs]
-    for j, level in enumerate(np.unravel_index(order, shape)):
-        for c in range(len(steps)):
-            if steps[c, j]:
-                nodes[:, c] += (steps[c, j] * level).astype(np.int32)
+    turns = np.unravel_index(order, [len(each) for each in sums])
+    for wheel, turn in zip(wheels, turns, strict=True):
+        for j in wheel:
+            level = np.minimum(turn, len(costs[j]) - 1)
+            nodes += (level[:, None] * steps[:, j]).astype(np.int32)
     return nodes
+
+
+def coupled(heights: Sequence[int]) -> list[list[int]]:
+    """Columns that change their levels together, so that there are not too many nodes."""
+    wheels = [[j] for j in range(len(heights))]
+    sizes = list(heights)
+    while math.prod(sizes) > NODES and len(wheels) > 1:
+        first, second = sorted(sorted(range(len(sizes)), key=sizes.__getitem__)[:2])
+        wheels[first] += wheels.pop(second)
+        sizes[first] = max(sizes[first], sizes.pop(second))
+    return wheels
+
+
+def _stretched(cost: Floats, height: int) -> Floats:
+    """The losses of levels, the last one repeated up to a height."""
+    return np.append(cost, np.repeat(cost[-1:], height - len(cost)))
 
 
 def level_costs(coded: CodedAxis, levels: Nodes) -> Floats:
@@ -255,7 +297,9 @@ def _cell_costs(axis: Axis, nodes: Nodes) -> Floats:
     return axis.weight * axis.interval_ncp(low, high)
 
 
-def gather(request: Request, crop: Crop, clock: Clock) -> tuple[Ints, dict[str, int]]:
+def gather(
+    request: Request, crop: Crop, field: Field, clock: Clock
+) -> tuple[Ints, dict[str, int]]:
     """Release boxes node by node, then place what is left; parts of groups."""
     compiled = crop.compiled
     strict = make_law(compiled.only(with_room(compiled.rules)))
@@ -263,13 +307,13 @@ def gather(request: Request, crop: Crop, clock: Clock) -> tuple[Ints, dict[str, 
     guide = guide._replace(excess=guide.excess * ROOM)
     state = make_harvest(crop.field, crop.amounts)
     release = np.zeros(1 + 3 * request.rows, dtype=np.int64)
-    nodes = len(crop.field.nodes)
+    nodes = len(field.nodes)
     finished = False
     while not finished:
         request.progress("releasing boxes", float(state.numbers[NEXT]) / nodes)
         with clock.running():
             finished = harvest_nodes(
-                crop.field, strict, guide, state, VISITS_AT_MOST, PAUSE, release
+                field, strict, guide, state, VISITS_AT_MOST, PAUSE, release
             )
     count = int(state.numbers[GROUPS])
     parts = release[1 : 1 + 3 * int(release[0])].reshape(-1, 3)
@@ -299,7 +343,8 @@ def _placed(
 ) -> Ints:
     """Parts of groups, with every row that was left placed somewhere."""
     law = make_law(crop.compiled.table)
-    room = request.rows
+    # Every row may come as a part of its own, and once more when groups merge.
+    room = 2 * request.rows + 1
     released = make_released(parts, count, crop.terrain.points.shape[1], room)
     with clock.running():
         add_parts(crop.terrain, released, parts)

@@ -35,7 +35,6 @@ from sfumato.kernels.draws import mixed
 from sfumato.kernels.pools import MOST_ITEMS, Law, Pool, make_law, make_pool
 from sfumato.kernels.refining import (
     GAIN,
-    REFUSED,
     WEIGHED,
     Groups,
     lay_out,
@@ -55,7 +54,7 @@ SPLITS = 2
 """How often groups are split at random seeds, each time those that gain by it."""
 BLOCK = 256
 """Groups among which those near each other are looked for."""
-WORK = 100_000_000
+WORK = 130_000_000
 WORK_PER_ROW = 400
 """The work of effort 1: seconds for tens of thousands of rows, a minute for a million."""
 LITTLE = 2e-4
@@ -111,12 +110,24 @@ def refine(
     budget = effort * (WORK + WORK_PER_ROW * len(kept))
     little = LITTLE / effort if effort > 0 else 1.0
     outcome = _run(part, task, budget=budget, little=little, seconds=seconds)
-    if outcome.pop("refused") and any(m.scope is Scope.TABLE for m in request.models):
-        return Refined(grouping=grouping, stopped="a rule looks at all groups together")
     group_of = grouping.group_of.copy()
     group_of[kept] = task.group_of()
-    count = len(task.starts) - 1
-    return Refined(grouping=Grouping(group_of, count), **outcome)
+    refined = Grouping(group_of, len(task.starts) - 1)
+    if looks_at_table(request) and not meets(request, refined):
+        return Refined(grouping=grouping, stopped="a rule looks at all groups together")
+    return Refined(grouping=refined, **outcome)
+
+
+def looks_at_table(request: Request) -> bool:
+    """Whether rules on each group may not suffice for all groups together."""
+    table = any(model.scope is Scope.TABLE for model in request.models)
+    return table or request.subject is not None
+
+
+def meets(request: Request, grouping: Grouping) -> bool:
+    """Whether all groups together meet every model."""
+    groups = request.groups(grouping)
+    return all(model.verify(groups).holds for model in request.models)
 
 
 def split_groups(request: Request, grouping: Grouping, clock: Clock) -> Grouping:
@@ -254,14 +265,13 @@ def _run(
     before = total_loss(task.terrain, groups)
     clock = Clock()
     loss, gain = before, 0.0
-    work, passes, refused = 0, 0, 0
+    work, passes = 0, 0
     stopped = "effort"
     while work < budget:
         share = min(work / budget, 1.0)
         limits = Limits(deadline=deadline, step="refining groups", share=share)
         seed, most = request.seed.child("refine", passes), POOLED[passes % len(POOLED)]
         figures = _pass(request, task, groups, seed, most, limits, clock)
-        refused += int(figures[:, REFUSED].sum())
         gain += float(figures[:, GAIN].sum())
         work += int(figures[:, WEIGHED].sum())
         passes += 1
@@ -283,7 +293,6 @@ def _run(
         "work": work,
         "seconds": clock.seconds,
         "stopped": stopped,
-        "refused": refused,
     }
 
 

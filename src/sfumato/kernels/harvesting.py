@@ -61,25 +61,26 @@ class Harvest(NamedTuple):
     chain: Ints
     """The first tuple in a slot, or −1."""
     follower: Ints
-    taken: Ints
-    """Rows of each item that go into the group being made."""
     box: Ints
-    """The items of the group being made."""
+    """The items of the group being made; one may come several times."""
+    taken: Ints
+    """Rows of each entry of `box` that go into it."""
     codes: Codes
     labels: Codes
-    """(views, items of the box)"""
+    """(views, entries of `box`)"""
     counts: Ints
     lengths: Ints
 
 
 def make_harvest(field: Field, amounts: Ints) -> Harvest:
     """Everything left, nothing released."""
-    items, tuples = len(amounts), len(field.item_starts) - 1
+    tuples = len(field.item_starts) - 1
+    entries = int(amounts.sum()) + 1
     views = len(field.values)
     slots = 1024
     while slots < 2 * tuples:
         slots *= 2
-    shape = (views, items if views else 0)
+    shape = (views, entries if views else 0)
     return Harvest(
         numbers=np.array([0, tuples, 0, 0], dtype=np.int64),
         left=amounts.copy(),
@@ -90,8 +91,8 @@ def make_harvest(field: Field, amounts: Ints) -> Harvest:
         size=np.zeros(slots, dtype=np.int64),
         chain=np.full(slots, -1, dtype=np.int64),
         follower=np.zeros(tuples, dtype=np.int64),
-        taken=np.zeros(items, dtype=np.int64),
-        box=np.zeros(items, dtype=np.int64),
+        taken=np.zeros(entries, dtype=np.int64),
+        box=np.zeros(entries, dtype=np.int64),
         codes=np.zeros(shape, dtype=np.int32),
         labels=np.zeros(shape, dtype=np.int32),
         counts=np.zeros(shape, dtype=np.int64),
@@ -284,7 +285,7 @@ def trim(law: Law, guide: Guide, harvest: Harvest, items: int, size: int) -> boo
             return True
         if view < 0:
             return False
-        wanted = max(np.int64(over * size / 4), 1)
+        wanted = max(np.int64(over * size / 16), 1)
         for i in range(items - 1, -1, -1):
             if harvest.labels[view, i] == label and harvest.taken[i] > 0:
                 rows = min(wanted, harvest.taken[i])

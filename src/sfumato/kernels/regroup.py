@@ -50,6 +50,8 @@ from sfumato.kernels.terrain import (
 
 RANDOM, FURTHEST = 0, 1
 """Where the next group starts: anywhere, or far from the last row dealt out."""
+OVER, LACKING = 0, 1
+"""Rows of what is known of a growing group, one column per view."""
 TIE = 1e-9
 
 Floats = npt.NDArray[np.float64]
@@ -83,7 +85,8 @@ def regroup(
     for q in range(items):
         pool.items[LEFT, q] = pool.items[TOTAL, q]
         rows += pool.items[TOTAL, q]
-    aim = max(law.minimum, rows // before)
+    half = rows // max(2 * before, 4)
+    aim = max(law.minimum, half + draw_below(stream, half + 1))
     pool.numbers[GROUPS] = 0
     last = -1
     while rows >= law.minimum and rows > 0:
@@ -237,6 +240,10 @@ def nearest(
     """The item left that costs a growing group least, ties at random; or −1."""
     items = pool.numbers[ITEMS]
     pool.numbers[EVALUATED] += 1 + items // 8
+    aim = max(aim, pool.size[g] + 1)
+    state = np.zeros((2, len(pool.lengths)))
+    if guide.active:
+        take_stock(guide, pool, g, minimum, aim, state)
     start = draw_below(stream, items)
     found = -1
     best = np.inf
@@ -245,7 +252,7 @@ def nearest(
         if q >= items:
             q -= items
         if pool.items[LEFT, q] > 0 and pool.costs[NEAR, q] < best - TIE:
-            if guide.active and not welcome(guide, pool, g, q, minimum, aim):
+            if guide.active and not welcome(guide, pool, g, q, aim, state):
                 continue
             best = pool.costs[NEAR, q]
             found = q
@@ -253,28 +260,37 @@ def nearest(
 
 
 @numba.njit(cache=True, nogil=True)
-def welcome(guide: Guide, pool: Pool, g: int, q: int, minimum: int, aim: int) -> bool:
-    """Whether a row of item q brings group g nearer to what the rules ask."""
-    aim = max(aim, pool.size[g] + 1)
+def take_stock(
+    guide: Guide, pool: Pool, g: int, minimum: int, aim: int, state: Floats
+) -> None:
+    """For each view, how far a group of `aim` rows would exceed its reference by now,
+    and whether only values that it lacks will do."""
     for v in range(len(pool.lengths)):
-        own = pool.histogram[g, v, pool.labels[LABEL, v, q]]
-        if guide.distinct[v] > 0 and own > 0:
-            missing = guide.distinct[v]
-            for label in range(pool.lengths[v]):
-                missing -= pool.histogram[g, v, label] > 0
-            if missing > 0 and missing >= minimum - pool.size[g]:
-                return False
+        missing = guide.distinct[v]
+        for label in range(pool.lengths[v]):
+            have = pool.histogram[g, v, label]
+            missing -= have > 0
+            over = have / aim - guide.reference[v, pool.labels[CODE, v, label]]
+            if over > 0:
+                state[OVER, v] += over
+        state[LACKING, v] = missing > 0 and missing >= minimum - pool.size[g]
+
+
+@numba.njit(cache=True, nogil=True)
+def welcome(guide: Guide, pool: Pool, g: int, q: int, aim: int, state: Floats) -> bool:
+    """Whether a row of item q brings group g nearer to what the rules ask."""
+    for v in range(len(pool.lengths)):
+        have = pool.histogram[g, v, pool.labels[LABEL, v, q]]
+        if state[LACKING, v] > 0 and have > 0:
+            return False
         code = pool.labels[CODE, v, pool.labels[LABEL, v, q]]
-        if (own + 1) > guide.most[v, code] * aim + TIE:
+        if have + 1 > guide.most[v, code] * aim + TIE:
             return False
         if guide.excess[v] < np.inf:
-            over = 0.0
-            for label in range(pool.lengths[v]):
-                have = pool.histogram[g, v, label] + (label == pool.labels[LABEL, v, q])
-                share = have / aim - guide.reference[v, pool.labels[CODE, v, label]]
-                if share > 0:
-                    over += share
-            if over > guide.excess[v] + TIE:
+            before = have / aim - guide.reference[v, code]
+            after = before + 1 / aim
+            rise = max(after, 0.0) - max(before, 0.0)
+            if state[OVER, v] + rise > guide.excess[v] + TIE:
                 return False
     return True
 
