@@ -29,6 +29,8 @@ role = "sensitive"
 [[require]]
 model = "{model}"
 k = {k}
+[algorithm]
+name = "mondrian"
 [publish]
 operator = "{operator}"
 """
