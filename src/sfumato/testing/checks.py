@@ -66,7 +66,7 @@ _KLT_SUBJECT = "It counts rows, and refuses tables with several rows per person.
 EXCEPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
     {
         ("klt", "the order of rows does not matter"): _FILE_ORDER,
-        ("klt", "every group model of the catalogue is served"): _KLT_MODELS,
+        ("klt", "the models of the catalogue are served"): _KLT_MODELS,
         **{
             (
                 "klt",
