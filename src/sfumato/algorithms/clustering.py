@@ -335,7 +335,7 @@ def make_clusters(task: Task, groups: int | None = None) -> Clusters:
 def make_work(task: Task, *, seed: int, order: Ints, parts: Ints, layout: Ints) -> Work:
     """Everything for groups to grow in: parts of `layout`, seeds in `order`."""
     units, secrets = task.units, task.secrets
-    kind, sizes = column_kinds(units)
+    kind, sizes = column_kinds(units, task.secrets.sizes)
     base = units.axes + secrets.columns
     spread = np.zeros(len(kind))
     spread[: units.axes] = units.scale * units.tables.weight

@@ -201,7 +201,7 @@ class Tgc(Algorithm):
     def cluster(self, task: Task, limits: Limits, least: int) -> tuple[Grouping, int]:
         """Algorithms 2 and 1, then the rows left over; the groups, and the parts."""
         request, units = task.request, task.units
-        _, sizes = column_kinds(units)
+        _, sizes = column_kinds(units, task.secrets.sizes)
         with task.clock.running():
             layout, parts = pre_partition(
                 units, sizes, task.secrets, least, limits.split

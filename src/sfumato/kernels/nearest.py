@@ -187,7 +187,8 @@ def _parting(units: Units, place: Ints, j: int, counts: Ints) -> float:
 @numba.njit(cache=True, nogil=True)
 def _border(keys: Ints, half: int) -> int:
     """The place nearest to the middle where a new code begins, if there is one."""
-    for step in range(half - LEAF // 2):
+    # Neither half may be far smaller, so that the tree stays shallow.
+    for step in range(min(half // 2, half - LEAF // 2)):
         for place in (half - step, half + step):
             if (
                 place < len(keys) - LEAF // 2
@@ -415,14 +416,19 @@ def make_aim(kind: Ints, sizes: Ints, box: Box) -> Aim:
     )
 
 
-def column_kinds(units: Units) -> tuple[Ints, Ints]:
-    """How the cost of each column is found, and how many codes it has."""
+def column_kinds(units: Units, secrets: Ints) -> tuple[Ints, Ints]:
+    """How the cost of each column is found, and how many codes it has.
+
+    `secrets` are the domains of the sensitive columns, whose values need not all occur.
+    """
     columns = units.low.shape[1]
     sizes = np.ones(columns, dtype=np.int64)
     kind = np.full(columns, TABLE, dtype=np.int64)
     for j in range(columns):
         if j >= units.axes:
             sizes[j] = int(units.low[:, j].max(initial=0)) + 1
+            if j - units.axes < len(secrets):
+                sizes[j] = secrets[j - units.axes]
             continue
         sizes[j] = units.tables.size[j]
         flat = units.tables.shape[j] == FLAT
