@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
-from sfumato.algorithms.space import build_space, require_whole_table
+from sfumato.algorithms.space import build_space, require_one_group, require_whole_table
 from sfumato.data.grouping import Grouping
-from sfumato.errors import InfeasibleError
-from sfumato.kernels.greedy import Space, histograms_for
+from sfumato.kernels.greedy import Histograms, Space, histograms_for
 from sfumato.kernels.merging import ALIVE, Colony, groups_of, merge_some, new_colony
 
 BATCH = 50
@@ -47,8 +46,10 @@ class BottomUp(Algorithm):
 
     def search(self, request: Request) -> Solution:
         space = build_space(request)
+        room = histograms_for(space.values)
+        require_one_group(request, space, room)
         colony = new_colony(space, *_alike(request))
-        merges = _merge_all(request, space, colony)
+        merges = _merge_all(request, space, colony, room)
         grouping = Grouping.renumbered(groups_of(colony))
         return Solution(
             grouping=grouping,
@@ -70,18 +71,12 @@ def _alike(
     return rows, np.concatenate([[0], new, [len(rows)]]).astype(np.int64)
 
 
-def _merge_all(request: Request, space: Space, colony: Colony) -> int:
+def _merge_all(request: Request, space: Space, colony: Colony, room: Histograms) -> int:
     """Merge until every group meets the requirements; how many merges it took."""
-    room = histograms_for(space.values)
     waiting = int((colony.status == ALIVE).sum())
     finished = False
     while not finished:
         finished = merge_some(space, colony, BATCH, room)
         left = int((colony.status == ALIVE).sum())
         request.progress("merging groups", 1 - left / max(waiting, 1))
-    if (colony.status == ALIVE).any():
-        raise InfeasibleError(
-            "All rows together break a requirement.",
-            hint="Weaken the requirements, or use an algorithm that suppresses rows.",
-        )
     return int(colony.counters[2])

@@ -205,9 +205,24 @@ def comparing(compiled: Compiled) -> bool:
 
 
 def _drifts(rule: Rule) -> bool:
-    """Whether a rule compares with the rows that are published."""
-    compares = rule.kind in COMPARING and rule.view is not None
-    return compares and rule.view is not None and rule.view.reference == "published"
+    """Whether a rule depends on which rows are published.
+
+    It does if it compares with them, or if it asks for so many of them.
+    """
+    if rule.kind not in COMPARING or rule.view is None:
+        return False
+    return rule.view.reference == "published" or _least_published(rule) > 0
+
+
+def _least_published(rule: Rule) -> float:
+    """How many rows must be published for a rule to mean anything."""
+    asks = rule.kind == RuleKind.CLOSENESS and len(rule.parameters) > 2
+    return rule.parameters[2] if asks else 0.0
+
+
+def least_published(compiled: Compiled) -> int:
+    """Closeness to the table as a superset of n rows needs n published rows."""
+    return int(max(map(_least_published, compiled.rules), default=0))
 
 
 def _weakened(rule: Rule, compiled: Compiled, share: float) -> list[Rule]:

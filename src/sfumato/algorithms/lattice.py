@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.coding import Coding, Rules, normalized
+from sfumato.algorithms.coding import Coding, Rules, least_published, normalized
 from sfumato.algorithms.losses import SEPARABLE, CellLosses, cell_losses
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import SUBJECT, View
@@ -237,7 +237,17 @@ class Lattice:
             dropped = self._drop(table, group_of, levels)
             if enough < math.inf and self._penalty(group_of, levels) > enough:
                 break
-        return np.where(group_of >= 0, self.work.cell, -1)
+        kept = group_of >= 0
+        if self._published(kept) < least_published(self.coding.compiled):
+            kept[:] = False
+        return np.where(kept, self.work.cell, -1)
+
+    def _published(self, kept: npt.NDArray[np.bool_]) -> int:
+        """How many rows, or persons, the kept tuples have."""
+        if self.request.subject is None:
+            return int(self.chunks.counts[kept].sum())
+        rows = self.chosen[kept[self.tuples]]
+        return len(np.unique(self.request.subject[rows]))
 
     def _drop(self, table: RuleTable, group_of: Ints, levels: Ints) -> int:
         chunks, work, judging = self.ground
@@ -326,17 +336,19 @@ def _goal(metric: str) -> int:
 
 def infeasible(lattice: Lattice, fewest: int) -> InfeasibleError:
     """No node is within the limit; the nearest leaves `fewest` rows over."""
-    limit = lattice.request.removable
-    share = math.ceil(1000 * fewest / max(lattice.rows, 1)) / 1000
-    if fewest >= lattice.rows:
+    limit, rows = lattice.request.removable, lattice.rows
+    models = ", ".join(str(model) for model in lattice.request.models)
+    if fewest >= rows:
         return InfeasibleError(
-            "No full-domain generalization has a group that meets the requirements.",
-            hint="Weaken the requirements, or use an algorithm with local recoding.",
+            f"None of the {lattice.size} full-domain generalizations of {rows} rows "
+            f"has a group that meets {models}.",
+            hint="Relax the requirements, or use an algorithm with local recoding.",
         )
+    share = math.ceil(1000 * fewest / rows) / 1000
     return InfeasibleError(
-        f"Full-domain generalization leaves at least {fewest} rows in groups that "
-        f"break a requirement; {limit} of {lattice.rows} may be suppressed.",
-        hint=f"Raise max_suppressed to {share:g}, or weaken the requirements.",
+        f"Every full-domain generalization leaves at least {fewest} rows in groups "
+        f"that do not meet {models}; {limit} of {rows} may be suppressed.",
+        hint=f"Raise publish.max_suppressed to {share:g}, or relax the requirements.",
     )
 
 

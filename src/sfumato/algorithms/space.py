@@ -7,9 +7,9 @@ import numpy.typing as npt
 
 from sfumato.algorithms.base import Request
 from sfumato.algorithms.compiled import compile_rules
-from sfumato.errors import RefusedError
+from sfumato.errors import InfeasibleError, RefusedError
 from sfumato.kernels.boxes import axis_tables
-from sfumato.kernels.greedy import Space, pair_losses
+from sfumato.kernels.greedy import Histograms, Space, pair_losses, rows_ok
 from sfumato.models.base import Scope
 
 
@@ -50,3 +50,14 @@ def require_whole_table(name: str, request: Request) -> None:
             f"'{name}' cannot count the population behind its overlapping groups.",
             hint="Use 'mondrian' or 'optimal' with requirements on a population.",
         )
+
+
+def require_one_group(request: Request, space: Space, room: Histograms) -> None:
+    """Refuse a table that cannot even be one group."""
+    if rows_ok(space, np.arange(request.rows), room):
+        return
+    models = ", ".join(str(model) for model in request.models)
+    raise InfeasibleError(
+        f"The {request.rows} rows of the table, as one group, do not meet {models}.",
+        hint="Lower the parameter that even the whole table does not meet.",
+    )

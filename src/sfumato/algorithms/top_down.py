@@ -9,9 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
-from sfumato.algorithms.space import build_space, require_whole_table, shuffled
+from sfumato.algorithms.space import (
+    build_space,
+    require_one_group,
+    require_whole_table,
+    shuffled,
+)
 from sfumato.data.grouping import Grouping
-from sfumato.kernels.greedy import Space, histograms_for
+from sfumato.kernels.greedy import Histograms, Space, histograms_for
 from sfumato.kernels.splitting import split_segments
 
 BATCH = 200_000
@@ -46,8 +51,10 @@ class TopDown(Algorithm):
 
     def search(self, request: Request) -> Solution:
         space = build_space(request)
+        room = histograms_for(space.values)
+        require_one_group(request, space, room)
         order = shuffled(request)
-        starts = _split_all(request, space, order)
+        starts = _split_all(request, space, order, room)
         group_of = np.empty(request.rows, dtype=np.int32)
         group_of[order] = np.cumsum(starts, dtype=np.int32) - 1
         return Solution(
@@ -57,14 +64,13 @@ class TopDown(Algorithm):
 
 
 def _split_all(
-    request: Request, space: Space, order: npt.NDArray[np.int64]
+    request: Request, space: Space, order: npt.NDArray[np.int64], room: Histograms
 ) -> npt.NDArray[np.uint8]:
     """Reorder rows so that groups are runs; 1 where a run starts."""
     starts = np.zeros(request.rows, dtype=np.uint8)
     starts[0] = 1
     segments = np.zeros((request.rows + 1, 2), dtype=np.int64)
     segments[0] = 0, request.rows
-    room = histograms_for(space.values)
     still_open, settled = 1, 0
     while still_open:
         still_open, done = split_segments(

@@ -64,7 +64,7 @@ def test_rows_left_over_are_suppressed_once_they_are_few_enough():
 
 def test_a_table_that_no_level_hides_is_infeasible():
     asked = request([0, 1, 2], [0] * 3, [0] * 3, k=4)
-    with pytest.raises(InfeasibleError, match="has a group that meets"):
+    with pytest.raises(InfeasibleError, match="has a group that meets k-anonymity"):
         Datafly().search(asked)
 
 
