@@ -231,7 +231,7 @@ def levels_of(coded: CodedAxis) -> Nodes:
     stacked = np.stack([np.arange(axis.size), *parts]).astype(np.int32)
     distinct = [len(np.unique(level)) for level in stacked]
     keep = [0, *(i for i in range(1, len(distinct)) if distinct[i] < distinct[i - 1])]
-    return stacked[keep]
+    return np.asarray(stacked[keep])
 
 
 def thinned(levels: Sequence[Nodes]) -> list[Nodes]:
@@ -250,7 +250,10 @@ def node_order(costs: Sequence[Floats], steps: Ints) -> npt.NDArray[np.int32]:
     """All nodes, cheapest first, as a combination of levels for each chunk."""
     wheels = coupled([len(cost) for cost in costs])
     sums = [
-        sum(_stretched(costs[j], max(len(costs[i]) for i in wheel)) for j in wheel)
+        np.sum(
+            [_stretched(costs[j], max(len(costs[i]) for i in wheel)) for j in wheel],
+            axis=0,
+        )
         for wheel in wheels
     ]
     order = np.argsort(reduce(np.add.outer, sums).ravel(), kind="stable")

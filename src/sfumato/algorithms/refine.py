@@ -247,7 +247,7 @@ def _by_content(group_of: npt.NDArray[np.int32], item_of: Ints) -> Ints:
 def _first_rows(owner: Ints) -> Ints:
     """For each row the first row of its group."""
     _, first, number = np.unique(owner, return_index=True, return_inverse=True)
-    return first[number.ravel()].astype(np.int64)
+    return np.asarray(first[number.ravel()], dtype=np.int64)
 
 
 def _run(

@@ -89,7 +89,8 @@ class Pool(NamedTuple):
 def make_law(table: RuleTable) -> Law:
     """The rules behind a pointer, compiled only where there are any."""
     plain = len(table.kinds) == 0
-    return Law(table.minimum, plain, table, _judge(numba.typeof(table), plain))
+    kind = numba.typeof(table)  # type: ignore[no-untyped-call]
+    return Law(table.minimum, plain, table, _judge(kind, plain))
 
 
 @cache
