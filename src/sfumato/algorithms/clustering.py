@@ -431,7 +431,7 @@ def least_persons(request: Request) -> int:
         if rule.kind is RuleKind.SIZE
         or (rule.kind is RuleKind.DISTINCT and rule.view == SUBJECT)
     ]
-    return max(2, int(max(asked, default=2)))
+    return max(1, int(max(asked, default=1)))
 
 
 def unit_means(task: Task, wanted: npt.NDArray[np.bool_]) -> Floats:

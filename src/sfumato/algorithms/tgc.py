@@ -94,7 +94,7 @@ class Tgc(Algorithm):
     split_limit: float | None = None
     """δ′; None: found on a sample."""
     sample: float = 0.025
-    iterations: int = 5
+    iterations: int = 4
 
     def __post_init__(self) -> None:
         require_share(self.name, "utility_weight", self.utility_weight)

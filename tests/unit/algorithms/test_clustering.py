@@ -216,7 +216,7 @@ def test_tgc_reports_the_thresholds_it_found():
     facts = Tgc().solve(drawn_request(5)).facts
     assert 0 < facts["delta"] < 1
     assert 0 < facts["split_limit"] <= 1
-    assert facts["sample_runs"] == 2 + 4 + 8 + 16 + 32
+    assert facts["sample_runs"] == 2 + 4 + 8 + 16
 
 
 def test_tgc_trades_utility_against_protection():
