@@ -27,6 +27,13 @@ class OneGroup(Algorithm):
 
     def search(self, request: Request) -> Solution:
         request.progress("grouping", 1.0)
+        whole = request.as_one_group()
+        for model in request.models:
+            if not model.verify(whole).holds:
+                raise InfeasibleError(
+                    f"1 group of {request.rows} rows does not meet {model}.",
+                    hint="Relax the requirement.",
+                )
         return Solution(grouping=Grouping(np.zeros(request.rows, dtype=np.int32), 1))
 
 
