@@ -103,7 +103,7 @@ class Axis:
         """NCP of the runs low … high on a free axis."""
         length = self._numbers[high] - self._numbers[low]
         mixed = np.where(low == high, 0.0, 1.0)
-        scaled = length / self.span if self.span > 0 else np.zeros(len(length))
+        scaled = length / self.span if self.span > 0 else 0.0 * length
         return np.where(np.isnan(scaled), mixed, scaled)
 
     def set_ncp(self, counts: Indices) -> Losses:
