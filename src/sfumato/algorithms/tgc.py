@@ -71,7 +71,8 @@ class Tgc(Algorithm):
     Departs from the paper where rows left over are many: beyond 2 × 10⁸ comparisons,
     a row is compared with the 512 or more groups of its neighborhood. Samples have 20k
     rows at least.
-    Cost: n log n, and n × `size`.
+    Cost: n log n, and n × `size`; then rows left over × rows in groups, which is most of
+    it where δ rejects many groups.
     Limits: groups may overlap. With several rows per person, the first stands for the
     person in the search.
     Reference: Loukides and Shao, Data utility and privacy protection trade-off in
