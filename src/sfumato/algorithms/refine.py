@@ -57,7 +57,7 @@ BLOCK = 256
 WORK = 130_000_000
 WORK_PER_ROW = 400
 """The work of effort 1: seconds for tens of thousands of rows, a minute for a million."""
-LITTLE = 2e-4
+LITTLE = 1e-4
 """A round that gains less than this share of the loss is the last at effort 1; more
 effort is content with proportionally less."""
 OUTSIDE = frozenset({RuleKind.POPULATION, RuleKind.PRESENCE})
