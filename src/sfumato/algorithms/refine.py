@@ -57,7 +57,7 @@ BLOCK = 128
 WORK = 190_000_000
 WORK_PER_ROW = 400
 """The work of effort 1: seconds for tens of thousands of rows, a minute for a million."""
-LITTLE = 3e-4
+LITTLE = 6e-4
 LITTLE_OF_GAIN = 0.01
 PATIENCE = 2
 """So many rounds in a row that gain less than these shares of the loss and of all that
