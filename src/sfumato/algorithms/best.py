@@ -141,7 +141,7 @@ def plan(request: Request, *, short: bool) -> list[tuple[str, str, dict[str, Any
         return rows
     trees = sum(coded.axis.shape is Shape.TREE for coded in request.quasi)
     judged = any(rule.kind is not RuleKind.SIZE for rule in rules)
-    orders = {"orders": 1 if short else 4}
+    orders = {"orders": 1 if short else 8}
     if trees:
         reason = f"{trees} of {len(request.quasi)} columns have hierarchies, along "
         rows.insert(0, ("harvest", reason + "which boxes were released", orders))

@@ -52,14 +52,16 @@ POOLED = (2, 3, 4, 5)
 """Groups per pool, pass by pass."""
 SPLITS = 2
 """How often groups are split at random seeds, each time those that gain by it."""
-BLOCK = 256
+BLOCK = 128
 """Groups among which those near each other are looked for."""
-WORK = 130_000_000
+WORK = 190_000_000
 WORK_PER_ROW = 400
 """The work of effort 1: seconds for tens of thousands of rows, a minute for a million."""
-LITTLE = 2e-4
-"""A round that gains less than this share of the loss is the last at effort 1; more
-effort is content with proportionally less."""
+LITTLE = 6e-4
+LITTLE_OF_GAIN = 0.01
+PATIENCE = 2
+"""So many rounds in a row that gain less than these shares of the loss and of all that
+was gained are the last at effort 1; more effort is content with less."""
 OUTSIDE = frozenset({RuleKind.POPULATION, RuleKind.PRESENCE})
 """Rules that look at a population, which no pool can count."""
 
@@ -107,9 +109,7 @@ def refine(
     if len(kept) == 0:
         return Refined(grouping=grouping, stopped="no gain")
     task = prepare(part, compiled, grouping.group_of[kept])
-    budget = effort * (WORK + WORK_PER_ROW * len(kept))
-    little = LITTLE / effort if effort > 0 else 1.0
-    outcome = _run(part, task, budget=budget, little=little, seconds=seconds)
+    outcome = _run(part, task, effort=effort, seconds=seconds)
     group_of = grouping.group_of.copy()
     group_of[kept] = task.group_of()
     refined = Grouping(group_of, len(task.starts) - 1)
@@ -254,18 +254,18 @@ def _run(
     request: Request,
     task: Task,
     *,
-    budget: float,
-    little: float,
+    effort: float,
     seconds: float | None,
 ) -> dict[str, Any]:
     """Pass after pass, until nothing is gained or the budget is spent."""
+    budget = effort * (WORK + WORK_PER_ROW * len(task.rows))
     deadline = math.inf if seconds is None else time.monotonic() + seconds
     groups = lay_out(task.terrain, task.item_of, task.rows, task.starts)
     scale = len(task.rows) * (task.terrain.weight or 1.0)
     before = total_loss(task.terrain, groups)
     clock = Clock()
     loss, gain = before, 0.0
-    work, passes = 0, 0
+    work, passes, slow = 0, 0, 0
     stopped = "effort"
     while work < budget:
         share = min(work / budget, 1.0)
@@ -282,8 +282,10 @@ def _run(
             break
         if passes % len(POOLED) == 0:
             loss -= gain
-            if gain <= little * loss:
-                stopped = "little gain" if gain > 0 else "no gain"
+            little = min(LITTLE * loss, LITTLE_OF_GAIN * (before - loss))
+            slow = slow + 1 if gain * effort <= little else 0
+            if gain <= 0.0 or slow == PATIENCE:
+                stopped = "little gain" if gain > 0.0 else "no gain"
                 break
             gain = 0.0
     return {

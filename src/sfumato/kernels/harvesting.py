@@ -276,26 +276,31 @@ def find(codes: Codes, length: int, code: int) -> int:
 
 @numba.njit(cache=True, nogil=True)
 def trim(law: Law, guide: Guide, harvest: Harvest, items: int, size: int) -> bool:
-    """Leave rows of the commonest values behind until the rules are met."""
+    """Leave rows of the commonest values behind until the rules are met.
+
+    Rows of small items go first: they are likely to be those that stick out.
+    """
     while size >= law.minimum:
-        view, label, over, hopeless = most_common(guide, harvest, size)
-        if not hopeless and law.judge(
+        view, label, over, broken = most_common(guide, harvest, size)
+        if not broken and law.judge(
             size, 0, harvest.codes, harvest.counts, harvest.lengths, law.table
         ):
             return True
         if view < 0:
             return False
         wanted = max(np.int64(over * size / 16), 1)
-        for i in range(items - 1, -1, -1):
-            if harvest.labels[view, i] == label and harvest.taken[i] > 0:
-                rows = min(wanted, harvest.taken[i])
-                harvest.taken[i] -= rows
-                for v in range(len(harvest.lengths)):
-                    harvest.counts[v, harvest.labels[v, i]] -= rows
-                size -= rows
-                wanted -= rows
-                if wanted == 0:
-                    break
+        while wanted > 0:
+            found = -1
+            for i in range(items):
+                if harvest.labels[view, i] == label and harvest.taken[i] > 0:
+                    if found < 0 or harvest.taken[i] < harvest.taken[found]:
+                        found = i
+            rows = min(wanted, harvest.taken[found])
+            harvest.taken[found] -= rows
+            for v in range(len(harvest.lengths)):
+                harvest.counts[v, harvest.labels[v, found]] -= rows
+            size -= rows
+            wanted -= rows
     return False
 
 
@@ -305,24 +310,30 @@ def most_common(
 ) -> tuple[int, int, float, bool]:
     """The value that exceeds its reference most: view, label and by how much.
 
-    The view is −1 if leaving rows behind cannot help. The last entry says that the
-    excess alone already breaks a rule.
+    The view is −1 if leaving rows behind cannot help: where values are equally far
+    apart, a group is no nearer than the share of the values that it lacks. The last
+    entry says that the excess alone already breaks a rule.
     """
     view, label, worst = -1, -1, TIE
-    hopeless = False
+    broken = False
     for v in range(len(harvest.lengths)):
         if not guide.trimmed[v]:
             continue
-        total = 0.0
+        total, covered = 0.0, 0.0
         for at in range(harvest.lengths[v]):
-            share = harvest.counts[v, at] / size
-            over = share - guide.reference[v, harvest.codes[v, at]]
+            if harvest.counts[v, at] == 0:
+                continue
+            reference = guide.reference[v, harvest.codes[v, at]]
+            covered += reference
+            over = harvest.counts[v, at] / size - reference
             if over > 0.0:
                 total += over
             if over > worst:
                 view, label, worst = v, at, over
-        hopeless |= total > guide.excess[v] + TIE
-    return view, label, worst, hopeless
+        broken |= total > guide.excess[v] + TIE
+        if 1.0 - covered > guide.excess[v] + TIE:
+            return -1, -1, worst, True
+    return view, label, worst, broken
 
 
 @numba.njit(cache=True, nogil=True)

@@ -44,6 +44,8 @@ BLUR = 0.3
 HOPELESS = 1.25
 """A new deal that loses so many times more is not worth polishing."""
 MOST_POOLED = 5
+FIXED = 6
+"""What handling a pool costs per item, in groups weighed up."""
 
 GAIN, REFUSED, BETTER, WEIGHED = 0, 1, 2, 3
 """Columns of the figures of a block: the loss saved, pools with a group that breaks a
@@ -134,9 +136,13 @@ def items_in(groups: Groups, g: int) -> int:
 
 
 @numba.njit(cache=True, nogil=True)
-def cost_together(terrain: Terrain, groups: Groups, g: int, other: int) -> float:
-    """What a row loses if two groups are one; sets of many values are estimated."""
-    total = 0.0
+def cost_together(
+    terrain: Terrain, groups: Groups, g: int, other: int, total: float, limit: float
+) -> float:
+    """What a row loses if two groups are one, added to `total` up to a limit.
+
+    Sets of very many values are estimated.
+    """
     for j in range(terrain.points.shape[1]):
         if terrain.axes[SHAPE, j] == FLAT:
             both = groups.values[g, j] | groups.values[other, j]
@@ -149,6 +155,8 @@ def cost_together(terrain: Terrain, groups: Groups, g: int, other: int) -> float
             low = min(groups.low[g, j], groups.low[other, j])
             high = max(groups.high[g, j], groups.high[other, j])
             total += run_loss(terrain, j, low, high)
+        if total >= limit:
+            break
     return total
 
 
@@ -203,8 +211,9 @@ def refine_blocks(
         left = len(free)
         pool.numbers[EVALUATED] = 0
         while left > 0:
-            pool.numbers[EVALUATED] += left
+            before = left
             left, size = choose(terrain, groups, free, left, most, chosen, stream)
+            pool.numbers[EVALUATED] += before * (size - 1)
             fill(terrain, groups, values, item_of, chosen[:size], pool)
             old = pool_loss(pool)
             if old <= LEAST_GAIN:
@@ -212,6 +221,7 @@ def refine_blocks(
             if not all_allowed(law, pool):
                 figures[block, REFUSED] += 1
                 continue
+            pool.numbers[EVALUATED] += FIXED * pool.numbers[ITEMS]
             new = improve_pool(terrain, law, guide, pool, stream, tools)
             if new < old - LEAST_GAIN:
                 figures[block, GAIN] += old - new
@@ -253,7 +263,7 @@ def choose(
         for i in range(left):
             cost = draw_share(stream) * BLUR
             if cost < best and items_in(groups, free[i]) <= room:
-                cost += cost_together(terrain, groups, g, free[i])
+                cost = cost_together(terrain, groups, g, free[i], cost, best)
                 if cost < best:
                     best = cost
                     found = i

@@ -243,6 +243,7 @@ def nearest(
     aim = max(aim, pool.size[g] + 1)
     state = np.zeros((2, len(pool.lengths)))
     if guide.active:
+        pool.numbers[EVALUATED] += items // 16
         take_stock(guide, pool, g, minimum, aim, state)
     start = draw_below(stream, items)
     found = -1

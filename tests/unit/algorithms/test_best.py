@@ -1,0 +1,146 @@
+"""Best keeps what loses least, says why, and knows how far it is from perfect."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sfumato import registry
+from sfumato.algorithms.base import Request
+from sfumato.algorithms.best import Best, plan
+from sfumato.algorithms.harvest import Harvest
+from sfumato.algorithms.mondrian import Mondrian
+from sfumato.algorithms.perfect import lower_bound
+from sfumato.algorithms.refine import loss_of
+from sfumato.data.schema import Kind
+from sfumato.data.seeds import Seed
+from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
+from sfumato.models.k_anonymity import KAnonymity
+from sfumato.policy import Policy
+from sfumato.testing.tables import awkward_table, request_for
+
+TABLE = "with-intervals"
+
+
+@pytest.fixture
+def asked():
+    return request_for(awkward_table(TABLE), [KAnonymity(k=3)])
+
+
+def names(request_, *, short=False):
+    return [name for name, _, _ in plan(request_, short=short)]
+
+
+def test_it_is_what_a_policy_without_an_algorithm_gets():
+    assert Policy.parse("version = 1").algorithm_instance() == Best()
+    assert registry.DEFAULT_ALGORITHM == "best"
+
+
+def test_it_never_loses_more_than_what_it_tries(asked):
+    found = loss_of(asked, Best().solve(asked).grouping)
+    for other in (Mondrian(), Harvest(orders=4)):
+        assert found <= loss_of(asked, other.solve(asked).grouping) + 1e-12
+
+
+def test_hierarchies_are_harvested():
+    assert "harvest" in names(request_for(awkward_table(TABLE), [KAnonymity(k=3)]))
+
+
+def test_small_groups_without_hierarchies_are_grown():
+    request_ = request_for(awkward_table("all-unique"), [KAnonymity(k=3)])
+    flat = [q for q in request_.quasi if q.axis.shape is not Shape.TREE]
+    request_ = replace(request_, quasi=tuple(flat))
+    assert names(request_)[0] == "k-member"
+    assert "k-member" not in names(request_, short=True)
+
+
+def test_it_tells_what_it_chose_in_sentences(asked):
+    said = Best().solve(asked).facts["choice"]
+    assert all(sentence.endswith(".") for sentence in said)
+    assert any("'mondrian' loses" in sentence for sentence in said)
+
+
+def test_an_algorithm_that_is_not_there_is_left_out(asked):
+    def resolve(name):
+        if name == "harvest":
+            return registry.load("algorithms", "no-such-algorithm")
+        return registry.load("algorithms", name)
+
+    facts = Best().solve(replace(asked, resolve=resolve)).facts
+    assert set(facts["losses"]) == {"mondrian"}
+
+
+def test_refinement_can_be_switched_off(asked):
+    assert "refinement" not in Best(refine=False).solve(asked).facts
+
+
+def halves(name: str) -> Axis:
+    """Four leaves in two halves."""
+    losses = np.array([0.0] * 4 + [0.5] * 2 + [1.0])
+    return Axis(
+        name=name,
+        kind=Kind.CATEGORY,
+        shape=Shape.TREE,
+        labels=("a", "b", "c", "d"),
+        levels=np.array([[0, 1, 2, 3], [4, 4, 5, 5], [6, 6, 6, 6]], dtype=np.int32),
+        node_labels=("a", "b", "c", "d", "ab", "cd", "*"),
+        node_ncp=losses,
+        node_loss=losses,
+    )
+
+
+def two_columns(rows: int, k: int) -> Request:
+    numbers = np.random.default_rng(8)
+    return Request(
+        quasi=tuple(
+            CodedAxis(halves(name), numbers.integers(0, 4, rows).astype(np.int32))
+            for name in ("x", "y")
+        ),
+        models=(KAnonymity(k=k),),
+        seed=Seed.guessable(1),
+        threads=1,
+    )
+
+
+def cheapest_box(request_: Request, row: int, k: int) -> float:
+    """By definition: over all pairs of levels, the least loss that k rows share."""
+    found = []
+    for pair in itertools.product(range(3), repeat=2):
+        inside = np.ones(request_.rows, dtype=bool)
+        loss = 0.0
+        for level, coded in zip(pair, request_.quasi, strict=True):
+            nodes = coded.axis.levels[level][coded.codes]
+            inside &= nodes == nodes[row]
+            loss += coded.axis.node_ncp[nodes[row]] / 2
+        if inside.sum() >= k:
+            found.append(loss)
+    return min(found)
+
+
+def test_the_bound_of_a_row_is_its_cheapest_box_with_k_rows():
+    request_ = two_columns(rows=40, k=4)
+    bound = lower_bound(request_)
+    expected = np.mean([cheapest_box(request_, row, 4) for row in range(40)])
+    assert bound is not None
+    assert (bound.loss, bound.rows) == (pytest.approx(expected), 40)
+
+
+def test_the_bound_of_all_rows_is_a_point():
+    bound = lower_bound(two_columns(rows=40, k=4))
+    assert bound is not None
+    assert bound.low == bound.loss == bound.high
+
+
+def test_the_result_is_not_below_the_bound():
+    request_ = two_columns(rows=60, k=4)
+    facts = Best().solve(request_).facts
+    assert facts["bound"]["times"] >= 1.0
+
+
+def test_there_is_no_bound_without_hierarchies():
+    request_ = request_for(awkward_table("all-unique"), [KAnonymity(k=2)])
+    flat = tuple(q for q in request_.quasi if q.axis.shape is not Shape.TREE)
+    assert lower_bound(replace(request_, quasi=flat)) is None
