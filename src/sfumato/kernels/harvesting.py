@@ -288,7 +288,7 @@ def trim(law: Law, guide: Guide, harvest: Harvest, items: int, size: int) -> boo
             return True
         if view < 0:
             return False
-        wanted = max(np.int64(over * size / 16), 1)
+        wanted = max(int(over * size / 16), 1)
         while wanted > 0:
             found = -1
             for i in range(items):
