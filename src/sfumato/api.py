@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -146,19 +147,22 @@ def anonymize(
     from sfumato.pipeline.run import Run
     from sfumato.pipeline.run import anonymize as run_line
 
-    source = _read(data, policy, settings)
-    asked = policy_for(policy, settings, source)
-    outcome = run_line(
-        Run(
-            policy=asked,
-            source=source,
-            base=_base(base, asked),
-            seed=seed or Seed.fresh(),
-            threads=threads or os.cpu_count() or 1,
-            progress=progress,
+    with ThreadPoolExecutor() as aside:
+        aside.submit(_wake_compiler)
+        hashed = aside.submit(hash_file, Path(data)) if _is_path(data) else None
+        source = _read(data, policy, settings)
+        asked = policy_for(policy, settings, source)
+        outcome = run_line(
+            Run(
+                policy=asked,
+                source=source,
+                base=_base(base, asked),
+                seed=seed or Seed.fresh(),
+                threads=threads or os.cpu_count() or 1,
+                progress=progress,
+            )
         )
-    )
-    private = {"source_sha256": hash_file(Path(data))} if _is_path(data) else {}
+    private = {"source_sha256": hashed.result()} if hashed else {}
     return Release(outcome, data, private, delimiter_of(source) or ",")
 
 
@@ -329,6 +333,13 @@ def _read(data: Source, policy: Policy | None, settings: Mapping[str, Any]) -> p
         encoding=declared.encoding if declared else settings.get("encoding"),
         format=declared.format if declared else None,
     )
+
+
+def _wake_compiler() -> None:
+    """Beside reading: loading the compiler takes as long as reading a large file."""
+    from sfumato.kernels.compiling import wake
+
+    wake()
 
 
 def _is_path(data: Source) -> bool:

@@ -112,6 +112,11 @@ def catalogue(kind: str | None = None) -> Iterator[Entry]:
             yield Entry(each, name, thing.sentence, getattr(thing, "blind_spot", None))
 
 
+def has_plugins() -> bool:
+    """Whether other packages add anything to the catalogue."""
+    return any(_plugins(kind) for kind in CATALOGUE)
+
+
 def _plugins(kind: str) -> dict[str, str]:
     return {point.name: point.value for point in entry_points(group=f"sfumato.{kind}")}
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.data.beside import each
 from sfumato.data.rules import View
 from sfumato.errors import DataError
 from sfumato.hierarchies.axis import Axis, CodedAxis
@@ -227,7 +228,7 @@ def coded_cells(
     table: pa.Table, names: Sequence[str], missing: Sequence[str]
 ) -> tuple[Cells, ...]:
     """Published cells as codes of their texts."""
-    return tuple(_coded(table, name, missing) for name in names)
+    return tuple(each(lambda name: _coded(table, name, missing), names))
 
 
 def distinct_tuples(cells: Sequence[Codes], rows: int) -> tuple[Rows, Codes]:

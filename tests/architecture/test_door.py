@@ -38,6 +38,10 @@ def test_importing_the_package_does_not_load(library):
     assert library not in loaded_by("import sfumato")
 
 
+def test_who_only_checks_does_not_wait_for_the_compiler():
+    assert "numba" not in loaded_by("import sfumato.api")
+
+
 def test_the_public_names_are_sorted():
     assert list(sfumato.__all__) == sorted(sfumato.__all__)
 

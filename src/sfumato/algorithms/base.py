@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.refine import refine
 from sfumato.algorithms.request import Progress, Request, Solution, silent
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.errors import (
@@ -77,6 +76,9 @@ class Algorithm(ABC):
         """A solution after as much refinement as the options ask for."""
         if not self.refine:
             return solution
+        # Late: whoever only checks a table must not wait for the compiler.
+        from sfumato.algorithms.refine import refine
+
         found = refine(
             request,
             solution.grouping,

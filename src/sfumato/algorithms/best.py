@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
-from sfumato.algorithms.compiled import least_rows, request_rules
+from sfumato.algorithms.compiled import least_rows
 from sfumato.algorithms.harvest import Harvest
 from sfumato.algorithms.mondrian import Mondrian
 from sfumato.algorithms.perfect import lower_bound
@@ -133,7 +133,7 @@ class Trial:
 
 def plan(request: Request, *, short: bool) -> list[tuple[str, str, dict[str, Any]]]:
     """What to try: name, reason, options; the order does not matter but for ties."""
-    rules = request_rules(request)
+    rules = request.rules()
     rows: list[tuple[str, str, dict[str, Any]]] = [
         ("mondrian", "The table was cut where that lowers the loss most", {})
     ]

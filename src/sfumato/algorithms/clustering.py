@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Request, Solution
-from sfumato.algorithms.compiled import Compiled, compile_rules, request_rules
+from sfumato.algorithms.compiled import Compiled, compile_rules
 from sfumato.algorithms.pieces import Clock
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import SUBJECT, RuleKind
@@ -427,7 +427,7 @@ def least_persons(request: Request) -> int:
     """How many rows, or persons, the requirements ask of every group."""
     asked = [
         rule.parameters[0]
-        for rule in request_rules(request)
+        for rule in request.rules()
         if rule.kind is RuleKind.SIZE
         or (rule.kind is RuleKind.DISTINCT and rule.view == SUBJECT)
     ]

@@ -59,7 +59,7 @@ def compile_rules(request: Request, rules: Sequence[Rule] | None = None) -> Comp
     References are those of the request's rows: where rows are left out later, the
     published ones may differ, which the self-check sees.
     """
-    chosen = request_rules(request) if rules is None else tuple(rules)
+    chosen = request.rules() if rules is None else tuple(rules)
     chosen = tuple(_settled(rule, request) for rule in chosen)
     views = tuple(dict.fromkeys(rule.view for rule in chosen if rule.view is not None))
     axes: dict[View, Axis] = {}
@@ -88,16 +88,6 @@ def compile_rules(request: Request, rules: Sequence[Rule] | None = None) -> Comp
     )
     return Compiled(
         chosen, views, codes, table, axes, references, pairs, request.missing_any
-    )
-
-
-def request_rules(request: Request) -> tuple[Rule, ...]:
-    """The rules of all models of a request, in their order."""
-    names, subjects = tuple(request.sensitive), request.subject is not None
-    return tuple(
-        rule
-        for model in request.models
-        for rule in model.rules(names, subjects=subjects)
     )
 
 

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
-from sfumato.algorithms.compiled import request_rules
 from sfumato.algorithms.distances import coordinates_of
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import Rule, RuleKind, View
@@ -308,7 +307,7 @@ def _single(world: World) -> World:
 def _views(request: Request) -> dict[View, tuple[int, float]]:
     """The least number of values and the highest share, per view."""
     found: dict[View, tuple[int, float]] = {}
-    for rule in request_rules(request):
+    for rule in request.rules():
         if rule.view is not None:
             least, share = found.get(rule.view, (1, 1.0))
             found[rule.view] = _tightened(rule, least, share)
@@ -326,7 +325,7 @@ def _asked(request: Request, distinct: list[int], *, old: bool) -> Ints:
     """K, the rows at which step 2 is done, the variant, and L of each view."""
     sizes = [
         int(rule.parameters[0])
-        for rule in request_rules(request)
+        for rule in request.rules()
         if rule.kind is RuleKind.SIZE
     ]
     k = max(sizes, default=1)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.compiled import least_rows, request_rules
+from sfumato.algorithms.compiled import least_rows
 from sfumato.algorithms.request import Request
 from sfumato.hierarchies.axis import Shape
 from sfumato.kernels.company import count_company
@@ -64,7 +64,7 @@ def lower_bound(request: Request) -> Bound | None:
     count = min(SAMPLE, request.rows, STEPS // (cost * len(axes)))
     if count < 2:
         return None
-    least = least_rows(request_rules(request))
+    least = least_rows(request.rules())
     chosen = codes[_sample(request, codes)[:count]]
     losses = _losses(request, tuples, weights, chosen, heights, least)
     return _summary(losses, request.rows)

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
-from sfumato.algorithms.compiled import request_rules
 from sfumato.data.rules import RuleKind
 from sfumato.dp.cost import Relation, per_row
 from sfumato.dp.ledger import Ledger
@@ -130,7 +129,7 @@ def ledger_of(request: Request) -> Ledger:
 def asked_rows(request: Request) -> int:
     """The smallest group that the requirements beside the process model allow."""
     bounded = (RuleKind.SIZE, RuleKind.DISTINCT)
-    rules = [rule for rule in request_rules(request) if rule.kind in bounded]
+    rules = [rule for rule in request.rules() if rule.kind in bounded]
     return max((ceil(rule.parameters[0]) for rule in rules), default=1)
 
 

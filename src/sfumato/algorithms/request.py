@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.grouping import Grouping
+from sfumato.data.rules import Rule
 from sfumato.data.seeds import Seed
 from sfumato.dp.ledger import Ledger
 from sfumato.hierarchies.axis import CodedAxis
@@ -68,6 +69,15 @@ class Request:
             },
             subject=None if self.subject is None else self.subject[rows],
             removable=self.removable - (self.rows - len(rows)),
+        )
+
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules of all models, in their order."""
+        names, subjects = tuple(self.sensitive), self.subject is not None
+        return tuple(
+            rule
+            for model in self.models
+            for rule in model.rules(names, subjects=subjects)
         )
 
     def groups(

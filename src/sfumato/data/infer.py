@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import pyarrow as pa
 
+from sfumato.data.beside import each
 from sfumato.data.coding import code_column, infer_kind
 from sfumato.data.content import giveaway
 from sfumato.data.names import (
@@ -64,12 +64,7 @@ class Inference:
 
 def infer(source: pa.Table, *, missing: Sequence[str] = ("",)) -> Inference:
     """Guess the kind and role of every column of a table."""
-    with ThreadPoolExecutor() as pool:
-        coded = list(
-            pool.map(
-                lambda n: _coded(n, source.column(n), missing), source.column_names
-            )
-        )
+    coded = each(lambda n: _coded(n, source.column(n), missing), source.column_names)
     guesses = _one_of_each(
         [_guess(column, reason, source.num_rows) for column, reason in coded]
     )

@@ -76,7 +76,7 @@ class Seed:
 
     def permutation(self, count: int) -> npt.NDArray[np.int64]:
         """A uniformly random order of 0 … count − 1."""
-        return np.argsort(self.words(count), kind="stable").astype(np.int64)
+        return np.argsort(self.words(count)).astype(np.int64)
 
     def _key(self) -> bytes:
         parts = [self.secret, *(name.encode() for name in self.path)]

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as types
 
+from sfumato.data.beside import each
 from sfumato.data.text import distinct
 
 
@@ -16,7 +17,7 @@ def bare(table: pa.Table) -> pa.Table:
     Metadata of the source may name its rows and columns, and a dictionary lists values
     that were suppressed, in the order in which the source shows them.
     """
-    columns = [compact(column) for column in table.columns]
+    columns = each(compact, table.columns)
     fields = [
         pa.field(name, column.type)
         for name, column in zip(table.column_names, columns, strict=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ import pyarrow.csv as arrow_csv
 import pyarrow.parquet as parquet
 import pyarrow.types as types
 
+from sfumato.data.beside import each
 from sfumato.data.text import as_text, distinct
 from sfumato.io.bare import bare
 from sfumato.io.formats import Format, compressed, format_of, hash_file
@@ -69,10 +71,10 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 def _write_csv(table: pa.Table, sink: IO[bytes], delimiter: str) -> None:
     sink.write(_header(table.column_names, delimiter))
     alone = table.num_columns == 1
-    columns = [
-        _quoted_column(name, column, delimiter, alone)
-        for name, column in zip(table.column_names, table.columns, strict=True)
-    ]
+    columns = each(
+        lambda name: _quoted_column(name, table[name], delimiter, alone),
+        table.column_names,
+    )
     if any(quoted for _, quoted in columns):
         _write_joined([column for column, _ in columns], sink, delimiter)
     elif table.num_rows:
@@ -165,7 +167,7 @@ def _write_joined(
 ) -> None:
     table = pa.table(columns, [str(place) for place in range(len(columns))])
     batches = table.to_batches(max_chunksize=BATCH_ROWS)
-    with ThreadPoolExecutor() as pool:
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
         for lines in pool.map(lambda batch: _lines(batch, delimiter), batches):
             sink.write(lines)
 

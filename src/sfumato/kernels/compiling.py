@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import numba
 from numba.core import event
 
 
@@ -21,6 +22,11 @@ class _FirstStart(event.Listener):
 
     def on_end(self, event: event.Event) -> None:
         """A compilation that ends is not news."""
+
+
+@numba.njit(cache=True)
+def wake() -> None:
+    """Does nothing, but the first call of any kernel loads what all of them need."""
 
 
 @contextmanager

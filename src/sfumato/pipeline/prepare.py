@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.data.beside import each
 from sfumato.data.coding import code_column
 from sfumato.data.schema import Attribute, Kind, Role, Schema
 from sfumato.data.table import Column, Table
@@ -27,9 +27,8 @@ def coded_table(policy: Policy, source: pa.Table) -> Table:
     roles = {name: policy.role(name) for name in source.column_names}
     kept = {name: role for name, role in roles.items() if role is not None}
     names = [name for name, role in kept.items() if role in CODED]
-    with ThreadPoolExecutor() as pool:  # Arrow works beside the interpreter
-        coded = pool.map(lambda name: coded_column(policy, source, name), names)
-        columns = dict(zip(names, coded, strict=True))
+    coded = each(lambda name: coded_column(policy, source, name), names)
+    columns = dict(zip(names, coded, strict=True))
     schema = Schema(
         tuple(_attribute(policy, name, role, columns) for name, role in kept.items())
     )

@@ -7,6 +7,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -82,8 +83,10 @@ def _fill(
     places = {name: aside / f"{name}.{extension}" for name in tables}
     for name, table in tables.items():
         write_table(table, places[name], delimiter=delimiter)
-    prove_files(outcome, places, delimiter)
-    hashes = {f"{name}_sha256": hash_file(place) for name, place in places.items()}
+    with ThreadPoolExecutor() as pool:
+        hashed = {name: pool.submit(hash_file, at) for name, at in places.items()}
+        prove_files(outcome, places, delimiter)
+    hashes = {f"{name}_sha256": found.result() for name, found in hashed.items()}
     manifest = {**proven.manifest, **hashes}
     for name, text in proven.notes.items():
         (aside / name).write_text(text, encoding="utf-8")

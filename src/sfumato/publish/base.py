@@ -179,9 +179,17 @@ def _published(
     if shown is not None:
         if shown.exact and _typed(source.column(name)):
             return {name: source.column(name).take(material.rows)}
-        groups = pa.array(material.grouping.group_of[material.rows])
-        return {key: cells.take(groups) for key, cells in shown.columns.items()}
+        groups = material.grouping.group_of[material.rows]
+        return {key: _spread(cells, groups) for key, cells in shown.columns.items()}
     return exact_column(material, attribute, material.rows)
+
+
+def _spread(cells: pa.Array, groups: npt.NDArray[np.int32]) -> pa.Array:
+    """The cell of each row's group."""
+    if not pa.types.is_dictionary(cells.type) or cells.null_count:
+        return cells.take(pa.array(groups))
+    index = cells.indices.to_numpy()[groups]
+    return pa.DictionaryArray.from_arrays(index, cells.dictionary)
 
 
 def exact_column(

@@ -199,6 +199,19 @@ def test_help_and_version_do_not_load(library, words):
     assert run.returncode == 0
 
 
+@pytest.mark.parametrize("library", ["pandas", "scipy"])
+def test_the_program_leaves_out_what_it_does_not_use(library, tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("age\n20\n20\n", encoding="utf-8")
+    program = (
+        "import sys; from sfumato.cli import main; "
+        f"sys.argv = ['sfumato', 'check', {str(table)!r}, '--quasi', 'age', '--k', '2']; "
+        f"code = main(); assert code == 0; sys.exit({library!r} in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True)
+    assert run.returncode == 0
+
+
 def test_version_names_the_product(capsys):
     assert main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("sfumato ")
