@@ -252,7 +252,7 @@ class Lattice:
     def _drop(self, table: RuleTable, group_of: Ints, levels: Ints) -> int:
         chunks, work, judging = self.ground
         assert judging is not None
-        return int(drop_groups(chunks, table, group_of, levels, work, judging))
+        return int(drop_groups(chunks, table, group_of, levels, work, judging.room))
 
     def references(self, kept: npt.NDArray[np.bool_]) -> dict[View, Floats]:
         """What groups are compared with if only these tuples are kept."""
@@ -265,7 +265,7 @@ class Lattice:
                 found[view] = self.coding.shares(view, self.chosen[kept[self.tuples]])
             else:
                 start, end = self.runs.starts[line, 0], self.runs.starts[line, -1]
-                counts = self.runs.counts[start:end] * kept[self._owners(line)]
+                counts = self.runs.counts[start:end] * kept[self.owners[line]]
                 summed = np.bincount(
                     self.runs.codes[start:end],
                     weights=counts,
@@ -275,11 +275,11 @@ class Lattice:
                 found[view] = normalized(compiled.axes[view], shares, request)
         return found
 
-    def _owners(self, line: int) -> Ints:
-        """The tuple of each entry of a view."""
-        return np.repeat(
-            np.arange(len(self.chunks.counts)), np.diff(self.runs.starts[line])
-        )
+    @cached_property
+    def owners(self) -> list[Ints]:
+        """The tuple of each entry of each view."""
+        tuples = np.arange(len(self.chunks.counts))
+        return [np.repeat(tuples, np.diff(starts)) for starts in self.runs.starts]
 
     def _penalty(self, group_of: Ints, levels: Ints) -> float:
         if self.metric not in SEPARABLE:

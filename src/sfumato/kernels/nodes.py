@@ -69,13 +69,10 @@ class Work(NamedTuple):
     sums: Floats
 
 
-class Judging(NamedTuple):
-    """Rules beyond a least size, sorted by what a failure means below, and room."""
+class Room(NamedTuple):
+    """The sensitive values of the tuples, and room to count them by group."""
 
     runs: Runs
-    inherited: RuleTable
-    convex: RuleTable
-    other: RuleTable
     sizes: Codes
     population: Ints
     starts: Codes
@@ -83,6 +80,15 @@ class Judging(NamedTuple):
     verdict: npt.NDArray[np.uint8]
     """Per group, after `judge`: 1 if it is kept."""
     tables: Histograms
+
+
+class Judging(NamedTuple):
+    """Rules beyond a least size, sorted by what a failure means below, and room."""
+
+    room: Room
+    inherited: RuleTable
+    convex: RuleTable
+    other: RuleTable
 
 
 def workspace(tuples: int) -> Work:
@@ -105,11 +111,8 @@ def judging_for(
 ) -> Judging:
     """Rules and room for a table with so many distinct tuples."""
     views, most = len(runs.sizes), int(runs.sizes.max(initial=1))
-    return Judging(
+    room = Room(
         runs=runs,
-        inherited=inherited,
-        convex=convex,
-        other=other,
         sizes=np.zeros(tuples, dtype=np.int32),
         population=np.zeros(tuples, dtype=np.int64),
         starts=np.zeros(tuples + 1, dtype=np.int32),
@@ -122,6 +125,7 @@ def judging_for(
             lengths=np.zeros(views, dtype=np.int64),
         ),
     )
+    return Judging(room=room, inherited=inherited, convex=convex, other=other)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -314,8 +318,9 @@ def _judge_groups(
     work: Work,
     judging: Judging,
 ) -> None:
+    room = judging.room
     groups = _relabel(cells, work.cell, work.label)
-    small = _gather(chunks, work.cell, groups, minimum, judging)
+    small = _gather(chunks, work.cell, groups, minimum, room)
     counts, sums, ids = work.counts, work.sums, chunks.ids
     counts[:] = 0
     sums[:] = 0.0
@@ -324,9 +329,9 @@ def _judge_groups(
         counts[LOST] = small
         return
     rows = _total(chunks.counts)
-    runs, tables = judging.runs, judging.tables
-    sizes, verdict, population = judging.sizes, judging.verdict, judging.population
-    members, starts = judging.members, judging.starts
+    runs, tables = room.runs, room.tables
+    sizes, verdict, population = room.sizes, room.verdict, room.population
+    members, starts = room.members, room.starts
     inherited, convex, other = judging.inherited, judging.convex, judging.other
     parts = offsets(chunks, levels)
     for g in range(groups):
@@ -379,12 +384,10 @@ def _relabel(cells: int, cell: Ints, label: Codes) -> int:
 
 
 @numba.njit(cache=True, nogil=True)
-def _gather(
-    chunks: Chunks, cell: Ints, groups: int, minimum: int, judging: Judging
-) -> int:
+def _gather(chunks: Chunks, cell: Ints, groups: int, minimum: int, room: Room) -> int:
     """Sort tuples by group, sum sizes; returns the rows in groups below the minimum."""
-    sizes, population = judging.sizes, judging.population
-    starts, members = judging.starts, judging.members
+    sizes, population = room.sizes, room.population
+    starts, members = room.starts, room.members
     counts, people = chunks.counts, chunks.population
     sizes[:groups] = 0
     population[:groups] = 0
@@ -520,7 +523,7 @@ def groups_kept(work: Work, minimum: int, judging: Judging | None) -> Ints:
     if judging is None:
         kept = work.label[work.cell] >= minimum
     else:
-        kept = judging.verdict[work.cell] == 1
+        kept = judging.room.verdict[work.cell] == 1
     return np.where(kept, work.cell, -1)
 
 
@@ -531,24 +534,24 @@ def drop_groups(
     group_of: Ints,
     levels: Ints,
     work: Work,
-    judging: Judging,
+    room: Room,
 ) -> int:
     """Set `group_of` to −1 for tuples whose group breaks a rule; how many groups do.
 
     Groups that are dropped already are not judged again.
     """
     groups = _relabel(place(chunks, levels, work), work.cell, work.label)
-    _gather(chunks, work.cell, groups, table.minimum, judging)
-    runs, tables, starts = judging.runs, judging.tables, judging.starts
+    _gather(chunks, work.cell, groups, table.minimum, room)
+    runs, tables, starts = room.runs, room.tables, room.starts
     dropped = 0
     for g in range(groups):
-        members = judging.members[starts[g] : starts[g + 1]]
+        members = room.members[starts[g] : starts[g + 1]]
         if group_of[members[0]] < 0:
             continue
         collect(runs, members, tables)
         if not group_ok(
-            int(judging.sizes[g]),
-            judging.population[g],
+            int(room.sizes[g]),
+            room.population[g],
             tables.codes,
             tables.values,
             tables.lengths,
