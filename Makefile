@@ -9,6 +9,7 @@ SETTINGS := pyproject.toml constraints.txt
 export PYTHONNOUSERSITE := 1
 unexport PYTHONPATH
 unexport PYTHONHOME
+unexport PYTHONDONTWRITEBYTECODE
 unexport VIRTUAL_ENV
 
 .DEFAULT_GOAL := help

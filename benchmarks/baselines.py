@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pyarrow.csv as pa_csv
 
@@ -18,6 +16,10 @@ from benchmarks.places import (
 )
 from benchmarks.sources import QUASI
 
+COPY = """
+import sys, pyarrow.csv as csv
+csv.write_csv(csv.read_csv(sys.argv[1]), sys.argv[2])
+"""
 GROUP_BY = """
 import sys, duckdb
 path, *names = sys.argv[1:]
@@ -35,21 +37,23 @@ def lexsort(*, rows: int, data: str) -> Job:
 
 
 def pyarrow_file(*, rows: int) -> Job:
-    """PyArrow reading the file and writing it again."""
-    path, copy = synthetic_csv(rows), scratch() / "copy.csv"
-    return Job(work=lambda: _copied(path, copy))
+    """A program in which PyArrow reads the file and writes it again."""
+    return _started([python(), "-c", COPY, str(synthetic_csv(rows)), _copy()])
 
 
-def _copied(path: Path, copy: Path) -> None:
-    pa_csv.write_csv(pa_csv.read_csv(path), copy)
+def pyarrow_call(*, rows: int) -> Job:
+    """The same in this process, its libraries loaded and its memory warm."""
+    path = synthetic_csv(rows)
+    return Job(work=lambda: pa_csv.write_csv(pa_csv.read_csv(path), _copy()))
+
+
+def _copy() -> str:
+    return str(scratch() / "copy.csv")
 
 
 def duckdb_check(*, rows: int) -> Job:
     """DuckDB finding the smallest group of the same file."""
-    arguments = [python(), "-c", GROUP_BY, str(synthetic_csv(rows)), *QUASI]
-    return Job(
-        work=lambda: command(arguments, environment=environment()), commands=True
-    )
+    return _started([python(), "-c", GROUP_BY, str(synthetic_csv(rows)), *QUASI])
 
 
 def start_up(*, command: str) -> Job:

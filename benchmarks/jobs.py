@@ -11,6 +11,7 @@ from benchmarks.measure import Job
 JOBS: Mapping[str, Callable[..., Job]] = {
     "anjana_adult": peers.anjana_adult,
     "anonymize_adult": ours.anonymize_adult,
+    "anonymize_call": ours.anonymize_call,
     "anonymize_file": ours.anonymize_file,
     "anonypy_adult": peers.anonypy_adult,
     "check_adult": ours.check_adult,
@@ -18,6 +19,7 @@ JOBS: Mapping[str, Callable[..., Job]] = {
     "duckdb_check": baselines.duckdb_check,
     "first_use": ours.first_use,
     "lexsort": baselines.lexsort,
+    "pyarrow_call": baselines.pyarrow_call,
     "pyarrow_file": baselines.pyarrow_file,
     "pycanon_adult": peers.pycanon_adult,
     "search_adult": ours.search_adult,

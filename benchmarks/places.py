@@ -52,8 +52,9 @@ def program(name: str) -> str:
 
 
 def environment(**extra: str) -> Mapping[str, str]:
-    """This process's environment, and more."""
-    return {**os.environ, **extra}
+    """This process's environment, and more; modules are compiled once, as usual."""
+    kept = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, **extra}
 
 
 def python() -> str:

@@ -116,22 +116,23 @@ def _scaling(sizes: tuple[int, ...], data: str) -> Iterator[Case]:
 
 
 def _files(size: int) -> Iterator[Case]:
-    group = f"a CSV file of {size:,} rows, the whole command"
-    yield Case(
-        group=group,
-        label="pyarrow read and write",
-        job="pyarrow_file",
-        parameters={"rows": size},
-        reference=True,
-    )
-    for cut in CUTS:
+    for how, job in (("the whole command", "file"), ("the whole call", "call")):
+        group = f"a CSV file of {size:,} rows, {how}"
         yield Case(
             group=group,
-            label=f"sfumato anonymize {cut}",
-            job="anonymize_file",
-            parameters={"rows": size, "cut": cut},
-            repeats=2,
+            label="pyarrow read and write",
+            job=f"pyarrow_{job}",
+            parameters={"rows": size},
+            reference=True,
         )
+        for cut in CUTS:
+            yield Case(
+                group=group,
+                label=f"sfumato anonymize {cut}",
+                job=f"anonymize_{job}",
+                parameters={"rows": size, "cut": cut},
+                repeats=3,
+            )
 
 
 def _checking(size: int) -> Iterator[Case]:

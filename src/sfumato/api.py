@@ -17,7 +17,6 @@ import pyarrow.parquet as pq
 from sfumato.algorithms.base import Progress, silent
 from sfumato.data.seeds import Seed
 from sfumato.errors import DataError, RefusedError, UsageError
-from sfumato.io.frames import like, to_arrow
 from sfumato.io.read import delimiter_of, read_source
 from sfumato.io.write import format_of, hash_file
 from sfumato.models.base import OutputModel
@@ -59,6 +58,9 @@ class Release:
     @property
     def data(self) -> Any:
         """The published table, as the kind of frame that came in."""
+        # Late: files need no library of frames.
+        from sfumato.io.frames import like
+
         return like(self.origin, self.table)
 
     @property
@@ -325,6 +327,8 @@ def policy_for(
 
 def _read(data: Source, policy: Policy | None, settings: Mapping[str, Any]) -> pa.Table:
     if not _is_path(data):
+        from sfumato.io.frames import to_arrow
+
         return to_arrow(data)
     declared = policy.data if policy is not None else None
     return read_source(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
@@ -118,7 +119,14 @@ def has_plugins() -> bool:
 
 
 def _plugins(kind: str) -> dict[str, str]:
-    return {point.name: point.value for point in entry_points(group=f"sfumato.{kind}")}
+    found = _entry_points().select(group=f"sfumato.{kind}")
+    return {point.name: point.value for point in found}
+
+
+@cache
+def _entry_points() -> Any:
+    """All that is installed; looking through it takes a while."""
+    return entry_points()
 
 
 def _advice(kind: str, name: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 
 COMPILING = (
     "Compiling kernels for their first use: this takes a while, and happens once."
@@ -16,10 +17,16 @@ Watcher = Callable[[str, float], None]
 @contextmanager
 def watched() -> Iterator[Watcher]:
     """A progress callback for the time of a long command."""
+    with _bar() as watcher, ExitStack() as watching, ThreadPoolExecutor(1) as aside:
+        aside.submit(_watch_compiler, watching)
+        yield watcher
+
+
+def _watch_compiler(watching: ExitStack) -> None:
+    """Beside the command: loading the compiler takes as long as reading a file."""
     from sfumato.kernels.compiling import announced
 
-    with _bar() as watcher, announced(_say_compiling):
-        yield watcher
+    watching.enter_context(announced(_say_compiling))
 
 
 def _say_compiling() -> None:
