@@ -14,6 +14,7 @@ from sfumato.kernels.neighbors import (
     HEAD,
     KEYS,
     KIND,
+    MIXED,
     NUMBER,
     RANK,
     SET,
@@ -27,8 +28,6 @@ from sfumato.kernels.neighbors import (
 K, FILL, STRICT, DISTINCT = range(4)
 """What is asked: rows per group; rows at which step 2 is done; whether step 3 tests
 shares as the program of 2020 does; and, from here on, values per view."""
-MIXED = float(1 << 51)
-"""Marks of sets with several values start here; a single value is its own mark."""
 BITS = 63
 """Up to so many values have a bit of their own."""
 EVERYTHING = (1 << BITS) - 1

@@ -32,7 +32,6 @@ from sfumato.kernels.neighbors import (
     FIRST,
     GONE,
     HEAD,
-    LEAST,
     MOST,
     OPEN,
     RANK,
@@ -277,10 +276,9 @@ def _unfold(
             continue
         if marks[child, MOST] < needed:
             continue
-        least = marks[child, LEAST]
         stack[STACK + top] = child
         bounds[top] = least_distance(
-            heads, whole, real, query, size, pairs, least, child
+            heads, whole, real, query, size, pairs, marks, child
         )
         top += 1
     if top == before + 2:

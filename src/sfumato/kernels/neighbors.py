@@ -25,8 +25,11 @@ SIZE, RANK, WANTED, HEAD, TAIL, COUNTS = range(6)
 """Of each item: its rows; its rank, the lowest of equally near ones wins; a bit for
 each value it may take in; the ends of its list of rows; how many values it has in
 each view, and how often the commonest occurs."""
-LEAST, MOST, FIRST, OPEN = range(4)
-"""Of each node: the smallest and largest size below it, the lowest rank, all bits."""
+LEAST, MOST, FIRST, OPEN, SETS = range(5)
+"""Of each node: the smallest and largest size below it, the lowest rank, all bits of
+values, and for each axis a bit for the marks of sets."""
+MIXED = float(1 << 51)
+"""Marks of sets with several values start here; a single value is its own mark."""
 GONE = np.iinfo(np.int64).max
 """The rank of an item that is not to be found."""
 LEAF = 8
@@ -66,7 +69,7 @@ class Tree(NamedTuple):
     pairs: Floats
     """(nodes, 2 × axes)."""
     marks: Ints
-    """(nodes, 4): see `LEAST` and the following."""
+    """(nodes, 4 + axes): see `LEAST` and the following."""
 
 
 def plant(space: Space, items: Items, chosen: Ints, *, ceiling: float = np.inf) -> Tree:
@@ -81,7 +84,7 @@ def plant(space: Space, items: Items, chosen: Ints, *, ceiling: float = np.inf) 
         order=chosen.astype(np.int64),
         leaf_of=np.empty(len(items.marks), dtype=np.int64),
         pairs=np.empty((2 * leaves - 1, 2 * len(space.heads))),
-        marks=np.empty((2 * leaves - 1, OPEN + 1), dtype=np.int64),
+        marks=np.empty((2 * leaves - 1, SETS + len(space.heads)), dtype=np.int64),
     )
     settle(space, items, tree, ceiling)
     return tree
@@ -175,7 +178,10 @@ def bound_leaf(space: Space, items: Items, tree: Tree, leaf: int) -> None:
             continue
         for j in range(axes):
             low, high = items.pairs[i, j], items.pairs[i, axes + j]
-            _widen(space.heads, tree.pairs, node, j, low, high)
+            if space.heads[j, KIND] == SET:
+                bounds[SETS + j] |= set_bit(low)
+            else:
+                _widen(space.heads, tree.pairs, node, j, low, high)
         bounds[LEAST] = min(bounds[LEAST], marks[SIZE])
         bounds[MOST] = max(bounds[MOST], marks[SIZE])
         bounds[FIRST] = min(bounds[FIRST], marks[RANK])
@@ -189,7 +195,10 @@ def bound_node(heads: Ints, pairs: Floats, marks: Ints, node: int) -> None:
     _empty(heads, pairs, marks, node)
     for child in range(2 * node + 1, 2 * node + 3):
         for j in range(axes):
-            _widen(heads, pairs, node, j, pairs[child, j], pairs[child, axes + j])
+            if heads[j, KIND] == SET:
+                marks[node, SETS + j] |= marks[child, SETS + j]
+            else:
+                _widen(heads, pairs, node, j, pairs[child, j], pairs[child, axes + j])
         marks[node, LEAST] = min(marks[node, LEAST], marks[child, LEAST])
         marks[node, MOST] = max(marks[node, MOST], marks[child, MOST])
         marks[node, FIRST] = min(marks[node, FIRST], marks[child, FIRST])
@@ -203,6 +212,14 @@ def _empty(heads: Ints, pairs: Floats, marks: Ints, node: int) -> None:
     for j in range(len(heads)):
         start = -np.inf if heads[j, KIND] == TREE else np.inf
         pairs[node, j], pairs[node, len(heads) + j] = start, -start
+        marks[node, SETS + j] = 0
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def set_bit(mark: float) -> int:
+    """The bit of a set: of two sets with different bits the marks differ."""
+    place = np.int64(mark) & 31
+    return np.int64(1) << (place + 32 if mark >= MIXED else place)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -300,10 +317,11 @@ def least_distance(
     query: Floats,
     size: int,
     pairs: Floats,
-    other: int,
+    marks: Ints,
     node: int,
 ) -> float:
-    """No item below a node is nearer than this; `other` is the least size there."""
+    """No item below a node is nearer than this."""
+    other = marks[node, LEAST]
     factor = (size * other) / (size + other)
     total, axes = 0.0, len(heads)
     for j in range(axes):
@@ -313,7 +331,7 @@ def least_distance(
             if gap > 0.0:
                 total += real[j] * (factor * (gap * gap))
         elif heads[j, KIND] == SET:
-            if query[j] < low or query[j] > high:
+            if marks[node, SETS + j] & set_bit(query[j]) == 0:
                 total += real[j]
         else:
             first, last = min(query[j], low), max(query[axes + j], high)
