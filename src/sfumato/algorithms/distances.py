@@ -12,7 +12,6 @@ from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
 from sfumato.kernels.neighbors import (
     HEIGHT,
     KEYS,
-    KIND,
     LEAVES,
     LEVELS,
     LOSSES,
@@ -33,11 +32,14 @@ class Coordinates:
     """The axes as kernels take them, and the coordinate of each code."""
 
     space: Space
+    order: tuple[int, ...]
+    """The column of each axis: sets come before numbers, these before trees."""
     scales: tuple[Floats, ...]
 
     def points(self, codes: Sequence[npt.NDArray[np.int32]]) -> Floats:
         """Coordinates: low, high and sums, which for one point are the same."""
-        once = [scale[each] for scale, each in zip(self.scales, codes, strict=True)]
+        columns = zip(self.scales, self.order, strict=True)
+        once = [scale[codes[column]] for scale, column in columns]
         return np.column_stack(3 * once)
 
 
@@ -51,8 +53,9 @@ def coordinates_of(
     values is a number. With `hierarchy`, categories that have one
     are compared by it.
     """
-    axes = [coded.axis for coded in quasi]
-    kinds = [_kind(axis, old=old, hierarchy=hierarchy) for axis in axes]
+    found = [_kind(coded.axis, old=old, hierarchy=hierarchy) for coded in quasi]
+    order = tuple(sorted(range(len(found)), key=found.__getitem__))
+    axes, kinds = [quasi[column].axis for column in order], sorted(found)
     keys = _keys(sum(axis.size for axis in axes))
     scales = [_scale(axis, old=old) for axis in axes]
     weights = np.array(
@@ -62,7 +65,6 @@ def coordinates_of(
         ]
     )
     heads = np.zeros((len(axes), LOSSES + 1), dtype=np.int64)
-    heads[:, KIND] = kinds
     heads[:, LEAVES] = [axis.size for axis in axes]
     heads[:, HEIGHT] = [axis.height for axis in axes]
     heads[:, KEYS] = _starts([axis.size for axis in axes])
@@ -71,10 +73,12 @@ def coordinates_of(
     levels = [axis.levels.ravel().astype(np.int64) for axis in axes]
     return Coordinates(
         space=Space(
+            ends=np.searchsorted(kinds, [SET, NUMBER, TREE], side="right"),
             heads=heads,
             whole=np.concatenate([keys, *levels]),
             real=np.concatenate([weights, *(axis.node_ncp for axis in axes)]),
         ),
+        order=order,
         scales=tuple(
             scale[0] if kind == NUMBER else np.arange(len(scale[0]), dtype=np.float64)
             for kind, scale in zip(kinds, scales, strict=True)

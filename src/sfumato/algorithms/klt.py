@@ -17,9 +17,9 @@ from sfumato.data.rules import Rule, RuleKind, View
 from sfumato.errors import PolicyError, RefusedError, SearchError
 from sfumato.hierarchies.rollup import roll_up
 from sfumato.kernels.flock import (
+    BITS,
     DISTINCT,
     EVERYTHING,
-    MIXED,
     STRICT,
     Flock,
     World,
@@ -192,7 +192,7 @@ class _Task:
             share=np.array([share for _, share in views.values()], dtype=np.float64),
         )
         flock = new_flock(world, sum(coded.axis.size for coded in request.quasi))
-        return cls(request, world, flock, new_desk(request.rows))
+        return cls(request, world, flock, new_desk(request.rows, len(request.quasi)))
 
     @property
     def count(self) -> int:
@@ -248,6 +248,8 @@ class _Task:
         self.desk.counters[QUEUED] = 0
         open_groups(self.world, self.flock, self.count)
         start, groups = 0, self.flock.items
+        values = self.flock.counts.shape[1] if self.flock.counts.size else 1
+        values = values if values <= BITS else 1
         while start < len(waiting):
             share = 0.4 + 0.3 * start / len(waiting)
             self.request.progress(f"placing rows, round {rounds}", share)
@@ -255,7 +257,7 @@ class _Task:
             if not len(alive):
                 break
             # Planted anew now and then, for the groups drift.
-            tree = plant(self.world.space, groups, alive, ceiling=MIXED)
+            tree = plant(self.world.space, groups, alive, values=values)
             chunk = waiting[start : start + max(len(alive) // 2, 1024)]
             advance(PLACE, self.world, self.flock, groups, tree, self.desk, chunk, 0)
             start += len(chunk)

@@ -13,7 +13,6 @@ from sfumato.kernels.neighbors import (
     GONE,
     HEAD,
     KEYS,
-    KIND,
     MIXED,
     NUMBER,
     RANK,
@@ -125,16 +124,12 @@ def take_in(world: World, flock: Flock, g: int, row: int) -> None:
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _stretch(world: World, flock: Flock, g: int, j: int, value: float) -> None:
     """Let a group cover a value, which is not yet in its list."""
-    pairs, axes, kind = (
-        flock.items.pairs,
-        len(world.space.heads),
-        world.space.heads[j, KIND],
-    )
+    pairs, axes, ends = flock.items.pairs, len(world.space.heads), world.space.ends
     low, high = min(pairs[g, j], value), max(pairs[g, axes + j], value)
-    if kind == NUMBER:
+    if ends[SET] <= j < ends[NUMBER]:
         pairs[g, 2 * axes + j] += value
         low = high = pairs[g, 2 * axes + j] / flock.items.marks[g, SIZE]
-    elif kind == SET:
+    elif j < ends[SET]:
         low = high = pairs[g, j]
         if low != value and not _occurs(world, flock, g, j, value):
             key = _key_of(world, j, low) ^ _key_of(world, j, value)
@@ -179,17 +174,13 @@ def unite(world: World, flock: Flock, g: int, other: int) -> None:
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _unite_axis(world: World, flock: Flock, g: int, other: int, j: int) -> None:
-    pairs, axes, kind = (
-        flock.items.pairs,
-        len(world.space.heads),
-        world.space.heads[j, KIND],
-    )
+    pairs, axes, ends = flock.items.pairs, len(world.space.heads), world.space.ends
     low = min(pairs[g, j], pairs[other, j])
     high = max(pairs[g, axes + j], pairs[other, axes + j])
-    if kind == NUMBER:
+    if ends[SET] <= j < ends[NUMBER]:
         pairs[g, 2 * axes + j] += pairs[other, 2 * axes + j]
         low = high = pairs[g, 2 * axes + j] / flock.items.marks[g, SIZE]
-    elif kind == SET and pairs[g, j] != pairs[other, j]:
+    elif j < ends[SET] and pairs[g, j] != pairs[other, j]:
         low = high = MIXED + _united_key(world, flock, g, other, j)
     pairs[g, j], pairs[g, axes + j] = low, high
 

@@ -27,15 +27,17 @@ from sfumato.kernels.flock import (
     unite,
 )
 from sfumato.kernels.neighbors import (
+    CHILD,
     COUNTS,
     DEEPEST,
-    FIRST,
+    END,
     GONE,
     HEAD,
     MOST,
-    OPEN,
     RANK,
+    SET,
     SIZE,
+    START,
     TAIL,
     WANTED,
     Items,
@@ -43,7 +45,7 @@ from sfumato.kernels.neighbors import (
     distance,
     least_distance,
     renew,
-    renew_rank,
+    set_bit,
 )
 
 Ints = npt.NDArray[np.int64]
@@ -62,14 +64,16 @@ class Desk(NamedTuple):
     """Counters, room for searching, and the rows that wait."""
 
     counters: Ints
+    bits: Ints
     bounds: Floats
     queue: Ints
 
 
-def new_desk(rows: int) -> Desk:
-    """A desk for a table of so many rows."""
+def new_desk(rows: int, axes: int) -> Desk:
+    """A desk for a table of so many rows and axes."""
     return Desk(
         counters=np.zeros(STACK + DEEPEST, dtype=np.int64),
+        bits=np.empty(axes, dtype=np.int64),
         bounds=np.empty(DEEPEST),
         queue=np.empty(rows, dtype=np.int64),
     )
@@ -123,7 +127,7 @@ def _start(
     """Steps 1 and 2 for one group: start it with the first row and let it grow."""
     g = desk.counters[GROUPS]
     desk.counters[GROUPS] += 1
-    at = world.tuple_of[tree.marks[0, FIRST]]
+    at = world.tuple_of[tree.firsts[0, 0]]
     start_group(world, flock, g, _withdraw(world, items, tree, desk, waiting, at))
     while desk.counters[LEFT] > 0 and not _formed(world, flock, g):
         at = _search(world, flock, items, tree, desk, np.int64(ANY), g)
@@ -150,10 +154,9 @@ def _withdraw(
     items.marks[at, HEAD] += 1
     if items.marks[at, HEAD] == items.marks[at, TAIL]:
         items.marks[at, RANK] = GONE
-        renew(world.space, items, tree, at)
     else:
         items.marks[at, RANK] = waiting[items.marks[at, HEAD]]
-        renew_rank(items, tree, at)
+    renew(world.space, items, tree, at)
     return row
 
 
@@ -210,42 +213,58 @@ def _search(
     `subject` is the row that looks for room, or the group that looks for a row or for
     another group.
     """
-    needed, bit, size = np.int64(0), np.int64(EVERYTHING), np.int64(1)
+    needed, value, size = np.int64(0), np.int64(0), np.int64(1)
     if purpose == ROOM:
         query = world.points[world.tuple_of[subject]]
-        if len(world.share) and flock.counts.shape[1] <= BITS:
-            bit = np.int64(1) << world.values[0, subject]
+        if tree.firsts.shape[1] > 1:
+            value = world.values[0, subject]
     else:
         query, size = flock.items.pairs[subject], flock.items.marks[subject, SIZE]
         if purpose == COMPLETE:
             needed = world.asked[K] - size
-    heads, whole, real = world.space.heads, world.space.whole, world.space.real
+    ends, heads = world.space.ends, world.space.heads
+    whole, real, bits = world.space.whole, world.space.real, desk.bits
+    for j in range(ends[SET]):
+        bits[j] = set_bit(query[j])
     pairs, marks, order = items.pairs, items.marks, tree.order
+    nodes, boxes, firsts = tree.marks, tree.pairs, tree.firsts
     stack, bounds = desk.counters, desk.bounds
-    tree_pairs, tree_marks = tree.pairs, tree.marks
     best, lowest, answer = np.inf, np.int64(GONE), np.int64(-1)
-    count, leaves = len(order), (len(tree_marks) + 1) // 2
     stack[STACK], bounds[0], top = 0, 0.0, np.int64(1)
     while top > 0:
         top -= 1
-        node, bound = stack[STACK + top], bounds[top]
-        if bound > best or (bound == best and tree_marks[node, FIRST] >= lowest):
+        node, least = stack[STACK + top], bounds[top]
+        if least > best or (least == best and firsts[node, value] >= lowest):
             continue
-        if node < leaves - 1:
-            top = _unfold(
-                heads, whole, real, query, size, tree_pairs, tree_marks,
-                node, needed, bit, stack, bounds, top,
-            )  # fmt: skip
+        child = nodes[node, CHILD]
+        if child:
+            before = top
+            for each in range(child, child + 2):
+                first = firsts[each, value]
+                if first == GONE or nodes[each, MOST] < needed:
+                    continue
+                least = least_distance(
+                    ends, heads, whole, real, query, bits, size, nodes, boxes, each,
+                    best,
+                )  # fmt: skip
+                if least < best or (least == best and first < lowest):
+                    stack[STACK + top], bounds[top] = each, least
+                    top += 1
+            if top == before + 2:
+                a, b = bounds[before], bounds[before + 1]
+                nearer = firsts[child, value] < firsts[child + 1, value]
+                if a < b or (a == b and nearer):
+                    stack[STACK + before], stack[STACK + before + 1] = child + 1, child
+                    bounds[before], bounds[before + 1] = b, a
             continue
-        leaf = node - leaves + 1
-        for p in range(leaf * count // leaves, (leaf + 1) * count // leaves):
+        for p in range(nodes[node, START], nodes[node, END]):
             i = order[p]
             rank, other = marks[i, RANK], marks[i, SIZE]
-            if rank == GONE or marks[i, WANTED] & bit == 0:
+            if rank == GONE or (marks[i, WANTED] >> value) & 1 == 0:
                 continue
             if purpose >= COMPLETE and i == subject:
                 continue
-            far = distance(heads, whole, real, query, size, pairs, other, i)
+            far = distance(ends, heads, whole, real, query, size, pairs, other, i)
             if far > best or (far == best and rank >= lowest):
                 continue
             if _serves(world, flock, i, purpose, subject):
@@ -254,49 +273,12 @@ def _search(
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _unfold(
-    heads: Ints,
-    whole: Ints,
-    real: Floats,
-    query: Floats,
-    size: int,
-    pairs: Floats,
-    marks: Ints,
-    node: int,
-    needed: int,
-    bit: int,
-    stack: Ints,
-    bounds: Floats,
-    top: int,
-) -> int:
-    """Put the children of a node that may serve on the stack, the nearer one last."""
-    before = top
-    for child in range(2 * node + 1, 2 * node + 3):
-        if marks[child, FIRST] == GONE or marks[child, OPEN] & bit == 0:
-            continue
-        if marks[child, MOST] < needed:
-            continue
-        stack[STACK + top] = child
-        bounds[top] = least_distance(
-            heads, whole, real, query, size, pairs, marks, child
-        )
-        top += 1
-    if top == before + 2:
-        at = STACK + before
-        a, b = bounds[before], bounds[before + 1]
-        first, second = marks[stack[at], FIRST], marks[stack[at + 1], FIRST]
-        if a < b or (a == b and first < second):
-            stack[at], stack[at + 1] = stack[at + 1], stack[at]
-            bounds[before], bounds[before + 1] = b, a
-    return top
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
 def _serves(world: World, flock: Flock, i: int, purpose: int, subject: int) -> bool:
     if purpose == ANY:
         return True
     if purpose == ROOM:
-        return row_fits(world, flock, i, subject)
+        told = len(world.share) == 1 and 1 < flock.counts.shape[1] <= BITS
+        return told or row_fits(world, flock, i, subject)
     return union_ok(world, flock, subject, i, purpose == COMPLETE)
 
 

@@ -1,10 +1,10 @@
 """A tree over points and groups that finds the nearest, ties included, exactly.
 
-An item has a coordinate pair per axis. A *number* has its mean twice, a *set* of
-categories its mark twice (the code of a single value, or a number that stands for
-the set), a *tree* axis its lowest and its highest code. Bounds are made by the same
-operations, in the same order, as distances. Rounding keeps order, so that a bound
-never exceeds the distance of what it covers, to the last bit.
+An item has a coordinate per axis. A *set* of categories has its mark (the code of a
+single value, or a number that stands for the set), a *number* its mean, a *tree* axis
+its lowest and its highest code. Bounds are made by the same operations, in the same
+order, as distances. Rounding keeps order, so that a bound never exceeds the distance
+of what it covers, to the last bit.
 """
 
 from __future__ import annotations
@@ -17,34 +17,40 @@ import numpy.typing as npt
 
 from sfumato.kernels.borrowing import borrow
 
-NUMBER, SET, TREE = range(3)
-"""How far apart two items are on an axis."""
-KIND, KEYS, LEVELS, HEIGHT, LEAVES, LOSSES = range(6)
-"""Of each axis: its kind, where its keys, levels and losses lie, and its extent."""
+SET, NUMBER, TREE = range(3)
+"""How far apart two items are on an axis; axes come in this order."""
+KEYS, LEVELS, HEIGHT, LEAVES, LOSSES = range(5)
+"""Of each axis: where its keys, levels and losses lie, and its extent."""
 SIZE, RANK, WANTED, HEAD, TAIL, COUNTS = range(6)
 """Of each item: its rows; its rank, the lowest of equally near ones wins; a bit for
 each value it may take in; the ends of its list of rows; how many values it has in
 each view, and how often the commonest occurs."""
-LEAST, MOST, FIRST, OPEN, SETS = range(5)
-"""Of each node: the smallest and largest size below it, the lowest rank, all bits of
-values, and for each axis a bit for the marks of sets."""
+START, END, CHILD, PARENT, DEPTH, LEAST, MOST, SETS = range(8)
+"""Of each node: its items in the order of the tree; its first child, the other follows,
+or 0 in a leaf; the smallest and largest size below it; and for each axis of sets a bit
+for every mark below it."""
+GONE = np.iinfo(np.int32).max
+"""The rank of an item that is not to be found."""
 MIXED = float(1 << 51)
 """Marks of sets with several values start here; a single value is its own mark."""
-GONE = np.iinfo(np.int64).max
-"""The rank of an item that is not to be found."""
 LEAF = 8
 """A leaf of the tree has at most so many items."""
+UNEVEN = 64
+"""From this depth on every node is halved."""
 DEEPEST = 128
 
 Ints = npt.NDArray[np.int64]
+Ranks = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 
 
 class Space(NamedTuple):
     """The axes, in few arrays, so that what takes them compiles soon."""
 
+    ends: Ints
+    """How many axes are sets; sets or numbers; anything."""
     heads: Ints
-    """(axes, 6): see `KIND` and the following."""
+    """(axes, 5): see `KEYS` and the following."""
     whole: Ints
     """Keys of set axes, below 2⁵¹, and levels of tree axes."""
     real: Floats
@@ -66,69 +72,137 @@ class Tree(NamedTuple):
     order: Ints
     leaf_of: Ints
     """The leaf of each item."""
-    pairs: Floats
-    """(nodes, 2 × axes)."""
     marks: Ints
-    """(nodes, 4 + axes): see `LEAST` and the following."""
+    """(nodes, 7 + sets): see `START` and the following."""
+    pairs: Floats
+    """(nodes, 2 × other axes): the lowest and the highest coordinate of each."""
+    firsts: Ranks
+    """(nodes, values): the lowest rank of what may take in each value."""
 
 
-def plant(space: Space, items: Items, chosen: Ints, *, ceiling: float = np.inf) -> Tree:
-    """A balanced tree over some of the items, at least one.
+def plant(space: Space, items: Items, chosen: Ints, *, values: int = 1) -> Tree:
+    """A tree over some of the items, at least one.
 
-    Coordinates on set axes above the ceiling are not told apart when it branches.
+    Ranks are told apart by the first so many bits of what is wanted. The last row of
+    each array is room for bounds in the making.
     """
-    leaves = 1
-    while leaves * LEAF < len(chosen):
-        leaves *= 2
+    most, sets = 2 * len(chosen) + 1, int(space.ends[SET])
     tree = Tree(
         order=chosen.astype(np.int64),
         leaf_of=np.empty(len(items.marks), dtype=np.int64),
-        pairs=np.empty((2 * leaves - 1, 2 * len(space.heads))),
-        marks=np.empty((2 * leaves - 1, SETS + len(space.heads)), dtype=np.int64),
+        marks=np.empty((most, SETS + sets), dtype=np.int64),
+        pairs=np.empty((most, 2 * (len(space.heads) - sets))),
+        firsts=np.empty((most, values), dtype=np.int32),
     )
-    settle(space, items, tree, ceiling)
+    settle(space, items, tree)
     return tree
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def settle(space: Space, items: Items, tree: Tree, ceiling: float) -> None:
-    """Split the items level by level, then bound every node."""
+def settle(space: Space, items: Items, tree: Tree) -> None:
+    """Split the items from the root downward, then bound every node."""
     space, items, tree = borrow(space), borrow(items), borrow(tree)
-    count, leaves = len(tree.order), (len(tree.marks) + 1) // 2
-    width = 1
-    while width < leaves:
-        for i in range(width):
-            start, end = i * count // width, (i + 1) * count // width
-            middle = (2 * i + 1) * count // (2 * width)
-            axis = _widest(space, items, tree.order[start:end], ceiling)
-            _part(items.pairs, axis, tree.order, start, end - 1, middle)
-        width *= 2
-    for leaf in range(leaves):
-        for p in range(leaf * count // leaves, (leaf + 1) * count // leaves):
-            tree.leaf_of[tree.order[p]] = leaf
-        bound_leaf(space, items, tree, leaf)
-    for node in range(leaves - 2, -1, -1):
-        bound_node(space.heads, tree.pairs, tree.marks, node)
+    marks, node, used = tree.marks, 0, 1
+    marks[0, START], marks[0, END] = 0, len(tree.order)
+    marks[0, PARENT], marks[0, DEPTH] = -1, 0
+    while node < used:
+        start, end, marks[node, CHILD] = marks[node, START], marks[node, END], 0
+        if end - start > LEAF:
+            middle = _split(space, items, tree.order, start, end, marks[node, DEPTH])
+            marks[node, CHILD] = used
+            for child in range(used, used + 2):
+                marks[child, START] = start if child == used else middle
+                marks[child, END] = middle if child == used else end
+                marks[child, PARENT], marks[child, DEPTH] = node, marks[node, DEPTH] + 1
+            used += 2
+        else:
+            for p in range(start, end):
+                tree.leaf_of[tree.order[p]] = node
+        node += 1
+    for node in range(used - 1, -1, -1):
+        bound(space, items, tree, node)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _widest(space: Space, items: Items, chosen: Ints, ceiling: float) -> int:
-    """The axis on which some items differ most."""
+def _split(
+    space: Space, items: Items, order: Ints, start: int, end: int, depth: int
+) -> int:
+    """Put the items of a node in two parts, and say where the second begins."""
+    axis, middle = _widest(space, items, order[start:end]), (start + end) // 2
+    _part(items.pairs, axis, order, start, end - 1, middle)
+    if axis >= space.ends[SET] or depth >= UNEVEN:
+        return middle
+    # A set that lay in both parts would have to be looked for in both.
+    mark = items.pairs[order[middle], axis]
+    low, high = _sifted(items.pairs, axis, order, start, end, mark)
+    if low > start and (middle - low <= high - middle or high == end):
+        return low
+    return high if high < end else middle
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _sifted(
+    pairs: Floats, axis: int, order: Ints, start: int, end: int, mark: float
+) -> tuple[int, int]:
+    """Gather the items with a mark; those before it are below, those after above it."""
+    low, high = np.int64(start), np.int64(end)
+    p = low
+    while p < high:
+        value = pairs[order[p], axis]
+        if value < mark:
+            order[p], order[low] = order[low], order[p]
+            low += 1
+            p += 1
+        elif value > mark:
+            high -= 1
+            order[p], order[high] = order[high], order[p]
+        else:
+            p += 1
+    return low, high
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _widest(space: Space, items: Items, chosen: Ints) -> int:
+    """The axis on which two of some items differ most on average."""
     best, widest = -1.0, 0
     for j in range(len(space.heads)):
-        low, high = np.inf, -np.inf
-        for p in range(len(chosen)):
-            value = items.pairs[chosen[p], j]
-            low, high = min(low, value), max(high, value)
-        if space.heads[j, KIND] == NUMBER:
-            spread = (high - low) * (high - low)
-        elif space.heads[j, KIND] == SET:
-            spread = 1.0 if low < min(high, ceiling) else 0.0
+        if j < space.ends[SET]:
+            spread = _variety(items.pairs, j, chosen)
         else:
-            spread = tree_loss(space.heads, space.whole, space.real, j, low, high)
+            spread = _spread(space, items.pairs, j, chosen)
         if space.real[j] * spread > best:
             best, widest = space.real[j] * spread, j
     return widest
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _variety(pairs: Floats, j: int, chosen: Ints) -> float:
+    """How often two items have different marks; all sets of several count as one."""
+    counts = np.zeros(64, dtype=np.int64)
+    for p in range(len(chosen)):
+        mark = pairs[chosen[p], j]
+        counts[32 if mark >= MIXED else np.int64(mark) & 31] += 1
+    same = 0.0
+    for place in range(64):
+        share = counts[place] / len(chosen)
+        same += share * share
+    return 1.0 - same
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _spread(space: Space, pairs: Floats, j: int, chosen: Ints) -> float:
+    """The mean squared difference of two numbers; of nodes, what covers all."""
+    low, high, total, squares = np.inf, -np.inf, 0.0, 0.0
+    origin = pairs[chosen[0], j]
+    for p in range(len(chosen)):
+        value = pairs[chosen[p], j]
+        low, high = min(low, value), max(high, value)
+        total += value - origin
+        squares += (value - origin) * (value - origin)
+    if j >= space.ends[NUMBER]:
+        return tree_loss(space.heads, space.whole, space.real, j, low, high)
+    mean = total / len(chosen)
+    return 2.0 * max(squares / len(chosen) - mean * mean, 0.0)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -166,53 +240,105 @@ def _part(
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def bound_leaf(space: Space, items: Items, tree: Tree, leaf: int) -> None:
-    """Bound a leaf by its items."""
-    count, leaves = len(tree.order), (len(tree.marks) + 1) // 2
-    node, axes = leaves - 1 + leaf, len(space.heads)
-    _empty(space.heads, tree.pairs, tree.marks, node)
-    for p in range(leaf * count // leaves, (leaf + 1) * count // leaves):
-        i = tree.order[p]
-        marks, bounds = items.marks[i], tree.marks[node]
-        if marks[RANK] == GONE:
-            continue
-        for j in range(axes):
-            low, high = items.pairs[i, j], items.pairs[i, axes + j]
-            if space.heads[j, KIND] == SET:
-                bounds[SETS + j] |= set_bit(low)
-            else:
-                _widen(space.heads, tree.pairs, node, j, low, high)
-        bounds[LEAST] = min(bounds[LEAST], marks[SIZE])
-        bounds[MOST] = max(bounds[MOST], marks[SIZE])
-        bounds[FIRST] = min(bounds[FIRST], marks[RANK])
-        bounds[OPEN] |= marks[WANTED]
+def renew(space: Space, items: Items, tree: Tree, item: int) -> None:
+    """Bound the nodes above an item again, which has changed."""
+    node = tree.leaf_of[item]
+    while node >= 0 and bound(space, items, tree, node):
+        node = tree.marks[node, PARENT]
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def bound_node(heads: Ints, pairs: Floats, marks: Ints, node: int) -> None:
-    """Bound a node by its children."""
-    axes = len(heads)
-    _empty(heads, pairs, marks, node)
-    for child in range(2 * node + 1, 2 * node + 3):
-        for j in range(axes):
-            if heads[j, KIND] == SET:
-                marks[node, SETS + j] |= marks[child, SETS + j]
-            else:
-                _widen(heads, pairs, node, j, pairs[child, j], pairs[child, axes + j])
-        marks[node, LEAST] = min(marks[node, LEAST], marks[child, LEAST])
-        marks[node, MOST] = max(marks[node, MOST], marks[child, MOST])
-        marks[node, FIRST] = min(marks[node, FIRST], marks[child, FIRST])
-        marks[node, OPEN] |= marks[child, OPEN]
+def bound(space: Space, items: Items, tree: Tree, node: int) -> bool:
+    """Bound a node by its items or its children; whether that changed anything."""
+    marks, spare = tree.marks, len(tree.marks) - 1
+    _clear(space, tree, spare)
+    if marks[node, CHILD]:
+        for child in range(marks[node, CHILD], marks[node, CHILD] + 2):
+            _cover_node(space, tree, spare, child)
+    else:
+        for p in range(marks[node, START], marks[node, END]):
+            if items.marks[tree.order[p], RANK] != GONE:
+                _cover_item(space, items, tree, spare, tree.order[p])
+    return _replaced(tree, node, spare)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _empty(heads: Ints, pairs: Floats, marks: Ints, node: int) -> None:
-    marks[node, LEAST], marks[node, MOST] = GONE, 0
-    marks[node, FIRST], marks[node, OPEN] = GONE, 0
-    for j in range(len(heads)):
-        start = -np.inf if heads[j, KIND] == TREE else np.inf
-        pairs[node, j], pairs[node, len(heads) + j] = start, -start
-        marks[node, SETS + j] = 0
+def _clear(space: Space, tree: Tree, node: int) -> None:
+    sets = space.ends[SET]
+    tree.marks[node, LEAST], tree.marks[node, MOST] = GONE, 0
+    for j in range(sets):
+        tree.marks[node, SETS + j] = 0
+    for j in range(sets, len(space.heads)):
+        start = np.inf if j < space.ends[NUMBER] else -np.inf
+        tree.pairs[node, 2 * (j - sets)] = start
+        tree.pairs[node, 2 * (j - sets) + 1] = -start
+    for v in range(tree.firsts.shape[1]):
+        tree.firsts[node, v] = GONE
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _cover_item(space: Space, items: Items, tree: Tree, node: int, i: int) -> None:
+    marks, sets, axes = tree.marks, space.ends[SET], len(space.heads)
+    size, wanted = items.marks[i, SIZE], items.marks[i, WANTED]
+    marks[node, LEAST] = min(marks[node, LEAST], size)
+    marks[node, MOST] = max(marks[node, MOST], size)
+    for j in range(sets):
+        marks[node, SETS + j] |= set_bit(items.pairs[i, j])
+    for j in range(sets, axes):
+        low, high = items.pairs[i, j], items.pairs[i, axes + j]
+        _widen(space.ends, tree.pairs, node, j, low, high)
+    for v in range(tree.firsts.shape[1]):
+        if (wanted >> v) & 1:
+            tree.firsts[node, v] = min(tree.firsts[node, v], items.marks[i, RANK])
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _cover_node(space: Space, tree: Tree, node: int, child: int) -> None:
+    marks, pairs, firsts = tree.marks, tree.pairs, tree.firsts
+    sets = space.ends[SET]
+    marks[node, LEAST] = min(marks[node, LEAST], marks[child, LEAST])
+    marks[node, MOST] = max(marks[node, MOST], marks[child, MOST])
+    for j in range(sets):
+        marks[node, SETS + j] |= marks[child, SETS + j]
+    for j in range(sets, len(space.heads)):
+        at = 2 * (j - sets)
+        _widen(space.ends, pairs, node, j, pairs[child, at], pairs[child, at + 1])
+    for v in range(firsts.shape[1]):
+        firsts[node, v] = min(firsts[node, v], firsts[child, v])
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _widen(
+    ends: Ints, pairs: Floats, node: int, j: int, low: float, high: float
+) -> None:
+    """Let a node cover a pair; on tree axes it keeps what all its pairs cover."""
+    at = 2 * (j - ends[SET])
+    if j < ends[NUMBER]:
+        pairs[node, at] = min(pairs[node, at], low)
+        pairs[node, at + 1] = max(pairs[node, at + 1], high)
+    else:
+        pairs[node, at] = max(pairs[node, at], low)
+        pairs[node, at + 1] = min(pairs[node, at + 1], high)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _replaced(tree: Tree, node: int, spare: int) -> bool:
+    """Give a node the bounds of another; whether they are different."""
+    different = False
+    for place in range(LEAST, tree.marks.shape[1]):
+        different |= tree.marks[node, place] != tree.marks[spare, place]
+        tree.marks[node, place] = tree.marks[spare, place]
+    for place in range(tree.pairs.shape[1]):
+        different |= tree.pairs[node, place] != tree.pairs[spare, place]
+        tree.pairs[node, place] = tree.pairs[spare, place]
+    for v in range(tree.firsts.shape[1]):
+        different |= tree.firsts[node, v] != tree.firsts[spare, v]
+        tree.firsts[node, v] = tree.firsts[spare, v]
+    return different
+
+
+# What follows is called most, and takes plain arrays: to take one out of a tuple costs
+# more than to use it.
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -220,50 +346,6 @@ def set_bit(mark: float) -> int:
     """The bit of a set: of two sets with different bits the marks differ."""
     place = np.int64(mark) & 31
     return np.int64(1) << (place + 32 if mark >= MIXED else place)
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _widen(
-    heads: Ints, pairs: Floats, node: int, j: int, low: float, high: float
-) -> None:
-    """Let a node cover a pair; on tree axes it keeps what all its pairs cover."""
-    at = len(heads) + j
-    if heads[j, KIND] == TREE:
-        pairs[node, j] = max(pairs[node, j], low)
-        pairs[node, at] = min(pairs[node, at], high)
-    else:
-        pairs[node, j] = min(pairs[node, j], low)
-        pairs[node, at] = max(pairs[node, at], high)
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def renew(space: Space, items: Items, tree: Tree, item: int) -> None:
-    """Bound the nodes above an item again, which has changed."""
-    leaf = tree.leaf_of[item]
-    bound_leaf(space, items, tree, leaf)
-    node = (len(tree.marks) + 1) // 2 - 1 + leaf
-    while node > 0:
-        node = (node - 1) // 2
-        bound_node(space.heads, tree.pairs, tree.marks, node)
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def renew_rank(items: Items, tree: Tree, item: int) -> None:
-    """The same after a change of an item's rank alone."""
-    count, leaves = len(tree.order), (len(tree.marks) + 1) // 2
-    leaf = tree.leaf_of[item]
-    node, lowest = leaves - 1 + leaf, GONE
-    for p in range(leaf * count // leaves, (leaf + 1) * count // leaves):
-        lowest = min(lowest, items.marks[tree.order[p], RANK])
-    tree.marks[node, FIRST] = lowest
-    while node > 0:
-        node = (node - 1) // 2
-        left, right = tree.marks[2 * node + 1, FIRST], tree.marks[2 * node + 2, FIRST]
-        tree.marks[node, FIRST] = min(left, right)
-
-
-# What follows is called most, and takes plain arrays: to take one out of a tuple costs
-# more than to use it.
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -283,6 +365,7 @@ def tree_loss(
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def distance(
+    ends: Ints,
     heads: Ints,
     whole: Ints,
     real: Floats,
@@ -293,47 +376,50 @@ def distance(
     i: int,
 ) -> float:
     """How far item i, of a size, is from a group of a size; the query has its pairs."""
-    factor = (size * other) / (size + other)
-    total, axes = 0.0, len(heads)
-    for j in range(axes):
-        if heads[j, KIND] == NUMBER:
-            gap = query[j] - pairs[i, j]
-            total += real[j] * (factor * (gap * gap))
-        elif heads[j, KIND] == SET:
-            if query[j] != pairs[i, j]:
-                total += real[j]
-        else:
-            first = min(query[j], pairs[i, j])
-            last = max(query[axes + j], pairs[i, axes + j])
-            total += real[j] * tree_loss(heads, whole, real, j, first, last)
+    factor, total, axes = (size * other) / (size + other), 0.0, len(heads)
+    for j in range(ends[SET]):
+        if query[j] != pairs[i, j]:
+            total += real[j]
+    for j in range(ends[SET], ends[NUMBER]):
+        gap = query[j] - pairs[i, j]
+        total += real[j] * (factor * (gap * gap))
+    for j in range(ends[NUMBER], axes):
+        first = min(query[j], pairs[i, j])
+        last = max(query[axes + j], pairs[i, axes + j])
+        total += real[j] * tree_loss(heads, whole, real, j, first, last)
     return total
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def least_distance(
+    ends: Ints,
     heads: Ints,
     whole: Ints,
     real: Floats,
     query: Floats,
+    bits: Ints,
     size: int,
-    pairs: Floats,
     marks: Ints,
+    pairs: Floats,
     node: int,
+    best: float,
 ) -> float:
-    """No item below a node is nearer than this."""
+    """No item below a node is nearer than this; above `best` it need not be exact."""
+    total, sets, axes = 0.0, ends[SET], len(heads)
+    for j in range(sets):
+        if marks[node, SETS + j] & bits[j] == 0:
+            total += real[j]
+    if total > best:
+        return total
     other = marks[node, LEAST]
     factor = (size * other) / (size + other)
-    total, axes = 0.0, len(heads)
-    for j in range(axes):
-        low, high = pairs[node, j], pairs[node, axes + j]
-        if heads[j, KIND] == NUMBER:
-            gap = max(low - query[j], query[j] - high)
-            if gap > 0.0:
-                total += real[j] * (factor * (gap * gap))
-        elif heads[j, KIND] == SET:
-            if marks[node, SETS + j] & set_bit(query[j]) == 0:
-                total += real[j]
-        else:
-            first, last = min(query[j], low), max(query[axes + j], high)
-            total += real[j] * tree_loss(heads, whole, real, j, first, last)
+    for j in range(sets, ends[NUMBER]):
+        low, high = pairs[node, 2 * (j - sets)], pairs[node, 2 * (j - sets) + 1]
+        gap = max(low - query[j], query[j] - high)
+        if gap > 0.0:
+            total += real[j] * (factor * (gap * gap))
+    for j in range(ends[NUMBER], axes):
+        low, high = pairs[node, 2 * (j - sets)], pairs[node, 2 * (j - sets) + 1]
+        first, last = min(query[j], low), max(query[axes + j], high)
+        total += real[j] * tree_loss(heads, whole, real, j, first, last)
     return total
