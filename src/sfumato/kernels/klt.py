@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from sfumato.kernels.borrowing import borrow
 from sfumato.kernels.flock import (
-    BITS,
     DISTINCT,
     EVERYTHING,
     FILL,
@@ -214,10 +213,11 @@ def _search(
     another group.
     """
     needed, value, size = np.int64(0), np.int64(0), np.int64(1)
+    told = purpose == ANY
     if purpose == ROOM:
         query = world.points[world.tuple_of[subject]]
         if tree.firsts.shape[1] > 1:
-            value = world.values[0, subject]
+            value, told = world.values[0, subject], len(world.share) == 1
     else:
         query, size = flock.items.pairs[subject], flock.items.marks[subject, SIZE]
         if purpose == COMPLETE:
@@ -267,18 +267,15 @@ def _search(
             far = distance(ends, heads, whole, real, query, size, pairs, other, i)
             if far > best or (far == best and rank >= lowest):
                 continue
-            if _serves(world, flock, i, purpose, subject):
+            if told or _serves(world, flock, i, purpose, subject):
                 best, lowest, answer = far, rank, i
     return answer
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _serves(world: World, flock: Flock, i: int, purpose: int, subject: int) -> bool:
-    if purpose == ANY:
-        return True
     if purpose == ROOM:
-        told = len(world.share) == 1 and 1 < flock.counts.shape[1] <= BITS
-        return told or row_fits(world, flock, i, subject)
+        return row_fits(world, flock, i, subject)
     return union_ok(world, flock, subject, i, purpose == COMPLETE)
 
 

@@ -262,7 +262,7 @@ def bound(space: Space, items: Items, tree: Tree, node: int) -> bool:
     return _replaced(tree, node, spare)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _clear(space: Space, tree: Tree, node: int) -> None:
     sets = space.ends[SET]
     tree.marks[node, LEAST], tree.marks[node, MOST] = GONE, 0
@@ -276,7 +276,7 @@ def _clear(space: Space, tree: Tree, node: int) -> None:
         tree.firsts[node, v] = GONE
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _cover_item(space: Space, items: Items, tree: Tree, node: int, i: int) -> None:
     marks, sets, axes = tree.marks, space.ends[SET], len(space.heads)
     size, wanted = items.marks[i, SIZE], items.marks[i, WANTED]
@@ -292,7 +292,7 @@ def _cover_item(space: Space, items: Items, tree: Tree, node: int, i: int) -> No
             tree.firsts[node, v] = min(tree.firsts[node, v], items.marks[i, RANK])
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _cover_node(space: Space, tree: Tree, node: int, child: int) -> None:
     marks, pairs, firsts = tree.marks, tree.pairs, tree.firsts
     sets = space.ends[SET]
@@ -307,7 +307,7 @@ def _cover_node(space: Space, tree: Tree, node: int, child: int) -> None:
         firsts[node, v] = min(firsts[node, v], firsts[child, v])
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _widen(
     ends: Ints, pairs: Floats, node: int, j: int, low: float, high: float
 ) -> None:
@@ -321,7 +321,7 @@ def _widen(
         pairs[node, at + 1] = min(pairs[node, at + 1], high)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _replaced(tree: Tree, node: int, spare: int) -> bool:
     """Give a node the bounds of another; whether they are different."""
     different = False
@@ -341,7 +341,7 @@ def _replaced(tree: Tree, node: int, spare: int) -> bool:
 # more than to use it.
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def set_bit(mark: float) -> int:
     """The bit of a set: of two sets with different bits the marks differ."""
     place = np.int64(mark) & 31
@@ -363,7 +363,7 @@ def tree_loss(
     return 1.0
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def distance(
     ends: Ints,
     heads: Ints,
@@ -390,7 +390,7 @@ def distance(
     return total
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def least_distance(
     ends: Ints,
     heads: Ints,
@@ -411,12 +411,11 @@ def least_distance(
             total += real[j]
     if total > best:
         return total
-    other = marks[node, LEAST]
-    factor = (size * other) / (size + other)
     for j in range(sets, ends[NUMBER]):
         low, high = pairs[node, 2 * (j - sets)], pairs[node, 2 * (j - sets) + 1]
         gap = max(low - query[j], query[j] - high)
         if gap > 0.0:
+            factor = (size * marks[node, LEAST]) / (size + marks[node, LEAST])
             total += real[j] * (factor * (gap * gap))
     for j in range(ends[NUMBER], axes):
         low, high = pairs[node, 2 * (j - sets)], pairs[node, 2 * (j - sets) + 1]
