@@ -21,7 +21,10 @@ from sfumato.kernels.flock import (
     DISTINCT,
     EVERYTHING,
     STRICT,
+    TUPLE,
+    VALUE,
     Flock,
+    Rows,
     World,
     new_flock,
 )
@@ -185,13 +188,13 @@ class _Task:
         views = _views(request)
         world = World(
             space=coordinates.space,
-            tuple_of=tuple_of.astype(np.int64),
             points=coordinates.points([coded.codes[first] for coded in request.quasi]),
-            values=_values(request, tuple(views)),
             asked=_asked(request, [least for least, _ in views.values()], old=old),
             share=np.array([share for _, share in views.values()], dtype=np.float64),
         )
-        flock = new_flock(world, sum(coded.axis.size for coded in request.quasi))
+        values = _values(request, tuple(views))
+        categories = sum(coded.axis.size for coded in request.quasi)
+        flock = new_flock(world, tuple_of, values, categories)
         return cls(request, world, flock, new_desk(request.rows, len(request.quasi)))
 
     @property
@@ -226,13 +229,13 @@ class _Task:
         return all(
             len(np.unique(values[rows])) >= least
             for values, least in zip(
-                self.world.values, self.world.asked[DISTINCT:], strict=True
+                self.flock.rows[:, VALUE:].T, self.world.asked[DISTINCT:], strict=True
             )
         )
 
     def _gather(self, rows: Ints, world: World) -> None:
         """Steps 1 and 2."""
-        items, queues = _queues(world, rows)
+        items, queues = _queues(world, self.flock.rows[rows, TUPLE], rows)
         tree = plant(world.space, items, np.flatnonzero(items.marks[:, RANK] != GONE))
         counters = self.desk.counters
         counters[[LEFT, QUEUED]] = len(rows), 0
@@ -345,9 +348,9 @@ def _values(request: Request, views: tuple[View, ...]) -> Ints:
     return values
 
 
-def _queues(world: World, rows: Ints) -> tuple[Items, Ints]:
+def _queues(world: World, owners: Rows, rows: Ints) -> tuple[Items, Ints]:
     """Some rows as queues of equal tuples: the tuples, and the rows by tuple."""
-    tuples, owners = len(world.points), world.tuple_of[rows]
+    tuples = len(world.points)
     queues = rows[np.argsort(owners, kind="stable")]
     ends = np.cumsum(np.bincount(owners, minlength=tuples))
     marks = np.ones((tuples, TAIL + 1), dtype=np.int64)

@@ -27,6 +27,8 @@ from sfumato.kernels.neighbors import (
 K, FILL, STRICT, DISTINCT = range(4)
 """What is asked: rows per group; rows at which step 2 is done; whether step 3 tests
 shares as the program of 2020 does; and, from here on, values per view."""
+FOLLOWER, TUPLE, VALUE = range(3)
+"""Of each row: the next one of its group, or −1; its tuple; its sensitive values."""
 BITS = 63
 """Up to so many values have a bit of their own."""
 EVERYTHING = (1 << BITS) - 1
@@ -34,6 +36,7 @@ SLACK = 1e-9
 """A share that is met exactly is met: the tolerance of the models."""
 
 Ints = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 
 
@@ -41,12 +44,8 @@ class World(NamedTuple):
     """What does not change: axes, rows and what is asked of groups."""
 
     space: Space
-    tuple_of: Ints
-    """The tuple of each row."""
     points: Floats
     """(tuples, 3 × axes): a number or a code, as low, as high and as sum."""
-    values: Ints
-    """(views, rows): the sensitive values."""
     asked: Ints
     """See `K` and the following."""
     share: Floats
@@ -57,25 +56,30 @@ class Flock(NamedTuple):
     """All groups: as items to be found, and their rows as linked lists."""
 
     items: Items
-    follower: Ints
-    """The next row of the same group, or −1."""
+    rows: Rows
+    """(rows, 2 + views): see `FOLLOWER` and the following; what is needed of a row
+    lies together, for groups are visited in no order."""
     counts: Ints
     """(views, values): room for one histogram, all zero between uses."""
     stamps: Ints
     """When each category was last seen; the next stamp comes last."""
 
 
-def new_flock(world: World, categories: int) -> Flock:
-    """Room for as many groups as rows; nothing is touched before it is used."""
-    rows, axes, views = len(world.tuple_of), len(world.space.heads), len(world.values)
-    values = int(world.values.max(initial=0)) + 1
+def new_flock(world: World, tuple_of: Ints, values: Ints, categories: int) -> Flock:
+    """Room for as many groups as rows; `values` are those of the rows in each view.
+
+    Of the groups nothing is touched before it is used.
+    """
+    rows, axes, views = len(tuple_of), len(world.space.heads), len(values)
+    lists = np.empty((rows, VALUE + views), dtype=np.int32)
+    lists[:, FOLLOWER], lists[:, TUPLE], lists[:, VALUE:] = -1, tuple_of, values.T
     return Flock(
         items=Items(
             pairs=np.empty((rows, 3 * axes)),
             marks=np.empty((rows, COUNTS + 2 * views), dtype=np.int64),
         ),
-        follower=np.full(rows, -1, dtype=np.int64),
-        counts=np.zeros((views, values), dtype=np.int64),
+        rows=lists,
+        counts=np.zeros((views, int(values.max(initial=0)) + 1), dtype=np.int64),
         stamps=np.zeros(categories + 1, dtype=np.int64),
     )
 
@@ -83,7 +87,7 @@ def new_flock(world: World, categories: int) -> Flock:
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def start_group(world: World, flock: Flock, g: int, row: int) -> None:
     """Make group g of one row."""
-    marks, at, axes = flock.items.marks, world.tuple_of[row], len(world.space.heads)
+    marks, at, axes = flock.items.marks, flock.rows[row, TUPLE], len(world.space.heads)
     marks[g, SIZE], marks[g, RANK], marks[g, WANTED] = 1, g, EVERYTHING
     marks[g, HEAD] = marks[g, TAIL] = row
     for place in range(COUNTS, marks.shape[1]):
@@ -92,15 +96,15 @@ def start_group(world: World, flock: Flock, g: int, row: int) -> None:
         flock.items.pairs[g, j] = world.points[at, j]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def occurrences(world: World, flock: Flock, g: int, v: int, row: int) -> int:
     """How often the value of a row occurs in a group."""
-    value = world.values[v, row]
+    value = flock.rows[row, VALUE + v]
     count, row = 0, flock.items.marks[g, HEAD]
     while row >= 0:
-        if world.values[v, row] == value:
+        if flock.rows[row, VALUE + v] == value:
             count += 1
-        row = flock.follower[row]
+        row = flock.rows[row, FOLLOWER]
     return count
 
 
@@ -116,12 +120,12 @@ def take_in(world: World, flock: Flock, g: int, row: int) -> None:
         marks[g, most] = max(marks[g, most], before + 1)
     marks[g, SIZE] += 1
     for j in range(len(world.space.heads)):
-        _stretch(world, flock, g, j, world.points[world.tuple_of[row], j])
-    flock.follower[marks[g, TAIL]] = row
+        _stretch(world, flock, g, j, world.points[flock.rows[row, TUPLE], j])
+    flock.rows[marks[g, TAIL], FOLLOWER] = row
     marks[g, TAIL] = row
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _stretch(world: World, flock: Flock, g: int, j: int, value: float) -> None:
     """Let a group cover a value, which is not yet in its list."""
     pairs, axes, ends = flock.items.pairs, len(world.space.heads), world.space.ends
@@ -131,13 +135,13 @@ def _stretch(world: World, flock: Flock, g: int, j: int, value: float) -> None:
         low = high = pairs[g, 2 * axes + j] / flock.items.marks[g, SIZE]
     elif j < ends[SET]:
         low = high = pairs[g, j]
-        if low != value and not _occurs(world, flock, g, j, value):
+        if low != value and (low < MIXED or not _occurs(world, flock, g, j, value)):
             key = _key_of(world, j, low) ^ _key_of(world, j, value)
             low = high = MIXED + key
     pairs[g, j], pairs[g, axes + j] = low, high
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _key_of(world: World, j: int, mark: float) -> int:
     """The key of a set by its mark."""
     if mark >= MIXED:
@@ -145,13 +149,13 @@ def _key_of(world: World, j: int, mark: float) -> int:
     return world.space.whole[world.space.heads[j, KEYS] + np.int64(mark)]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _occurs(world: World, flock: Flock, g: int, j: int, value: float) -> bool:
     row = flock.items.marks[g, HEAD]
     while row >= 0:
-        if world.points[world.tuple_of[row], j] == value:
+        if world.points[flock.rows[row, TUPLE], j] == value:
             return True
-        row = flock.follower[row]
+        row = flock.rows[row, FOLLOWER]
     return False
 
 
@@ -162,7 +166,7 @@ def unite(world: World, flock: Flock, g: int, other: int) -> None:
     marks[g, SIZE] += marks[other, SIZE]
     for j in range(len(world.space.heads)):
         _unite_axis(world, flock, g, other, j)
-    flock.follower[marks[g, TAIL]] = marks[other, HEAD]
+    flock.rows[marks[g, TAIL], FOLLOWER] = marks[other, HEAD]
     marks[g, TAIL] = marks[other, TAIL]
     marks[other, RANK] = GONE
     views = len(world.share)
@@ -194,11 +198,11 @@ def _united_key(world: World, flock: Flock, g: int, other: int, j: int) -> int:
     for each in (g, other):
         row = marks[each, HEAD]
         while row >= 0:
-            at = start + np.int64(world.points[world.tuple_of[row], j])
+            at = start + np.int64(world.points[flock.rows[row, TUPLE], j])
             if stamps[at] != stamps[-1]:
                 stamps[at] = stamps[-1]
                 key ^= world.space.whole[at]
-            row = flock.follower[row]
+            row = flock.rows[row, FOLLOWER]
     return key
 
 
@@ -207,8 +211,8 @@ def _count(world: World, flock: Flock, g: int, v: int) -> None:
     """Add a group's values to the histogram in use."""
     row = flock.items.marks[g, HEAD]
     while row >= 0:
-        flock.counts[v, world.values[v, row]] += 1
-        row = flock.follower[row]
+        flock.counts[v, flock.rows[row, VALUE + v]] += 1
+        row = flock.rows[row, FOLLOWER]
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -216,12 +220,12 @@ def _sum_up(world: World, flock: Flock, g: int, v: int) -> tuple[int, int]:
     """How many of a group's values are counted and the highest; counts are cleared."""
     distinct, most, row = 0, 0, flock.items.marks[g, HEAD]
     while row >= 0:
-        value = world.values[v, row]
+        value = flock.rows[row, VALUE + v]
         if flock.counts[v, value] > 0:
             distinct += 1
             most = max(most, flock.counts[v, value])
             flock.counts[v, value] = 0
-        row = flock.follower[row]
+        row = flock.rows[row, FOLLOWER]
     return distinct, most
 
 
@@ -261,7 +265,7 @@ def union_ok(world: World, flock: Flock, g: int, other: int, every: bool) -> boo
     return True
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _has_room(world: World, v: int, count: int, most: int, size: int) -> bool:
     """Whether a value that occurs `count` times may occur once more (step 3)."""
     after = max(most, count + 1)
@@ -292,13 +296,27 @@ def open_up(world: World, flock: Flock, g: int) -> None:
     if views == 0 or size >= world.asked[K] or flock.counts.shape[1] > BITS:
         return
     most, view, absent = marks[g, COUNTS + views], np.int64(0), np.int64(0)
-    _count(world, flock, g, view)
-    row = marks[g, HEAD]
-    while row >= 0:
-        value = world.values[0, row]
-        if not _has_room(world, view, flock.counts[0, value], most, size):
-            marks[g, WANTED] &= ~(1 << value)
-        row = flock.follower[row]
-    _sum_up(world, flock, g, view)
     if not _has_room(world, view, absent, most, size):
         marks[g, WANTED] = 0
+    elif not _has_room(world, view, most, most, size):
+        _close_for_common(world, flock, g)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def _close_for_common(world: World, flock: Flock, g: int) -> None:
+    """Take the values without room from those that a group wants."""
+    marks, rows, counts = flock.items.marks, flock.rows, flock.counts
+    most, size = marks[g, COUNTS + len(world.share)], marks[g, SIZE]
+    view, first, closed = np.int64(0), marks[g, HEAD], np.int64(0)
+    row = first
+    while row >= 0:
+        value = np.int64(rows[row, VALUE])
+        counts[0, value] += 1
+        if not _has_room(world, view, counts[0, value], most, size):
+            closed |= 1 << value
+        row = np.int64(rows[row, FOLLOWER])
+    marks[g, WANTED] = EVERYTHING & ~closed
+    row = first
+    while row >= 0:
+        counts[0, rows[row, VALUE]] = 0
+        row = np.int64(rows[row, FOLLOWER])

@@ -13,6 +13,9 @@ from sfumato.kernels.flock import (
     DISTINCT,
     EVERYTHING,
     FILL,
+    FOLLOWER,
+    TUPLE,
+    VALUE,
     Flock,
     K,
     World,
@@ -126,7 +129,7 @@ def _start(
     """Steps 1 and 2 for one group: start it with the first row and let it grow."""
     g = desk.counters[GROUPS]
     desk.counters[GROUPS] += 1
-    at = world.tuple_of[tree.firsts[0, 0]]
+    at = flock.rows[tree.firsts[0, 0], TUPLE]
     start_group(world, flock, g, _withdraw(world, items, tree, desk, waiting, at))
     while desk.counters[LEFT] > 0 and not _formed(world, flock, g):
         at = _search(world, flock, items, tree, desk, np.int64(ANY), g)
@@ -215,9 +218,9 @@ def _search(
     needed, value, size = np.int64(0), np.int64(0), np.int64(1)
     told = purpose == ANY
     if purpose == ROOM:
-        query = world.points[world.tuple_of[subject]]
+        query = world.points[flock.rows[subject, TUPLE]]
         if tree.firsts.shape[1] > 1:
-            value, told = world.values[0, subject], len(world.share) == 1
+            value, told = np.int64(flock.rows[subject, VALUE]), len(world.share) == 1
     else:
         query, size = flock.items.pairs[subject], flock.items.marks[subject, SIZE]
         if purpose == COMPLETE:
@@ -305,4 +308,4 @@ def label_rows(world: World, flock: Flock, count: int, labels: Ints) -> None:
         row = flock.items.marks[g, HEAD]
         while row >= 0:
             labels[row] = g
-            row = flock.follower[row]
+            row = flock.rows[row, FOLLOWER]
