@@ -76,10 +76,15 @@ class Table:
         steps = [-length if np.isnan(x) else x - start for x in numbers]
         return [steps[code] for code in coded.codes], length
 
+    def place_of(self, j: int) -> int:
+        return ("set", "number", "tree").index(self.kinds[j])
+
     def distance(self, a: Plain, b: Plain) -> float:
         n, m = len(a.rows), len(b.rows)
         total = 0.0
-        for j, axis in enumerate(self.axes):
+        # Sets first, then numbers, then trees: sums round by their order.
+        for j in sorted(range(len(self.axes)), key=self.place_of):
+            axis = self.axes[j]
             if self.kinds[j] == "number":
                 gap = a.sums[j] / n - b.sums[j] / m
                 term = (n * m) / (n + m) * (gap * gap)
