@@ -129,7 +129,7 @@ def _start(
     """Steps 1 and 2 for one group: start it with the first row and let it grow."""
     g = desk.counters[GROUPS]
     desk.counters[GROUPS] += 1
-    at = flock.rows[tree.firsts[0, 0], TUPLE]
+    at = np.int64(flock.rows[tree.firsts[0, 0], TUPLE])
     start_group(world, flock, g, _withdraw(world, items, tree, desk, waiting, at))
     while desk.counters[LEFT] > 0 and not _formed(world, flock, g):
         at = _search(world, flock, items, tree, desk, np.int64(ANY), g)
@@ -229,7 +229,8 @@ def _search(
     whole, real, bits = world.space.whole, world.space.real, desk.bits
     for j in range(ends[SET]):
         bits[j] = set_bit(query[j])
-    pairs, marks, order = items.pairs, items.marks, tree.order
+    pairs, marks = items.pairs, items.marks
+    order, places = tree.order, tree.places
     nodes, boxes, firsts = tree.marks, tree.pairs, tree.firsts
     stack, bounds = desk.counters, desk.bounds
     best, lowest, answer = np.inf, np.int64(GONE), np.int64(-1)
@@ -244,7 +245,7 @@ def _search(
             before = top
             for each in range(child, child + 2):
                 first = firsts[each, value]
-                if first == GONE or nodes[each, MOST] < needed:
+                if first == GONE or (needed > 0 and nodes[each, MOST] < needed):
                     continue
                 least = least_distance(
                     ends, heads, whole, real, query, bits, size, nodes, boxes, each,
@@ -260,7 +261,7 @@ def _search(
                     stack[STACK + before], stack[STACK + before + 1] = child + 1, child
                     bounds[before], bounds[before + 1] = b, a
             continue
-        for p in range(nodes[node, START], nodes[node, END]):
+        for p in range(places[node, START], places[node, END]):
             i = order[p]
             rank, other = marks[i, RANK], marks[i, SIZE]
             if rank == GONE or (marks[i, WANTED] >> value) & 1 == 0:

@@ -25,10 +25,11 @@ SIZE, RANK, WANTED, HEAD, TAIL, COUNTS = range(6)
 """Of each item: its rows; its rank, the lowest of equally near ones wins; a bit for
 each value it may take in; the ends of its list of rows; how many values it has in
 each view, and how often the commonest occurs."""
-START, END, CHILD, PARENT, DEPTH, LEAST, MOST, SETS = range(8)
-"""Of each node: its items in the order of the tree; its first child, the other follows,
-or 0 in a leaf; the smallest and largest size below it; and for each axis of sets a bit
-for every mark below it."""
+START, END, PARENT, DEPTH = range(4)
+"""Of each node: its items in the order of the tree, and where it is."""
+CHILD, LEAST, MOST, SETS = range(4)
+"""Of each node: its first child, the other follows, or 0 in a leaf; the smallest and
+largest size below it; and for each axis of sets a bit for every mark below it."""
 GONE = np.iinfo(np.int32).max
 """The rank of an item that is not to be found."""
 MIXED = float(1 << 51)
@@ -72,8 +73,10 @@ class Tree(NamedTuple):
     order: Ints
     leaf_of: Ints
     """The leaf of each item."""
+    places: Ints
+    """(nodes, 4): see `START` and the following."""
     marks: Ints
-    """(nodes, 7 + sets): see `START` and the following."""
+    """(nodes, 3 + sets): see `CHILD` and the following."""
     pairs: Floats
     """(nodes, 2 × other axes): the lowest and the highest coordinate of each."""
     firsts: Ranks
@@ -90,6 +93,7 @@ def plant(space: Space, items: Items, chosen: Ints, *, values: int = 1) -> Tree:
     tree = Tree(
         order=chosen.astype(np.int64),
         leaf_of=np.empty(len(items.marks), dtype=np.int64),
+        places=np.empty((most, DEPTH + 1), dtype=np.int64),
         marks=np.empty((most, SETS + sets), dtype=np.int64),
         pairs=np.empty((most, 2 * (len(space.heads) - sets))),
         firsts=np.empty((most, values), dtype=np.int32),
@@ -102,18 +106,19 @@ def plant(space: Space, items: Items, chosen: Ints, *, values: int = 1) -> Tree:
 def settle(space: Space, items: Items, tree: Tree) -> None:
     """Split the items from the root downward, then bound every node."""
     space, items, tree = borrow(space), borrow(items), borrow(tree)
-    marks, node, used = tree.marks, 0, 1
-    marks[0, START], marks[0, END] = 0, len(tree.order)
-    marks[0, PARENT], marks[0, DEPTH] = -1, 0
+    places, node, used = tree.places, 0, 1
+    places[0, START], places[0, END] = 0, len(tree.order)
+    places[0, PARENT], places[0, DEPTH] = -1, 0
     while node < used:
-        start, end, marks[node, CHILD] = marks[node, START], marks[node, END], 0
+        start, end, depth = places[node, START], places[node, END], places[node, DEPTH]
+        tree.marks[node, CHILD] = 0
         if end - start > LEAF:
-            middle = _split(space, items, tree.order, start, end, marks[node, DEPTH])
-            marks[node, CHILD] = used
+            middle = _split(space, items, tree.order, start, end, depth)
+            tree.marks[node, CHILD] = used
             for child in range(used, used + 2):
-                marks[child, START] = start if child == used else middle
-                marks[child, END] = middle if child == used else end
-                marks[child, PARENT], marks[child, DEPTH] = node, marks[node, DEPTH] + 1
+                places[child, START] = start if child == used else middle
+                places[child, END] = middle if child == used else end
+                places[child, PARENT], places[child, DEPTH] = node, depth + 1
             used += 2
         else:
             for p in range(start, end):
@@ -244,7 +249,7 @@ def renew(space: Space, items: Items, tree: Tree, item: int) -> None:
     """Bound the nodes above an item again, which has changed."""
     node = tree.leaf_of[item]
     while node >= 0 and bound(space, items, tree, node):
-        node = tree.marks[node, PARENT]
+        node = tree.places[node, PARENT]
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -256,7 +261,7 @@ def bound(space: Space, items: Items, tree: Tree, node: int) -> bool:
         for child in range(marks[node, CHILD], marks[node, CHILD] + 2):
             _cover_node(space, tree, spare, child)
     else:
-        for p in range(marks[node, START], marks[node, END]):
+        for p in range(tree.places[node, START], tree.places[node, END]):
             if items.marks[tree.order[p], RANK] != GONE:
                 _cover_item(space, items, tree, spare, tree.order[p])
     return _replaced(tree, node, spare)
