@@ -23,6 +23,7 @@ JOBS: Mapping[str, Callable[..., Job]] = {
     "pyarrow_file": baselines.pyarrow_file,
     "pycanon_adult": peers.pycanon_adult,
     "search_adult": ours.search_adult,
+    "search_klt": ours.search_klt,
     "search_synthetic": ours.search_synthetic,
     "start_up": baselines.start_up,
 }

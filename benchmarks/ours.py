@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 import sfumato as sf
@@ -21,13 +22,25 @@ from benchmarks.places import (
     synthetic_csv,
 )
 from benchmarks.scoring import our_reader, records_of, score
-from benchmarks.sources import QUASI, SENSITIVE, Coded, Source, adult, coded
+from benchmarks.sources import (
+    QUASI,
+    SENSITIVE,
+    Coded,
+    Source,
+    adult,
+    coded,
+    diverse_adult,
+)
 from sfumato.algorithms.base import Request, Solution
+from sfumato.algorithms.klt import Klt, Variant
 from sfumato.algorithms.mondrian import Cut, Mondrian
 from sfumato.data.schema import Kind
 from sfumato.data.seeds import Seed
 from sfumato.hierarchies.axis import STAR, Axis, CodedAxis, Shape
+from sfumato.models.group_size import GroupSize
 from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.l_diversity import LDiversity
+from sfumato.models.theta_diversity import ThetaDiversity
 
 THREADS = 2
 
@@ -57,6 +70,23 @@ def search_synthetic(*, rows: int, data: str, k: int, cut: Cut) -> Job:
     """The search on a made table."""
     request = _request(synthetic(rows, data), k)
     return Job(work=lambda: Mondrian(cut=cut).search(request), facts=_group_facts)
+
+
+def search_klt(*, rows: int | None, variant: Variant) -> Job:
+    """K,L,θ clustering of Adult, or of a larger table drawn from it."""
+    table = diverse_adult(rows)
+    *quasi, sensitive = (_axis(table, j) for j in range(len(table.names)))
+    request = Request(
+        quasi=tuple(quasi),
+        sensitive={sensitive.axis.name: sensitive},
+        models=(GroupSize(k=10), LDiversity(l=5), ThetaDiversity(theta=0.3)),
+        seed=Seed.guessable(1),
+        threads=THREADS,
+    )
+    return Job(
+        work=lambda: Klt(variant=variant).search(request),
+        facts=lambda solution: _diversity(solution, sensitive.codes),
+    )
 
 
 def anonymize_adult(*, rows: int | None, k: int, cut: Cut) -> Job:
@@ -176,6 +206,22 @@ def _group_facts(solution: Solution) -> Facts:
         **_kernel_facts(solution),
         "groups": len(sizes),
         "smallest_group": int(sizes.min()),
+    }
+
+
+def _diversity(solution: Solution, values: npt.NDArray[np.int32]) -> Facts:
+    """What the groups come to, counted from the rows."""
+    group_of = solution.grouping.group_of
+    kept = group_of >= 0
+    counts = np.zeros((group_of.max() + 1, values.max() + 1), dtype=np.int64)
+    np.add.at(counts, (group_of[kept], values[kept]), 1)
+    sizes = counts.sum(axis=1)
+    return {
+        "groups": len(sizes),
+        "left_out": int((~kept).sum()),
+        "smallest_group": int(sizes.min()),
+        "fewest_values": int((counts > 0).sum(axis=1).min()),
+        "highest_share": float((counts.max(axis=1) / sizes).max()),
     }
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 SIZES = (100_000, 300_000, 1_000_000)
 QUICK_SIZES = (30_000, 100_000)
+GROWTH = (10_000, 30_000, 100_000, 300_000, 1_000_000)
+QUICK_GROWTH = (3_000, 10_000, 30_000)
 CUTS = ("gain", "widest")
 
 
@@ -22,6 +24,8 @@ class Case:
     parameters: dict[str, Any] = field(default_factory=dict)
     reference: bool = False
     """Whether the others of the group are given as multiples of this one."""
+    rows: int | None = None
+    """Set where the cases of a group are one job on tables of several sizes."""
     repeats: int = 3
     warm: bool = True
 
@@ -41,6 +45,7 @@ def plan(*, quick: bool) -> list[Case]:
         *_second_opinion(rows),
         *_scaling(sizes, "like-adult"),
         *_scaling(sizes, "mostly-unique"),
+        *_diverse(QUICK_GROWTH if quick else GROWTH),
         *_files(sizes[-1]),
         *_checking(sizes[-1]),
         *_first_use(),
@@ -113,6 +118,28 @@ def _scaling(sizes: tuple[int, ...], data: str) -> Iterator[Case]:
                 job="search_synthetic",
                 parameters={**shared, "k": 5, "cut": cut},
             )
+
+
+def _diverse(sizes: tuple[int, ...]) -> Iterator[Case]:
+    asked = "K = 10, L = 5, θ = 0.3"
+    for variant in ("text", "boger-2020"):
+        yield Case(
+            group=f"K,L,θ clustering of Adult, {asked}",
+            label=f"sfumato klt {variant}",
+            job="search_klt",
+            parameters={"rows": None, "variant": variant},
+            reference=variant == "text",
+            repeats=5,
+        )
+    for size in sizes:
+        yield Case(
+            group=f"K,L,θ clustering by rows, {asked}",
+            label=f"sfumato klt, {size:,} rows",
+            job="search_klt",
+            parameters={"rows": size, "variant": "text"},
+            reference=size == sizes[0],
+            rows=size,
+        )
 
 
 def _files(size: int) -> Iterator[Case]:

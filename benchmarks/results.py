@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import platform
+import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -46,6 +48,11 @@ def document(lines: Sequence[Line], *, quick: bool) -> dict[str, Any]:
             }
             for line in lines
         ],
+        "growth": {
+            group: exponent(members)
+            for group, members in grouped(lines)
+            if exponent(members) is not None
+        },
     }
 
 
@@ -97,6 +104,24 @@ def ratios(line: Line, lines: Sequence[Line]) -> dict[str, float]:
     return {name: own[name] / base[name] for name in RATIOS if base[name] > 0}
 
 
+def exponent(lines: Sequence[Line]) -> float | None:
+    """The power of the rows with which CPU time grows, by least squares of logs."""
+    points = [
+        (math.log(line.case.rows), math.log(line.figures["cpu_seconds"]))
+        for line in lines
+        if line.case.rows and line.figures is not None
+    ]
+    if len(points) < 2:
+        return None
+    return statistics.linear_regression(*zip(*points, strict=True)).slope
+
+
+def grouped(lines: Sequence[Line]) -> Iterator[tuple[str, list[Line]]]:
+    """The lines of each group."""
+    for group, members in groupby(lines, key=lambda line: line.case.group):
+        yield group, list(members)
+
+
 def page(lines: Sequence[Line], *, quick: bool) -> str:
     """The Markdown page."""
     about = machine()
@@ -114,9 +139,12 @@ def page(lines: Sequence[Line], *, quick: bool) -> str:
 
 
 def _sections(lines: Sequence[Line]) -> Iterator[str]:
-    for group, members in groupby(lines, key=lambda line: line.case.group):
+    for group, members in grouped(lines):
         rows = "\n".join(_row(line, ratios(line, lines)) for line in members)
         yield f"\n## {group[0].upper()}{group[1:]}\n\n{HEADER}{rows}"
+        power = exponent(members)
+        if power is not None:
+            yield f"\nCPU seconds grow as rows to the power of {power:.2f}."
 
 
 def _row(line: Line, multiples: dict[str, float]) -> str:

@@ -26,6 +26,8 @@ QUASI = (
 )
 SENSITIVE = "salary-class"
 NUMERIC = frozenset({"age"})
+DIVERSE = ("race", "education", "sex", "age", "occupation")
+"""The quasi-identifiers and the sensitive column of Boger 2020."""
 UNIQUE_SIZES = (2, 365, 1000, 50, 16, 40, 90, 24)
 
 Codes = npt.NDArray[np.int32]
@@ -113,6 +115,26 @@ def coded(source: Source) -> Coded:
         for name, values in zip(QUASI, labels, strict=True)
     )
     return Coded(QUASI, codes, labels, tuple(name in NUMERIC for name in QUASI))
+
+
+def diverse_adult(rows: int | None) -> Coded:
+    """All of Adult's training part, `?` being a value; its last column is sensitive.
+
+    Or so many of its rows drawn with replacement, with ages moved by up to 2.
+    """
+    with gzip.open(directory() / "adult" / "adult_train_32561.csv.gz", "rt") as file:
+        records = list(csv.DictReader(file))
+    columns = {name: [record[name] for record in records] for name in DIVERSE}
+    labels = tuple(_ordered(columns[name], name in NUMERIC) for name in DIVERSE)
+    codes = [_codes(columns[n], each) for n, each in zip(DIVERSE, labels, strict=True)]
+    if rows is not None:
+        random = np.random.default_rng(7)
+        chosen = random.integers(0, len(records), rows)
+        codes = [column[chosen] for column in codes]
+        age = DIVERSE.index("age")
+        moved = codes[age] + random.integers(-2, 3, rows)
+        codes[age] = np.clip(moved, 0, len(labels[age]) - 1).astype(np.int32)
+    return Coded(DIVERSE, tuple(codes), labels, tuple(n in NUMERIC for n in DIVERSE))
 
 
 def _ordered(values: Sequence[str], numeric: bool) -> tuple[str, ...]:

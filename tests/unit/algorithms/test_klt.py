@@ -257,6 +257,32 @@ def test_the_groups_are_those_of_the_six_steps(algorithm, asked):
         assert sorted(found) == sorted(expected), f"seed {seed}"
 
 
+def with_more_columns(request: Request, seed: int) -> Request:
+    """Another number, whose sums round, and more categories than a node has bits."""
+    generator = np.random.default_rng(seed + 1000)
+    income = flat_axis(
+        "income",
+        30,
+        kind=Kind.DECIMAL,
+        shape=Shape.FREE,
+        positions=np.sort(generator.normal(size=30)),
+    )
+    more = [
+        CodedAxis(axis, generator.integers(0, axis.size, request.rows).astype(np.int32))
+        for axis in (income, replace(flat_axis("country", 70), weight=0.3))
+    ]
+    return replace(request, quasi=(*more, *request.quasi))
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_larger_and_wider_tables_have_the_groups_of_the_six_steps(algorithm):
+    for seed in range(2):
+        request = request_of(seed, *REQUIREMENTS["k, l and theta"], rows=180)
+        for each in (request, with_more_columns(request, seed)):
+            expected = six_steps(each, ALGORITHMS[algorithm])
+            assert sorted(groups_of(each, ALGORITHMS[algorithm])) == sorted(expected)
+
+
 def test_many_sensitive_values_need_no_bits():
     generator = np.random.default_rng(5)
     request = request_of(5, GroupSize(k=6), LDiversity(l=3), ThetaDiversity(theta=0.34))

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.jobs import JOBS
 from benchmarks.measure import Job, measured
 from benchmarks.plan import Case, plan
-from benchmarks.results import Line, page, ratios
+from benchmarks.results import Line, exponent, page, ratios
 
 FIGURES = {
     "cpu_seconds": 2.0,
@@ -57,6 +57,22 @@ def test_a_case_that_failed_has_no_ratios_and_says_why():
     lines = [failed, line("theirs", reference=True)]
     assert ratios(failed, lines) == {}
     assert "failed: no memory" in page(lines, quick=False)
+
+
+def test_growth_is_the_power_of_the_rows():
+    lines = [
+        Line(
+            Case(group="grow", label=str(rows), job="lexsort", rows=rows),
+            {**FIGURES, "cpu_seconds": 3e-6 * rows**1.5},
+        )
+        for rows in (100, 1000, 5000)
+    ]
+    assert exponent(lines) == pytest.approx(1.5)
+    assert "power of 1.50" in page(lines, quick=False)
+
+
+def test_cases_that_do_not_grow_have_no_exponent():
+    assert exponent([line("ours", reference=False), line("b", reference=True)]) is None
 
 
 def test_a_warm_job_runs_once_more_than_it_is_measured():
