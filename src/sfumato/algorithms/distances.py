@@ -98,7 +98,8 @@ def _scale(axis: Axis, *, old: bool) -> tuple[Floats, float]:
     """The coordinate of each code of a number, and how long the line is.
 
     Coordinates are not divided by the length, the weight is: sums of whole numbers
-    then stay whole, and rows at equal distances tie exactly.
+    then stay whole, and rows at equal distances tie exactly. The program of 2020
+    divides, and its ties fall by rounding.
     """
     if axis.positions is None:
         return np.arange(axis.size, dtype=np.float64), 1.0
@@ -106,7 +107,7 @@ def _scale(axis: Axis, *, old: bool) -> tuple[Floats, float]:
     start = 0.0 if old or not len(known) else float(known.min())
     length = float(np.abs(known - start).max(initial=0.0)) or 1.0
     numbers = np.where(np.isnan(axis.positions), start - length, axis.positions)
-    return numbers - start, length
+    return (numbers / length, 1.0) if old else (numbers - start, length)
 
 
 def _starts(sizes: Sequence[int]) -> npt.NDArray[np.int64]:

@@ -26,7 +26,8 @@ from sfumato.kernels.neighbors import (
 
 K, FILL, STRICT, DISTINCT = range(4)
 """What is asked: rows per group; rows at which step 2 is done; whether step 3 tests
-shares as the program of 2020 does; and, from here on, values per view."""
+shares, and means are carried on and rounded, as in the program of 2020; and, from here
+on, values per view."""
 FOLLOWER, TUPLE, VALUE = range(3)
 """Of each row: the next one of its group, or −1; its tuple; its sensitive values."""
 BITS = 63
@@ -131,8 +132,12 @@ def _stretch(world: World, flock: Flock, g: int, j: int, value: float) -> None:
     pairs, axes, ends = flock.items.pairs, len(world.space.heads), world.space.ends
     low, high = min(pairs[g, j], value), max(pairs[g, axes + j], value)
     if ends[SET] <= j < ends[NUMBER]:
+        size = flock.items.marks[g, SIZE]
         pairs[g, 2 * axes + j] += value
-        low = high = pairs[g, 2 * axes + j] / flock.items.marks[g, SIZE]
+        low = pairs[g, 2 * axes + j] / size
+        if world.asked[STRICT]:
+            low = (pairs[g, j] * (size - 1) + value) / size
+        high = low
     elif j < ends[SET]:
         low = high = pairs[g, j]
         if low != value and (low < MIXED or not _occurs(world, flock, g, j, value)):
@@ -182,8 +187,12 @@ def _unite_axis(world: World, flock: Flock, g: int, other: int, j: int) -> None:
     low = min(pairs[g, j], pairs[other, j])
     high = max(pairs[g, axes + j], pairs[other, axes + j])
     if ends[SET] <= j < ends[NUMBER]:
+        size, added = flock.items.marks[g, SIZE], flock.items.marks[other, SIZE]
         pairs[g, 2 * axes + j] += pairs[other, 2 * axes + j]
-        low = high = pairs[g, 2 * axes + j] / flock.items.marks[g, SIZE]
+        low = pairs[g, 2 * axes + j] / size
+        if world.asked[STRICT]:
+            low = (pairs[g, j] * (size - added) + pairs[other, j] * added) / size
+        high = low
     elif j < ends[SET] and pairs[g, j] != pairs[other, j]:
         low = high = MIXED + _united_key(world, flock, g, other, j)
     pairs[g, j], pairs[g, axes + j] = low, high
