@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +30,10 @@ from sfumato.pipeline.prepare import coded_table, quasi_axes
 from sfumato.policy import Policy
 from sfumato.publish.base import Material
 from sfumato.publish.swap import Swap
+from sfumato.workload.answers import Asked, blocks
+from sfumato.workload.measures import chi2
 from sfumato.workload.queries import RandomQueries, Share, Workload
+from sfumato.workload.tables import published
 
 QUASI = ("race", "education", "sex", "age")
 SENSITIVE = "occupation"
@@ -109,55 +112,77 @@ def grouped(source: pa.Table, favored: str | None) -> Table:
     )
 
 
-def simulated(
-    source: pa.Table,
-    tables: Mapping[str, Table],
-    selectivity: dict[str, Share],
-    *,
-    queries: int,
-    draw: int,
-) -> dict[str, float]:
-    """Equation 4 for every table: one draw of swaps, one of queries."""
-    part = RandomQueries(
-        count=queries, selectivity=selectivity, histogram=SENSITIVE, seed=draw
-    )
-    place = ground(policy(None), source, Workload(random=(part,)), None)
-    total = {
-        name: _total_chi2(place, table, draw * len(tables) + i)
-        for i, (name, table) in enumerate(tables.items())
-    }
-    return {
-        name: 100.0 * each / max(total["base"], 1.0) for name, each in total.items()
-    }
-
-
-def _total_chi2(place: Ground, table: Table, draw: int) -> float:
-    return float(place.error(table.swapped(draw), {}, resamples=1).chi2.sum())
-
-
 def repeated(
     source: pa.Table,
     tables: Mapping[str, Table],
-    selectivity: dict[str, Share],
+    settings: Sequence[dict[str, Share]],
     *,
     queries: int,
     draws: int,
-) -> dict[str, tuple[float, float]]:
-    """Mean and standard deviation of equation 4 over draws."""
+) -> list[dict[str, tuple[float, float]]]:
+    """Mean and standard deviation of equation 4 over draws, for each selectivity."""
     runs = [
-        simulated(source, tables, selectivity, queries=queries, draw=draw)
+        list(simulated(source, tables, settings, queries=queries, draw=draw))
         for draw in range(draws)
     ]
-    found = {name: np.array([run[name] for run in runs]) for name in tables}
-    spread = 1 if draws > 1 else 0
-    return {n: (float(v.mean()), float(v.std(ddof=spread))) for n, v in found.items()}
+    return [
+        {name: _summary([run[name] for run in found]) for name in tables}
+        for found in zip(*runs, strict=True)
+    ]
+
+
+def simulated(
+    source: pa.Table,
+    tables: Mapping[str, Table],
+    settings: Sequence[dict[str, Share]],
+    *,
+    queries: int,
+    draw: int,
+) -> Iterator[dict[str, float]]:
+    """Equation 4 for every selectivity and table: one draw of swaps, one of queries."""
+    shown: dict[str, Asked] = {}
+    for selectivity in settings:
+        part = RandomQueries(
+            count=queries, selectivity=selectivity, histogram=SENSITIVE, seed=draw
+        )
+        place = ground(policy(None), source, Workload(random=(part,)), None)
+        shown = shown or {
+            "original": Asked(place.table),
+            **dict(_published(place, tables, draw)),
+        }
+        total = _total_chi2(place, shown)
+        base = max(total["base"], 1.0)
+        yield {name: 100.0 * total[name] / base for name in tables}
+
+
+def _published(
+    place: Ground, tables: Mapping[str, Table], draw: int
+) -> Iterator[tuple[str, Asked]]:
+    """Each table swapped once, to be asked everything of this draw."""
+    for i, (name, table) in enumerate(tables.items()):
+        swapped = table.swapped(draw * len(tables) + i)
+        yield name, Asked(published(swapped, {}, place.axes, missing=place.missing))
+
+
+def _total_chi2(place: Ground, shown: Mapping[str, Asked]) -> dict[str, float]:
+    total = dict.fromkeys(shown, 0.0)
+    for block in blocks(place.queries, place.axes):
+        truth = shown["original"].answer(block)
+        for name, asked in shown.items():
+            total[name] += float(chi2(truth, asked.answer(block)).sum())
+    return total
+
+
+def _summary(values: Sequence[float]) -> tuple[float, float]:
+    spread = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+    return float(np.mean(values)), spread
 
 
 def figure_8(
     source: pa.Table, tables: Mapping[str, Table], queries: int, draws: int
 ) -> Iterator[str]:
     """Relative errors at the default selectivities."""
-    found = repeated(source, tables, DEFAULT, queries=queries, draws=draws)
+    (found,) = repeated(source, tables, [DEFAULT], queries=queries, draws=draws)
     yield f"## Figure 8: default selectivities, {draws} draws of {queries} queries\n"
     yield "| table | paper | here: mean ± standard deviation |"
     yield "|---|---|---|"
@@ -181,17 +206,14 @@ def figures_9_to_12(
         yield "| values of " + column + " | " + " | ".join(tables) + " |"
         yield "|---" * (len(tables) + 1) + "|"
         matching: dict[int, tuple[float, float]] = {}
-        for values in STEPS[column]:
-            found = repeated(
-                source,
-                tables,
-                {**DEFAULT, column: values},
-                queries=queries,
-                draws=draws,
-            )
-            cells = [f"{mean:.1f} ± {dev:.1f}" for mean, dev in found.values()]
+        settings = [{**DEFAULT, column: values} for values in STEPS[column]]
+        found = repeated(source, tables, settings, queries=queries, draws=draws)
+        for values, each in zip(STEPS[column], found, strict=True):
+            cells = [
+                f"{mean:.1f} ± {deviation:.1f}" for mean, deviation in each.values()
+            ]
             yield f"| {values} | " + " | ".join(cells) + " |"
-            matching[values] = found[column]
+            matching[values] = each[column]
         yield f"\n{_verdict(column, matching, draws)}\n"
 
 
@@ -213,6 +235,20 @@ def _verdict(
     )
 
 
+def figures(
+    source: pa.Table,
+    tables: Mapping[str, Table],
+    queries: int,
+    draws: int,
+    wanted: str | None,
+) -> Iterator[str]:
+    """All figures, or one."""
+    if wanted in (None, "8"):
+        yield from figure_8(source, tables, queries, draws)
+    if wanted != "8":
+        yield from figures_9_to_12(source, tables, queries, draws, wanted)
+
+
 def main() -> None:
     """Print the figures as tables, and write them down where asked."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -225,16 +261,11 @@ def main() -> None:
     source = source.select([*QUASI, SENSITIVE])
     tables = {name or "base": grouped(source, name) for name in (None, *QUASI)}
     lines = []
-    if asked.figure in (None, "8"):
-        lines += list(figure_8(source, tables, asked.queries, asked.draws))
-    if asked.figure != "8":
-        lines += list(
-            figures_9_to_12(source, tables, asked.queries, asked.draws, asked.figure)
-        )
-    text = "\n".join(lines)
-    print(text)
+    for line in figures(source, tables, asked.queries, asked.draws, asked.figure):
+        print(line, flush=True)
+        lines.append(line)
     if asked.out:
-        asked.out.write_text(text, encoding="utf-8")
+        asked.out.write_text("\n".join(lines), encoding="utf-8")
 
 
 if __name__ == "__main__":
