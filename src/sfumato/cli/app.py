@@ -2,7 +2,7 @@
 
 Exit codes: 0 done · 1 `check` found a requirement not met · 2 usage, policy or input
 error · 3 infeasible · 4 privacy budget · 5 search budget · 70 our own fault · 130
-Ctrl-C.
+Ctrl-C, or another signal that asks to stop.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from sfumato.cli.demo import demo
 from sfumato.cli.failures import Manner, explain, interrupted, misused, unexpected
 from sfumato.cli.init import init
 from sfumato.cli.listing import catalogue
+from sfumato.cli.stopping import Stop, stoppable
 from sfumato.cli.tune import tune
 from sfumato.errors import OutputError, SfumatoError
 
@@ -64,7 +65,11 @@ def options(
 def run(words: list[str]) -> int:
     """Run one command line; every error ends as a message and an exit code."""
     _tolerate_narrow_terminals()
-    manner = Manner.of(words)
+    with stoppable() as stop:
+        return _ended(words, Manner.of(words), stop)
+
+
+def _ended(words: list[str], manner: Manner, stop: Stop) -> int:
     try:
         return _invoke(words)
     except SfumatoError as fault:
@@ -78,6 +83,8 @@ def run(words: list[str]) -> int:
     except OSError as fault:
         return explain(_as_ours(fault), manner)
     except Exception as fault:
+        if stop.asked:
+            return interrupted(manner)
         return unexpected(fault, manner)
 
 
