@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from sfumato.algorithms.base import Progress, silent
 from sfumato.data.seeds import Seed
@@ -362,12 +361,25 @@ def _beside(data: Source, form: Form) -> dict[str, pa.Table]:
     return {"sensitive": read_source(place.with_name("sensitive" + place.suffix))}
 
 
+def _record(place: Path) -> pa.Table:
+    """The private record of a release: which published row is in which group."""
+    record = read_source(place, format="parquet")
+    lacking = {"published_row", "group"}.difference(record.column_names)
+    if lacking:
+        raise DataError(
+            f"'{place}' is no private record: it has no column "
+            f"'{min(lacking)}' among its {record.num_columns}.",
+            hint="Give the rows.parquet that was written with this table.",
+        )
+    return record
+
+
 def _private(
     groups: str | os.PathLike[str] | None, source: pa.Table, *, swapped: bool
 ) -> Private:
     if groups is None:
         return Private()
-    record = pq.read_table(groups)
+    record = _record(Path(groups))
     kept = record.filter(record["published_row"].is_valid()).sort_by("published_row")
     if kept.num_rows != source.num_rows:
         raise DataError(

@@ -38,8 +38,8 @@ def read_source(
     metadata (`delimiter_of`, `encoding_of`). Blank lines are skipped.
     """
     place = Path(path)
-    form = Format(format) if format else format_of(place)
     _check_place(place)
+    form = Format(format) if format else format_of(place)
     if form is Format.CSV:
         table = _read_csv(place, delimiter, encoding)
     else:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import sfumato.pipeline.write
@@ -96,6 +98,34 @@ def test_a_policy_that_is_not_toml(place, capsys):
 def test_a_data_file_that_is_not_there(place, capsys):
     (place / "patients.csv").unlink()
     assert "patients.csv" in ends(place, capsys, 2)
+
+
+def test_a_directory_is_called_one_whatever_its_name(place, capsys):
+    policy(place, ('"patients.csv"', '"."'))
+    assert "is a directory, not a file." in ends(place, capsys, 2)
+
+
+def check_ends(capsys, code: int, *words: str) -> str:
+    """Check the good table with further words; give what was said."""
+    asked = ["check", "patients.csv", "--quasi", "job", "--k", "2", *words]
+    assert main(asked) == code
+    return capsys.readouterr().err
+
+
+def test_a_private_record_that_is_not_there(place, capsys):
+    said = check_ends(capsys, 2, "--groups", "rows.parquet")
+    assert "There is no file 'rows.parquet'." in said
+
+
+def test_a_private_record_that_is_no_parquet_file(place, capsys):
+    said = check_ends(capsys, 2, "--groups", "policy.toml")
+    assert "'policy.toml' is not a whole Parquet file." in said
+
+
+def test_a_private_record_that_is_another_table(place, capsys):
+    pq.write_table(pa.table({"group": [1] * ROWS}), "other.parquet")
+    said = check_ends(capsys, 2, "--groups", "other.parquet")
+    assert "it has no column 'published_row' among its 1." in said
 
 
 def test_a_directory_instead_of_a_file(place, capsys):
