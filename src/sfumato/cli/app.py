@@ -7,6 +7,7 @@ Ctrl-C, or another signal that asks to stop.
 
 from __future__ import annotations
 
+import errno
 import sys
 from typing import Annotated
 
@@ -118,7 +119,10 @@ def _reader_gone() -> int:
 
 def _as_ours(fault: OSError) -> SfumatoError:
     place = f"'{fault.filename}'" if fault.filename else "A file"
+    full = fault.errno in (errno.ENOSPC, errno.EDQUOT)
     return OutputError(
         f"{place} cannot be used: {fault.strerror or type(fault).__name__}.",
-        hint="Look at the path and at its permissions.",
+        hint="Free space, or name another place."
+        if full
+        else "Look at the path and at its permissions.",
     )

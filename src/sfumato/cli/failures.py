@@ -93,10 +93,18 @@ def _tell(
         }
         if values:
             error["values"] = list(values)
-        click.echo(json.dumps({"error": error}, indent=2, ensure_ascii=False))
+        _print_json(json.dumps({"error": error}, indent=2, ensure_ascii=False))
     else:
         _tell_people(message, hint, values)
     return exit_code
+
+
+def _print_json(text: str) -> None:
+    """Machines read stdout; where it takes nothing more, stderr is left."""
+    try:
+        click.echo(text)
+    except OSError:
+        click.echo(text, err=True)
 
 
 def _tell_people(message: str, hint: str | None, values: Sequence[str]) -> None:

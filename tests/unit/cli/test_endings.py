@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -240,6 +241,20 @@ def test_a_reader_that_leaves_makes_no_noise():
     run.stdout.close()
     _, said = run.communicate()
     assert (run.returncode, said) == (2, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="There is no full device.")
+@pytest.mark.parametrize("words", [["list", "--json"], ["list"]])
+def test_an_output_that_takes_nothing_more_is_said_on_stderr(words):
+    program = f"import sys; from sfumato.cli import main; sys.exit(main({words!r}))"
+    with Path("/dev/full").open("wb") as full:
+        run = subprocess.run(
+            [sys.executable, "-c", program], stdout=full, stderr=subprocess.PIPE
+        )
+    assert run.returncode == 2
+    assert b"No space left on device" in run.stderr
+    assert b"Free space" in run.stderr
+    assert b"Traceback" not in run.stderr
 
 
 HEAVY = ("numba", "numpy", "pyarrow", "pydantic", "rich", "narwhals")
