@@ -195,30 +195,21 @@ class Policy(Section):
 
     def operator_instance(self, *, load: Load | None = None) -> Operator:
         """The publication operator with its options."""
-        named = {"operator": self.publish.operator}
-        place, kind = ("publish",), "operators"
-        found = load_named(
-            named, "operator", kind, place, origin=self._origin, load=load
-        )
         made: Operator = make_named(
-            named | self._options_of(found),
+            {"operator": self.publish.operator, **self._options()},
             "operator",
-            kind,
-            place,
+            "operators",
+            ("publish",),
             origin=self._origin,
             load=load,
         )
         return made
 
-    def _options_of(self, operator: type[Any]) -> dict[str, Any]:
-        """What `publish` says to the operator; defaults are not pressed upon it."""
-        known = getattr(operator, "__dataclass_fields__", {})
-        common = {
-            name: getattr(self.publish, name)
-            for name in _OPERATOR_OPTIONS
-            if name in known or name in self.publish.model_fields_set
-        }
-        return common | self.publish.settings
+    def _options(self) -> dict[str, Any]:
+        """What `publish` says to the operator; what it does not say is left to it."""
+        common = {name: getattr(self.publish, name) for name in _OPERATOR_OPTIONS}
+        said = {name: value for name, value in common.items() if value is not None}
+        return said | self.publish.settings
 
     def check_columns(self, names: Sequence[str], *, load: Load | None = None) -> None:
         """Check the policy against the columns of a table."""

@@ -124,7 +124,8 @@ def _fitted(value: Any, annotation: Any, key: Key, origin: Origin) -> Any:
     try:
         return fit(value, annotation)
     except MisfitError as misfit:
-        what = f"is {kind_of(value)}, not {misfit}."
+        choice = isinstance(value, str) and str(misfit).startswith("one of ")
+        what = f"must be {misfit}." if choice else f"is {kind_of(value)}, not {misfit}."
         raise origin.fault(key, what, hint=advice_for(value)) from None
 
 

@@ -140,10 +140,10 @@ class Publish(Named):
     operator: str = "generalize"
     max_suppressed: Annotated[float, Field(ge=0, le=1)] = 0.0
     """The share of rows that may be left out."""
-    numbers: Literal["interval", "bounds", "mean"] = "interval"
-    """How numbers and dates are shown."""
-    flat: Literal["set", "star"] = "set"
-    """How categories without a hierarchy are shown."""
+    numbers: Literal["interval", "bounds", "mean", "median", "mode"] | None = None
+    """How numbers and dates are shown; left out: as the operator does by itself."""
+    flat: Literal["set", "star"] | None = None
+    """How categories without a hierarchy are shown; left out: as the operator does."""
     order: Literal["random", "source"] = "random"
     """The order of the published rows."""
     format: Literal["csv", "parquet", "arrow"] | None = None

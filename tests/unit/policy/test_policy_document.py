@@ -95,8 +95,8 @@ def test_defaults_are_those_of_the_manual():
     assert policy.data.missing_as == "value"
     assert policy.publish.operator == "generalize"
     assert policy.publish.max_suppressed == 0.0
-    assert policy.publish.numbers == "interval"
-    assert policy.publish.flat == "set"
+    assert policy.operator_instance().numbers == "interval"
+    assert policy.operator_instance().flat == "set"
     assert policy.publish.order == "random"
     assert policy.publish.format is None
     assert policy.algorithm.name is None
@@ -110,6 +110,22 @@ def test_the_operator_gets_its_options():
     policy = Policy.parse('[publish]\nnumbers = "mean"\nflat = "star"')
     operator = policy.operator_instance()
     assert (operator.numbers, operator.flat) == ("mean", "star")
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [("", "mean"), ('numbers = "median"', "median"), ('numbers = "mode"', "mode")],
+)
+def test_microaggregation_takes_the_representatives_it_knows(said, shown):
+    policy = Policy.parse(f'[publish]\noperator = "microaggregate"\n{said}')
+    assert policy.operator_instance().numbers == shown
+
+
+def test_a_choice_that_the_operator_does_not_have_is_refused_with_those_it_has():
+    policy = Policy.parse('[publish]\nnumbers = "median"')
+    wanted = r'publish\.numbers is "median"\.\nHint: Choose one of "interval", "bounds"'
+    with pytest.raises(PolicyError, match=wanted):
+        policy.operator_instance()
 
 
 def test_an_option_that_the_operator_lacks_is_an_error():

@@ -52,7 +52,7 @@ def test_options_of_any_dataclass_are_made():
     [
         ("rounds", 1.5, "algorithm.rounds is a number, not a whole number"),
         ("share", "x", "algorithm.share is a text, not a number"),
-        ("cut", "best", 'algorithm.cut is a text, not one of "widest", "gain"'),
+        ("cut", "best", 'algorithm.cut must be one of "widest", "gain"'),
         ("weights", {"a": "x"}, "not a table, each value of it a number"),
         ("parallel", 1, "algorithm.parallel is a whole number, not true or false"),
         ("round", 1, "algorithm.round is unknown to toy"),
