@@ -123,6 +123,8 @@ class CheckResult:
     rows: int
     groups: int
     risk: dict[str, float]
+    withheld: tuple[str, ...] = ()
+    """Columns that are there although the policy withholds them."""
 
     @property
     def holds(self) -> bool:
@@ -209,6 +211,7 @@ def check(
         rows=source.num_rows,
         groups=proof.groups.count,
         risk=risk_of(proof, form),
+        withheld=tuple(n for n in source.column_names if n in asked.withheld()),
     )
 
 

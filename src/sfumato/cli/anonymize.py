@@ -149,14 +149,14 @@ def print_release(manifest: Mapping[str, Any], out: Path) -> None:
 
 def _counted(manifest: Mapping[str, Any]) -> str:
     """How much was released; of a certified release, without a word on the source."""
-    from sfumato.report.phrases import amount
+    from sfumato.report.phrases import amount, counted
 
-    rows, groups = amount(manifest["rows_out"]), amount(manifest["groups"])
+    rows, groups = manifest["rows_out"], counted(manifest["groups"], "group")
     if "rows_in" not in manifest:
-        return f"Released {rows} rows in {groups} groups. {_guarantee(manifest)}"
+        return f"Released {counted(rows, 'row')} in {groups}. {_guarantee(manifest)}"
     return (
-        f"Released {rows} of {amount(manifest['rows_in'])} rows in {groups} groups; "
-        f"{amount(manifest['rows_suppressed'])} rows suppressed."
+        f"Released {amount(rows)} of {counted(manifest['rows_in'], 'row')} "
+        f"in {groups}; {counted(manifest['rows_suppressed'], 'row')} suppressed."
     )
 
 

@@ -104,6 +104,7 @@ def check(
         print_json(_record(file, result))
     else:
         _print(file, result)
+    _warn(file, result)
     return 0 if result.holds else NOT_MET
 
 
@@ -157,13 +158,27 @@ def _record(file: Path, result: CheckResult) -> dict[str, Any]:
         "holds": result.holds,
         "requirements": result.verdicts,
         "risk": result.risk,
+        "withheld_columns_present": list(result.withheld),
     }
 
 
-def _print(file: Path, result: CheckResult) -> None:
-    from sfumato.report.phrases import amount
+def _warn(file: Path, result: CheckResult) -> None:
+    """No requirement speaks of columns that should not be there: say it beside."""
+    from sfumato.report.phrases import listing
 
-    typer.echo(f"{file}: {amount(result.rows)} rows, {amount(result.groups)} groups")
+    if result.withheld:
+        names = listing([f"'{name}'" for name in result.withheld])
+        typer.echo(
+            f"Warning: {file} has what the policy withholds from a release: {names}.",
+            err=True,
+        )
+
+
+def _print(file: Path, result: CheckResult) -> None:
+    from sfumato.report.phrases import counted
+
+    rows, groups = counted(result.rows, "row"), counted(result.groups, "group")
+    typer.echo(f"{file}: {rows}, {groups}")
     print_columns(requirement_rows(result.verdicts))
     typer.echo(
         "Every requirement holds." if result.holds else "Not every requirement holds."

@@ -66,7 +66,7 @@ class Policy(Section):
         """Read a policy file; relative paths in it start from its directory."""
         place = Path(path)
         try:
-            text = place.read_text(encoding="utf-8")
+            text = place.read_text(encoding="utf-8-sig")
         except FileNotFoundError:
             raise PolicyError(
                 f"There is no policy file '{path}'.",
@@ -155,6 +155,15 @@ class Policy(Section):
             name
             for name, section in self.columns.items()
             if section.role in roles and not section.drop
+        )
+
+    def withheld(self) -> frozenset[str]:
+        """Columns that a release must not have: identifiers and what is dropped."""
+        hashed = self.pseudonymized()
+        return frozenset(
+            name
+            for name, section in self.columns.items()
+            if section.drop or (section.role is Role.IDENTIFIER and name not in hashed)
         )
 
     def pseudonymized(self) -> frozenset[str]:

@@ -24,6 +24,11 @@ def amount(value: object) -> str:
     return f"{value:.4g}"
 
 
+def counted(count: int, thing: str) -> str:
+    """So many things: `1 row`, `2,000 rows`."""
+    return f"{amount(count)} {thing if count == 1 else thing + 's'}"
+
+
 def percent(value: object) -> str:
     """A share between 0 and 1 as a percentage."""
     if isinstance(value, bool) or not isinstance(value, int | float):

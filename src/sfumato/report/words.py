@@ -67,7 +67,8 @@ MEASURES = {
 TREATMENTS = {
     "dropped": "left out",
     "pseudonymized": "replaced by pseudonyms",
-    "generalize": "made coarser",
+    "generalize": "made coarser where needed",
+    "microaggregate": "one representative value per group",
     "suppress": "* where a group disagrees",
     "kept": "as it was",
     "swapped": "permuted within groups",

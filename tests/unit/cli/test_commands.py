@@ -58,6 +58,41 @@ def test_check_says_what_was_required_and_what_was_measured(published, capsys):
     assert found == "k-anonymity k = 3 k = 2 ✗ broken by 1 group"
 
 
+GATE = """\
+[columns.illness]
+role = "identifier"
+[columns.age]
+role = "quasi"
+[columns.sex]
+drop = true
+[[require]]
+model = "k-anonymity"
+k = 2
+"""
+
+
+def test_check_warns_of_columns_that_the_policy_withholds(published, capsys):
+    Path("gate.toml").write_text(GATE, encoding="utf-8")
+    assert main(["check", "published.csv", "--policy", "gate.toml"]) == 0
+    assert capsys.readouterr().err == (
+        "Warning: published.csv has what the policy withholds from a release: "
+        "'sex' and 'illness'.\n"
+    )
+
+
+def test_check_names_withheld_columns_to_machines(published, capsys):
+    Path("gate.toml").write_text(GATE, encoding="utf-8")
+    main(["check", "published.csv", "--policy", "gate.toml", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert found["withheld_columns_present"] == ["sex", "illness"]
+
+
+def test_one_group_is_not_one_groups(published, capsys):
+    published.write_text("age\n20\n", encoding="utf-8")
+    main(["check", "published.csv", "--quasi", "age", "--k", "1"])
+    assert capsys.readouterr().out.startswith("published.csv: 1 row, 1 group\n")
+
+
 def test_check_as_json(published, capsys):
     assert check("--k", "2", "--json") == 0
     found = json.loads(capsys.readouterr().out)

@@ -87,6 +87,12 @@ def test_sections_carry_what_the_file_says(policy):
     assert policy.column("elsewhere").hierarchy is None
 
 
+def test_a_byte_order_mark_is_no_part_of_a_policy(tmp_path):
+    place = tmp_path / "policy.toml"
+    place.write_text('\ufeffunlisted = "keep"', encoding="utf-8")
+    assert Policy.load(place).unlisted == "keep"
+
+
 def test_defaults_are_those_of_the_manual():
     policy = Policy.parse("")
     assert policy.version == 1
