@@ -7,7 +7,7 @@ import json
 import signal
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -154,7 +154,7 @@ def _interrupt_in_a_callback() -> None:
 def test_ctrl_c_in_a_callback_is_heard_after_it(running, capsys):
     def go_on() -> None:
         _interrupt_in_a_callback()
-        time.sleep(20)
+        threading.Event().wait(20)
         raise AssertionError("nobody heard it")
 
     running(go_on)
