@@ -119,10 +119,13 @@ def _check_parents(column: Column, table: LabelTable, level: int) -> None:
 
 def _check_one_meaning(column: Column, table: LabelTable) -> None:
     """A text at two levels must name a node and one that contains it."""
+    texts = [set(level) for level in table.levels]
     for low, high in combinations(range(len(table.levels)), 2):
-        above = set(table.levels[high])
+        again = texts[low] & texts[high]
+        if not again:
+            continue
         pairs = zip(table.levels[low], table.levels[high], strict=True)
-        wrong = {text: None for text, over in pairs if text in above and text != over}
+        wrong = {text: None for text, over in pairs if text in again and text != over}
         if wrong:
             raise _fault(
                 column,
