@@ -228,6 +228,7 @@ def _material(run: Run, table: Table, request: Request, solution: Solution) -> M
         rows=rows,
         seed=run.seed.child("publish"),
         pseudonymized=run.policy.pseudonymized(),
+        declared=request.ledger is not None,
     )
 
 

@@ -73,6 +73,9 @@ class Material:
     seed: Seed
     pseudonymized: frozenset[str] = frozenset()
     """Identifier and subject columns to be published under a keyed hash."""
+    declared: bool = False
+    """Whether axes are declared, not read off the table: a leaf may then stand for many
+    values, and cells show its text, never the source's cell."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -177,7 +180,7 @@ def _published(
 ) -> Mapping[str, pa.Array | pa.ChunkedArray]:
     name, source = attribute.name, material.table.source
     if shown is not None:
-        if shown.exact and _typed(source.column(name)):
+        if shown.exact and not material.declared and _typed(source.column(name)):
             return {name: source.column(name).take(material.rows)}
         groups = material.grouping.group_of[material.rows]
         return {key: _spread(cells, groups) for key, cells in shown.columns.items()}

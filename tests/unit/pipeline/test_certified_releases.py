@@ -170,6 +170,37 @@ def test_cells_show_boxes_of_the_tree_not_of_the_rows():
     assert all(a in nodes or a.startswith("[") or a.isdigit() for a in ages)
 
 
+TAILS = """
+version = 1
+[columns.age]
+role = "quasi"
+kind = "integer"
+hierarchy = { intervals = [10, 20], bottom = 20, top = 80 }
+[[require]]
+model = "differential-privacy"
+epsilon = 1.0
+delta = 1e-6
+"""
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        '[algorithm]\nname = "safepub"\nlevels = { age = 0 }\n',
+        '[algorithm]\nname = "dp-anonym"\nhierarchies = false\ndepth = 16\n'
+        '[[require]]\nmodel = "k-anonymity"\nk = 2\n',
+    ],
+)
+def test_a_leaf_that_stands_for_many_values_shows_none_of_them(end):
+    """Whole numbers that occur once lie in a tail with a thousand others."""
+    ages = [*range(20), *[5] * 2000, *[50] * 2000, *range(100, 120)]
+    release = sf.anonymize(
+        pa.table({"age": pa.array(ages, pa.int64())}), sf.Policy.parse(TAILS + end)
+    )
+    shown = set(release.table.column("age").to_pylist())
+    assert {str(cell) for cell in shown}.isdisjoint(map(str, ages[:20] + ages[-20:]))
+
+
 # What is refused, and when.
 
 
