@@ -83,6 +83,10 @@ class PrivateAlgorithm(Algorithm):
     def check_models(self, request: Request) -> None:
         """Refuse requirements beside differential privacy that it cannot meet."""
 
+    def least_rows(self, solution: Solution) -> int:
+        """How many rows must share a published tuple for the guarantee to hold."""
+        return 0
+
     def model(self, request: Request) -> DifferentialPrivacy:
         """The requirement whose budget is spent."""
         return next(m for m in request.process if isinstance(m, DifferentialPrivacy))

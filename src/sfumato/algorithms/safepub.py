@@ -132,6 +132,9 @@ class SafePub(PrivateAlgorithm):
             quasi=(*request.quasi, *request.beside),
         )
 
+    def least_rows(self, solution: Solution) -> int:
+        return int(solution.facts["k"])
+
     def _rate(self, release: Cost) -> float:
         highest = sampling_rate(release.epsilon)
         if self.sample is not None and self.sample > highest:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
@@ -52,8 +53,18 @@ class Certificate:
         """What the ledger says of the requirement."""
         return self.model.certify(self.ledger)
 
-    def insist(self) -> None:
-        """Only a release within its budget goes on."""
+    def insist(self, solution: Solution, published: npt.NDArray[np.int64]) -> None:
+        """Only a release within its budget goes on, whose rows are as many as counted.
+
+        `published` has the rows of each distinct published tuple.
+        """
+        least = self.algorithm.least_rows(solution)
+        smallest = int(published.min(initial=least))
+        if smallest < least:
+            raise GuaranteeError(
+                f"A published tuple has {smallest} rows; {self.model} rests on {least}.",
+                hint="Nothing was written. Please report this with the policy.",
+            )
         if not self.verdict().holds:
             raise GuaranteeError(
                 f"The run spent {self.ledger.spent}; {self.model} was asked for.",

@@ -102,7 +102,7 @@ def anonymize(run: Run) -> Outcome:
         proof = question.ask(draft.table, draft.beside)
         _insist(proof, request.models)
         if certificate is not None:
-            certificate.insist()
+            certificate.insist(solution, proof.groups.rows)
     found = manifest.Findings(
         policy=run.policy,
         algorithm=algorithm,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +13,14 @@ import pytest
 import sfumato as sf
 from sfumato.cli import main
 from sfumato.data.seeds import Seed
-from sfumato.errors import BudgetError, DataError, PolicyError, RefusedError
+from sfumato.errors import (
+    BudgetError,
+    DataError,
+    GuaranteeError,
+    PolicyError,
+    RefusedError,
+)
+from sfumato.publish.generalize import Generalize
 
 ROWS = 3_137
 """A number that appears nowhere else: nothing published may hold it."""
@@ -199,6 +207,20 @@ def test_a_leaf_that_stands_for_many_values_shows_none_of_them(end):
     )
     shown = set(release.table.column("age").to_pylist())
     assert {str(cell) for cell in shown}.isdisjoint(map(str, ages[:20] + ages[-20:]))
+
+
+def test_a_tuple_that_too_few_rows_share_is_never_published(monkeypatch):
+    """What is published is counted again: here an operator shows each row's number."""
+
+    def told_apart(operator, material):
+        number = pa.array(range(len(material.rows)))
+        draft = publish(operator, material)
+        return replace(draft, table=draft.table.append_column("row", number))
+
+    publish = Generalize.publish
+    monkeypatch.setattr(Generalize, "publish", told_apart)
+    with pytest.raises(GuaranteeError, match="A published tuple has 1 rows; .* on 74"):
+        sf.anonymize(people(), policy_for("safepub"))
 
 
 # What is refused, and when.
