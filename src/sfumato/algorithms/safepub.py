@@ -101,12 +101,6 @@ class SafePub(PrivateAlgorithm):
     def search(self, request: Request) -> Solution:
         used, rows = self.used(request)
         account = self.row_account(request)
-        if account.budget.delta * used.rows >= 1:
-            raise RefusedError(
-                f"delta is {account.budget.delta:g}: with that, a table of {used.rows} "
-                "rows may publish one of them outright.",
-                hint="Set delta far below 1 / rows.",
-            )
         axes = (*used.quasi, *used.beside)
         shares = self.model(request).shares(PARTS)
         release = Cost(account.budget.epsilon * shares["release"], account.budget.delta)
@@ -117,6 +111,7 @@ class SafePub(PrivateAlgorithm):
             levels = _searched(axes, k, Exponential(epsilon=budget), account)
         group_of, count = self._publish(axes, levels, rate, k, release, account)
         self.settle(request, account)
+        _refuse_delta(release.delta, int((group_of != SUPPRESSED).sum()), rate)
         whole = np.full(request.rows, SUPPRESSED, dtype=np.int32)
         whole[rows] = group_of
         names = (axis.name for axis in axes)
@@ -201,6 +196,20 @@ class SafePub(PrivateAlgorithm):
         group_of = np.full(rows, SUPPRESSED, dtype=np.int32)
         group_of[drawn] = number[groups]
         return group_of, int(enough.sum())
+
+
+def _refuse_delta(delta: float, published: int, rate: float) -> None:
+    """Refuse a δ that allows to publish a row outright.
+
+    Judged by the rows that the guarantee covers already: whether a table is refused by
+    its true number of rows would tell that number, and nothing paid for it.
+    """
+    if delta * published / rate >= 1:
+        raise RefusedError(
+            f"delta is {delta:g}: with that, a table of as many rows as give "
+            f"{published} published ones may show one of them outright.",
+            hint="Set delta far below 1 / rows.",
+        )
 
 
 def _tuples(axes: tuple[CodedAxis, ...], levels: Levels, rows: Rows) -> Rows:
