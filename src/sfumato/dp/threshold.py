@@ -11,7 +11,7 @@ Reference: Li, Qardaji and Su 2012, theorem 5; Bild, Kuhn and Prasser 2018.
 
 from __future__ import annotations
 
-from math import ceil, exp, expm1, floor, fsum, lgamma, log, log1p
+from math import ceil, exp, expm1, floor, fsum, log, log1p
 
 from sfumato.dp.cost import Cost
 from sfumato.errors import PolicyError
@@ -33,21 +33,24 @@ def sampling_rate(epsilon: float) -> float:
 def group_delta(k: int, *, epsilon: float, rate: float) -> float:
     """d(k, β, ε): the δ of leaving out groups below k, by the exact sum.
 
-    The maximum is over all n from the first on: P[Bin(n, β) > γn] is at most
-    e^(−n·D(γ‖β)) (Chernoff), so that the search ends when that falls below the best.
+    The maximum is over all n from the first on. Among those for which the same number
+    of hits is the first beyond γn the largest n has the largest tail, and alone is
+    tried. P[Bin(n, β) > γn] is at most e^(−n·D(γ‖β)) (Chernoff), so that the search ends
+    when that falls below the best.
 
     Example:
         >>> round(group_delta(74, epsilon=1.0, rate=sampling_rate(1.0)) * 1e7, 3)
         8.995
     """
     _check_rate(epsilon, rate)
+    rest = (1 - rate) * exp(-epsilon)
     share = -expm1(-epsilon) + rate * exp(-epsilon)
-    decay = share * log(share / rate) + (1 - share) * log((1 - share) / (1 - rate))
-    size = max(ceil(k / share) - 1, 1)
-    best = 0.0
+    decay = share * log(share / rate) - rest * epsilon
+    best, hits, size = 0.0, k, 0
     while exp(-size * decay) > best:
+        size = max(ceil(hits / share) - 1, 1)
         best = max(best, _tail(size, rate, share))
-        size += 1
+        hits += 1
     return best
 
 
@@ -81,13 +84,28 @@ def _delta(k: int, cost: Cost, rate: float) -> float:
 
 
 def _tail(size: int, rate: float, share: float) -> float:
-    """P[Bin(size, rate) > share · size]."""
-    first = floor(share * size) + 1
-    return fsum(exp(_log_binomial(j, size, rate)) for j in range(first, size + 1))
+    """P[Bin(size, rate) > share · size].
+
+    Terms fall ever faster. What follows a term is at most a geometric series; once that
+    no longer counts, it is added as it is, so that the sum is never too small.
+    """
+    hits = floor(share * size) + 1
+    if hits > size:
+        return 0.0
+    terms = [exp(_log_binomial(hits, size, rate))]
+    while hits < size:
+        ratio = (size - hits) * rate / ((hits + 1) * (1 - rate))
+        if ratio < 1 and terms[-1] * ratio / (1 - ratio) < terms[0] * 2**-60:
+            return fsum([*terms, terms[-1] * ratio / (1 - ratio)])
+        terms.append(terms[-1] * ratio)
+        hits += 1
+    return fsum(terms)
 
 
 def _log_binomial(hits: int, size: int, rate: float) -> float:
-    ways = lgamma(size + 1) - lgamma(hits + 1) - lgamma(size - hits + 1)
+    """ln P[Bin(size, rate) = hits], from small numbers alone, which lose no digits."""
+    fewer = min(hits, size - hits)
+    ways = fsum(log((size - step) / (fewer - step)) for step in range(fewer))
     return ways + hits * log(rate) + (size - hits) * log1p(-rate)
 
 

@@ -43,6 +43,28 @@ def test_the_sum_equals_its_definition(k):
     assert group_delta(k, epsilon=epsilon, rate=rate) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "k"), [(0.01, 60), (0.001, 60), (1e-6, 60), (5.0, 2044), (10.0, 304300)]
+)
+def test_small_and_large_epsilons_have_their_k_too(epsilon, k):
+    assert smallest_group(Cost(epsilon, 1e-6)) == k
+
+
+def test_the_sum_is_not_cut_short():
+    """By the other side of the distribution, with whole numbers to binomials."""
+    epsilon, rate, k = 0.02, 0.015, 12
+    share = (exp(epsilon) - 1 + rate) / exp(epsilon)
+
+    def tail(n):
+        first = int(share * n) + 1
+        kept = (comb(n, j) * rate**j * (1 - rate) ** (n - j) for j in range(first))
+        return 1 - sum(kept)
+
+    first = -(-k // share) - 1
+    expected = max(tail(n) for n in range(int(first), int(first) + 400))
+    assert group_delta(k, epsilon=epsilon, rate=rate) == pytest.approx(expected)
+
+
 def test_a_rate_beyond_what_epsilon_allows_is_refused():
     with pytest.raises(PolicyError, match=r"up to 0\.632121; the rate is 0\.9"):
         group_delta(5, epsilon=1.0, rate=0.9)
