@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from math import erfc, exp, isfinite, sqrt
+from math import erfc, exp, isfinite, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,9 @@ from sfumato.errors import PolicyError, UsageError
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-NUDGE = 1.0 + 2.0**-40
-"""Scales grow by this factor while OpenDP, rounding up, finds the loss above epsilon."""
+NUDGE = 2.0**-40
+"""Scales grow by this share, then twice, four times …, while OpenDP, rounding up, finds
+the loss above epsilon."""
 
 
 @cache
@@ -169,7 +170,7 @@ class UnaryEncoding(Mechanism):
             lambda grow: dp.m.make_randomized_response_bitvec(
                 dp.bitvector_domain(max_weight=1),
                 dp.discrete_distance(),
-                f=2.0 * self.flip * grow,
+                f=min(2.0 * self.flip * grow, 1.0),
             ),
             self.epsilon,
             1,
@@ -354,7 +355,8 @@ def gaussian_delta(epsilon: float, scale: float) -> float:
     if scale <= 0:
         return 1.0
     half, shift = 0.5 / scale, epsilon * scale
-    return _normal(half - shift) - exp(epsilon) * _normal(-half - shift)
+    below = _normal(-half - shift)
+    return _normal(half - shift) - (exp(epsilon + log(below)) if below else 0.0)
 
 
 # Choices.
@@ -463,12 +465,16 @@ def _within(make: Any, limit: float, distance: float) -> Any:
 
     OpenDP rounds losses up: a scale that is exact on paper may cost a hair more.
     """
-    grow = 1.0
-    while True:
-        measurement = make(grow)
+    nudge = 0.0
+    while nudge < 1.0:
+        measurement = make(1.0 + nudge)
         if measurement.map(distance) <= limit:
             return measurement
-        grow *= NUDGE
+        nudge = 2.0 * nudge or NUDGE
+    raise PolicyError(
+        "epsilon is too small: rounding alone costs more.",
+        hint="Values between 0.1 and 1 are usual for epsilon.",
+    )
 
 
 def _normal(x: float) -> float:

@@ -67,6 +67,17 @@ def test_an_epsilon_of_zero_is_refused(name):
         EVERY[name](0.0)
 
 
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("epsilon", [1e-12, 40.0, 800.0])
+def test_the_noise_for_an_extreme_epsilon_costs_no_more_than_claimed(name, epsilon):
+    assert EVERY[name](epsilon).exact <= epsilon
+
+
+def test_an_epsilon_that_rounding_alone_exceeds_is_refused():
+    with pytest.raises(PolicyError, match="epsilon is too small"):
+        Exponential(epsilon=1e-300).select([0.0, 1.0])
+
+
 def test_randomized_response_tells_the_truth_as_often_as_it_says():
     mechanism = RandomizedResponse(epsilon=1.0, categories=3)
     drawn = [mechanism.respond(1) for _ in range(4_000)]
