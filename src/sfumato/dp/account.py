@@ -12,11 +12,11 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sfumato.dp.cost import Cost, Relation, sequential
+from sfumato.dp.cost import NOTHING, Cost, Relation, Unit, sequential
 from sfumato.errors import BudgetError, OutputError, PolicyError, RefusedError
 
 LAYOUT = 1
@@ -28,6 +28,7 @@ class Balance:
 
     budget: Cost
     relation: Relation
+    unit: Unit = Unit.ROW
     charges: tuple[dict[str, Any], ...] = ()
 
     @property
@@ -46,7 +47,7 @@ class Balance:
                 "a spent budget cannot be given back.",
             )
         charge = {"note": note, "epsilon": cost.epsilon, "delta": cost.delta}
-        return Balance(self.budget, self.relation, (*self.charges, charge))
+        return replace(self, charges=(*self.charges, charge))
 
     def _left(self) -> str:
         epsilon = max(self.budget.epsilon - self.spent.epsilon, 0.0)
@@ -62,24 +63,23 @@ class Account:
     budget: Cost | None = None
     """The budget of a new file; of an existing one it must be the same."""
 
-    def charge(self, cost: Cost, *, relation: Relation, note: str) -> Balance:
+    def charge(
+        self, cost: Cost, *, relation: Relation, note: str, unit: Unit = Unit.ROW
+    ) -> Balance:
         """Charge a release, or refuse it and leave the file as it was."""
-        with self._locked():
-            balance = self._read(relation)
-            if balance.relation is not relation:
-                raise RefusedError(
-                    f"The ledger counts {balance.relation} neighbors; this release "
-                    f"claims something about {relation} neighbors.",
-                    hint="Keep one ledger per relation, or change the sampling.",
-                )
+        # Every name of the file must lead to one lock and one sum.
+        place = Path(os.path.realpath(self.path))
+        with self._locked(place):
+            balance = self._read(place, Balance(self.budget or NOTHING, relation, unit))
+            _refuse_mixture(balance, relation, unit)
             after = balance.after(cost, note)
-            self._write(after)
+            self._write(place, after)
             return after
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
+    def _locked(self, place: Path) -> Iterator[None]:
         """Hold the lock that every charge to this file waits for."""
-        beside = self.path.with_name(f".{self.path.name}.lock")
+        beside = place.with_name(f".{place.name}.lock")
         try:
             handle = os.open(beside, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as fault:
@@ -90,13 +90,19 @@ class Account:
         finally:
             os.close(handle)
 
-    def _read(self, relation: Relation) -> Balance:
-        if not self.path.exists():
-            return self._fresh(relation)
+    def _read(self, place: Path, fresh: Balance) -> Balance:
+        if not place.exists():
+            return self._begun(fresh)
+        if (names := place.stat().st_nlink) > 1:
+            raise PolicyError(
+                f"The ledger '{self.path.name}' has {names} names (hard links); a charge "
+                "under one of them would not reach the others.",
+                hint="Remove the other names.",
+            )
         try:
-            found = json.loads(self.path.read_text(encoding="utf-8"))
+            found = json.loads(place.read_text(encoding="utf-8"))
             balance = _balance(found)
-        except (OSError, ValueError, KeyError, TypeError) as fault:
+        except (OSError, ValueError, KeyError, TypeError, PolicyError) as fault:
             raise PolicyError(
                 f"The ledger '{self.path.name}' cannot be read.",
                 hint="Restore it from a copy; a ledger made anew forgets what was spent.",
@@ -110,7 +116,7 @@ class Account:
             )
         return balance
 
-    def _fresh(self, relation: Relation) -> Balance:
+    def _begun(self, fresh: Balance) -> Balance:
         if self.budget is None:
             raise PolicyError(
                 f"The ledger '{self.path.name}' does not exist, and the policy gives "
@@ -118,16 +124,17 @@ class Account:
                 hint="Add privacy.epsilon (and privacy.delta): the budget of all "
                 "releases together.",
             )
-        return Balance(self.budget, relation)
+        return fresh
 
-    def _write(self, balance: Balance) -> None:
+    def _write(self, place: Path, balance: Balance) -> None:
         """Replace the file at once: a crash leaves the old one or the new one."""
-        aside = self.path.with_name(f".{self.path.name}.{secrets.token_hex(6)}")
+        aside = place.with_name(f".{place.name}.{secrets.token_hex(6)}")
         record = {
             "layout": LAYOUT,
             "epsilon": balance.budget.epsilon,
             "delta": balance.budget.delta,
             "relation": str(balance.relation),
+            "unit": str(balance.unit),
             "charges": list(balance.charges),
         }
         try:
@@ -135,7 +142,8 @@ class Account:
                 file.write(json.dumps(record, indent=2) + "\n")
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(aside, self.path)
+            os.replace(aside, place)
+            _keep_names(place.parent)
         except OSError as fault:
             aside.unlink(missing_ok=True)
             raise self._unwritable(fault) from fault
@@ -148,10 +156,34 @@ class Account:
         )
 
 
+def _refuse_mixture(balance: Balance, relation: Relation, unit: Unit) -> None:
+    if balance.relation is not relation:
+        raise RefusedError(
+            f"The ledger counts {balance.relation} neighbors; this release "
+            f"claims something about {relation} neighbors.",
+            hint="Keep one ledger per relation, or change the sampling.",
+        )
+    if balance.unit is not unit:
+        raise RefusedError(
+            f"The ledger counts neighbors that differ in one {balance.unit}; this "
+            f"release claims something about those that differ in one {unit}.",
+            hint="Declare the subject column in every policy of a ledger, or in none.",
+        )
+
+
+def _keep_names(directory: Path) -> None:
+    """Bring the directory to the disk: a charge must survive a loss of power."""
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 def _balance(record: dict[str, Any]) -> Balance:
     if record["layout"] != LAYOUT:
         raise ValueError("another layout")
-    charges = tuple(
+    charges: tuple[dict[str, Any], ...] = tuple(
         {
             "note": str(charge["note"]),
             "epsilon": float(charge["epsilon"]),
@@ -160,4 +192,7 @@ def _balance(record: dict[str, Any]) -> Balance:
         for charge in record["charges"]
     )
     budget = Cost(float(record["epsilon"]), float(record["delta"]))
-    return Balance(budget, Relation(record["relation"]), charges)
+    unit = Unit(record["unit"])
+    for charge in charges:
+        Cost(charge["epsilon"], charge["delta"])  # Refuses what no release can cost.
+    return Balance(budget, Relation(record["relation"]), unit, charges)

@@ -19,6 +19,14 @@ class Relation(StrEnum):
     """They have as many rows (or subjects), and differ in one."""
 
 
+class Unit(StrEnum):
+    """What neighbors differ in."""
+
+    ROW = "row"
+    SUBJECT = "subject"
+    """All rows of one person."""
+
+
 @dataclass(frozen=True)
 class Cost:
     """An (ε, δ) claim: outputs on neighbors differ by e^ε at most, but for δ.

@@ -18,7 +18,7 @@ from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
 from sfumato.data.table import Table
 from sfumato.dp.account import Account, Balance
-from sfumato.dp.cost import Cost, Relation
+from sfumato.dp.cost import Cost, Relation, Unit
 from sfumato.dp.ledger import Ledger
 from sfumato.errors import GuaranteeError, RefusedError
 from sfumato.hierarchies.axis import CodedAxis
@@ -248,7 +248,8 @@ def _charged(
         budget = Cost(settings.epsilon, settings.delta)
     account = Account((base or Path()) / settings.ledger, budget)
     note = f"{policy.algorithm.name}, policy {policy.sha256()[:16]}"
-    return account.charge(cost, relation=relation, note=note)
+    unit = Unit.SUBJECT if policy.names(Role.SUBJECT) else Unit.ROW
+    return account.charge(cost, relation=relation, note=note, unit=unit)
 
 
 def declared_axes(
