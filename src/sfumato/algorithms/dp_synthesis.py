@@ -10,16 +10,22 @@ import numpy.typing as npt
 
 from sfumato.algorithms.base import Request, Solution
 from sfumato.algorithms.dp_cuts import MOST_COUNTS, MOST_DEPTH, Plan, Tree, grow
-from sfumato.algorithms.private import PrivateAlgorithm, require, whole
+from sfumato.algorithms.private import (
+    PrivateAlgorithm,
+    ledger_of,
+    require,
+    whole,
+)
 from sfumato.algorithms.shown import shown_axes
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.data.seeds import Seed
 from sfumato.dp.cost import Cost
 from sfumato.dp.ledger import Ledger
 from sfumato.dp.mechanisms import Geometric
-from sfumato.errors import InfeasibleError, RefusedError
+from sfumato.errors import InfeasibleError, PolicyError, RefusedError
 from sfumato.hierarchies.axis import CodedAxis
 
+MOST_RECORDS = 100_000_000
 PARTS = {"selection": 0.0, "count": 0.5, "values": 0.5}
 
 Counts = npt.NDArray[np.int64]
@@ -73,6 +79,13 @@ class DpSynthesis(PrivateAlgorithm):
                 "nothing to count.",
                 hint="Require differential-privacy alone.",
             )
+        shares = self.model(request).shares(PARTS)
+        self._plan(ledger_of(request), shares)
+        if shares["values"] <= 0:
+            raise PolicyError(
+                "The budget leaves nothing to count the values in cells with.",
+                hint="Give budget.values a share above 0.",
+            )
 
     def search(self, request: Request) -> Solution:
         used, _ = self.used(request)
@@ -89,6 +102,12 @@ class DpSynthesis(PrivateAlgorithm):
                 f"{counts.size} combinations.",
                 hint="Raise epsilon, lower depth, or publish fewer columns.",
             )
+        if counts.sum() > MOST_RECORDS:
+            raise InfeasibleError(
+                "differential-privacy: the noisy counts add up to more than "
+                f"{MOST_RECORDS} records: they are noise.",
+                hint="Raise epsilon, lower depth, or publish fewer columns.",
+            )
         nobody = np.full(request.rows, SUPPRESSED, dtype=np.int32)
         return Solution(
             grouping=Grouping(nobody, 0),
@@ -99,8 +118,12 @@ class DpSynthesis(PrivateAlgorithm):
     def _tree(
         self, request: Request, account: Ledger, shares: dict[str, float]
     ) -> Tree:
+        plan = self._plan(account, shares)
+        return grow(request.quasi, plan, account, request.progress)
+
+    def _plan(self, account: Ledger, shares: dict[str, float]) -> Plan:
         cuts = shares["selection"] + shares["count"]
-        plan = Plan.within(
+        return Plan.within(
             account.budget.epsilon * cuts,
             depth=self.depth,
             selection=shares["selection"],
@@ -109,7 +132,6 @@ class DpSynthesis(PrivateAlgorithm):
             hierarchies=self.hierarchies,
             relaxed=False,
         )
-        return grow(request.quasi, plan, account, request.progress)
 
     def _records(
         self, request: Request, tree: Tree, counts: Counts

@@ -25,6 +25,9 @@ NUDGE = 2.0**-40
 """Scales grow by this share, then twice, four times …, while OpenDP, rounding up, finds
 the loss above epsilon."""
 
+MOST_COUNT = 2**40
+"""No table has so many rows: what noise puts beyond it is brought back, afterwards."""
+
 
 @cache
 def opendp() -> Any:
@@ -265,9 +268,10 @@ class Geometric(Mechanism):
         return (1.0 - ratio) / (1.0 + ratio) * ratio ** abs(noise)
 
     def release(self, counts: Integers) -> Integers:
-        """The counts with noise, drawn in one batch."""
+        """The counts with noise, drawn in one batch; sums of millions do not overflow."""
         listed = np.asarray(counts, dtype=np.int64).tolist()
-        return np.array(self._measurement(listed), dtype=np.int64)
+        drawn = np.array(self._measurement(listed), dtype=np.int64)
+        return np.clip(drawn, -MOST_COUNT, MOST_COUNT)
 
     @cached_property
     def _measurement(self) -> Any:

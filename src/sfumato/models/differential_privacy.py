@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import ClassVar
 
 from sfumato.dp.cost import Cost
@@ -56,7 +57,9 @@ class DifferentialPrivacy(ProcessModel):
         )
         for part, share in (self.budget or {}).items():
             self._require(
-                share >= 0, f"budget.{part} is {share}.", "budget has shares from 0."
+                0 <= share < inf,
+                f"budget.{part} is {share}.",
+                "budget has shares from 0.",
             )
 
     @property

@@ -20,7 +20,7 @@ from sfumato.algorithms.dp_synthesis import DpSynthesis, consistent
 from sfumato.dp.cost import Cost, Relation
 from sfumato.dp.ledger import Ledger
 from sfumato.dp.mechanisms import Geometric
-from sfumato.errors import PolicyError, RefusedError
+from sfumato.errors import InfeasibleError, PolicyError, RefusedError
 from sfumato.hierarchies.domain import Declared, declared_axis
 from sfumato.models.differential_privacy import DifferentialPrivacy
 from sfumato.models.k_anonymity import KAnonymity
@@ -96,6 +96,15 @@ def test_more_combinations_than_can_be_counted_are_refused():
 def test_a_depth_out_of_range_is_refused():
     with pytest.raises(PolicyError, match="dp-synthesis: 'depth' is 0"):
         DpSynthesis(depth=0)
+
+
+def test_records_that_are_nothing_but_noise_are_not_drawn(monkeypatch):
+    """A tiny ε gives noise beyond any table; its sums neither overflow nor are drawn."""
+    monkeypatch.setattr(
+        Geometric, "_measurement", lambda mechanism, counts: [2**63 - 1] * len(counts)
+    )
+    with pytest.raises(InfeasibleError, match="more than 100000000 records"):
+        solved()
 
 
 # Consistent counts.

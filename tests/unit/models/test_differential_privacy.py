@@ -55,6 +55,7 @@ def test_shares_left_out_are_the_algorithms():
     assert model.shares({"a": 0.2, "b": 0.8}) == {"a": 0.2, "b": 0.8}
 
 
-def test_a_negative_share_is_refused():
-    with pytest.raises(PolicyError, match=r"budget\.count is -1"):
-        DifferentialPrivacy(epsilon=1.0, budget={"count": -1})
+@pytest.mark.parametrize("share", [-1, float("nan"), float("inf")])
+def test_a_share_that_is_none_is_refused(share):
+    with pytest.raises(PolicyError, match=rf"budget\.count is {share}"):
+        DifferentialPrivacy(epsilon=1.0, budget={"count": share})
