@@ -16,6 +16,7 @@ from sfumato.algorithms.private import (
     PrivateAlgorithm,
     Rows,
     asked_rows,
+    ledger_of,
     refuse_beyond_groups,
     require,
     share,
@@ -120,11 +121,11 @@ class DpAnonym(PrivateAlgorithm):
                 "every one of them.",
                 hint="Require k-anonymity with k of 2 or more beside it.",
             )
+        self._plan(request, ledger_of(request))
 
     def search(self, request: Request) -> Solution:
         used, rows = self.used(request)
         account = self.row_account(request)
-        self.model(request).shares(PARTS)
         tree, drawn = self._tree(used, account, asked_rows(request))
         self.settle(request, account)
         allowed = int(request.removable * self.sample + 1e-9)

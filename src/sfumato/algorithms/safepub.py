@@ -97,13 +97,15 @@ class SafePub(PrivateAlgorithm):
                 "safepub: 'levels' are given, and budget has a share for 'search'.",
                 hint="Give one of the two.",
             )
+        self._levels((*request.quasi, *request.beside))
+        self._smallest(self._release(request), request)
 
     def search(self, request: Request) -> Solution:
         used, rows = self.used(request)
         account = self.row_account(request)
         axes = (*used.quasi, *used.beside)
         shares = self.model(request).shares(PARTS)
-        release = Cost(account.budget.epsilon * shares["release"], account.budget.delta)
+        release = self._release(request)
         rate, k = self._rate(release), self._smallest(release, request)
         levels = self._levels(axes)
         if shares["search"] > 0:
@@ -129,6 +131,11 @@ class SafePub(PrivateAlgorithm):
 
     def least_rows(self, solution: Solution) -> int:
         return int(solution.facts["k"])
+
+    def _release(self, request: Request) -> Cost:
+        """What drawing and publishing may cost per row."""
+        budget, shares = self.row_account(request).budget, self.model(request).shares
+        return Cost(budget.epsilon * shares(PARTS)["release"], budget.delta)
 
     def _rate(self, release: Cost) -> float:
         highest = sampling_rate(release.epsilon)

@@ -20,7 +20,7 @@ from sfumato.data.table import Table
 from sfumato.dp.account import Account, Balance
 from sfumato.dp.cost import Cost, Relation, Unit
 from sfumato.dp.ledger import Ledger
-from sfumato.errors import GuaranteeError, RefusedError
+from sfumato.errors import GuaranteeError, PolicyError, RefusedError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.hierarchies.domain import Declared, declared_axis, refuse_fitted
 from sfumato.models.base import ProcessModel, Verdict
@@ -126,6 +126,7 @@ def open_certificate(
     for name in _on_axes(policy, algorithm, columns):
         refuse_fitted(_declared(policy, name, base))
     ledger = Ledger(budget=model.cost, relation=algorithm.relation)
+    algorithm.check(_without_rows(policy, algorithm, columns, base, ledger))
     balance = _charged(policy, model.cost, algorithm.relation, base)
     return Certificate(
         model=model,
@@ -177,6 +178,11 @@ def _refuse_settings(
             "replay.",
             hint="Leave --seed and --insecure-seed out.",
         )
+    if policy.privacy.ledger is None and policy.privacy.epsilon is not None:
+        raise PolicyError(
+            "privacy.epsilon is the budget of all releases, and no ledger keeps it.",
+            hint="Add privacy.ledger, or take privacy.epsilon out.",
+        )
     if operator.name != "generalize" or getattr(operator, "numbers", "") == "mean":
         raise RefusedError(
             f"'{algorithm.name}' decides what its cells show; '{operator.name}' would "
@@ -200,6 +206,41 @@ def _refuse_settings(
             "Pseudonyms tell rows apart, which differential privacy cannot cover.",
             hint="Drop the identifiers.",
         )
+
+
+def _without_rows(
+    policy: Policy,
+    algorithm: PrivateAlgorithm,
+    columns: Sequence[str],
+    base: Path | None,
+    ledger: Ledger,
+) -> Request:
+    """The request that a table of no rows would make: what it refuses costs nothing."""
+    nothing = pa.chunked_array([pa.array([], pa.string())])
+    wanted = _on_axes(policy, algorithm, columns)
+    axes = [declared_axis(_declared(policy, n, base), nothing) for n in wanted]
+    quasi = tuple(a for a in axes if policy.role(a.name) is Role.QUASI)
+    subjects = bool(policy.names(Role.SUBJECT))
+    return Request(
+        quasi=quasi,
+        beside=tuple(axes[len(quasi) :]),
+        models=policy.models(),
+        process=policy.process_models(),
+        ledger=ledger,
+        sensitive=_sensitive_without_rows(policy, algorithm),
+        subject=np.zeros(0, dtype=np.int32) if subjects else None,
+    )
+
+
+def _sensitive_without_rows(
+    policy: Policy, algorithm: PrivateAlgorithm
+) -> dict[str, CodedAxis]:
+    """Sensitive columns that are no cells, by name: rules ask for no more of them."""
+    if algorithm.every_column:
+        return {}
+    declared = Declared(name="", hierarchy={"tree": {"": [""]}}, with_missing=False)
+    blank = declared_axis(declared, pa.chunked_array([pa.array([], pa.string())]))
+    return dict.fromkeys(policy.names(Role.SENSITIVE), blank)
 
 
 def _on_axes(

@@ -131,7 +131,7 @@ class Privacy(Section):
     """The file that each release is charged to, relative to the policy."""
     epsilon: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     """The budget that a new ledger begins with."""
-    delta: Annotated[float, Field(ge=0, le=1)] = 0.0
+    delta: Annotated[float, Field(ge=0, lt=1)] = 0.0
 
 
 class Publish(Named):

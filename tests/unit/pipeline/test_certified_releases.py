@@ -347,6 +347,37 @@ def test_a_refused_policy_is_not_charged(place):
     assert not (place / "ledger.json").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "key", "value", "text"),
+    [
+        ("safepub", "algorithm.levels", {"age": 9}, "level 9 of 'age'"),
+        ("safepub", "algorithm.sample", 0.9, "'sample' is 0.9"),
+        ("safepub", "require.0.budget", {"luck": 1}, "budget names 'luck'"),
+        ("dp-anonym", "require.0.budget", {"selection": 1}, "nothing to count"),
+        ("dp-anonym", "require.1.k", 1, "groups of 1 would show"),
+        ("dp-synthesis", "require.0.budget", {"count": 1}, "nothing to count"),
+    ],
+)
+def test_settings_that_no_data_could_save_are_not_charged(
+    name, key, value, text, place
+):
+    whole = policy_for(name, more=LEDGER).model_dump(mode="json", exclude_unset=True)
+    *path, last = key.split(".")
+    inner = whole
+    for step in path:
+        inner = inner[int(step) if step.isdigit() else step]
+    inner[last] = value
+    with pytest.raises((PolicyError, RefusedError), match=text):
+        sf.anonymize(people(), sf.Policy.model_validate(whole), base=place)
+    assert not (place / "ledger.json").exists()
+
+
+def test_a_budget_of_all_releases_without_a_ledger_is_refused():
+    more = "[privacy]\nepsilon = 2.0\n"
+    with pytest.raises(PolicyError, match="no ledger keeps it"):
+        sf.anonymize(people(), policy_for("dp-synthesis", more=more))
+
+
 def test_a_run_that_fails_on_its_data_stays_charged(place):
     asked = sf.Policy.parse(POLICY + ALGORITHMS["dp-anonym"] + LEDGER, base=place)
     table = people().set_column(2, "city", pa.array(["e"] * ROWS))
