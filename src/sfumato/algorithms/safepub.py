@@ -86,6 +86,12 @@ class SafePub(PrivateAlgorithm):
                     hint="Take the requirement out: differential privacy covers every "
                     "column.",
                 )
+        if request.models and request.subject is not None and self.rows_per_subject > 1:
+            raise RefusedError(
+                f"{request.models[0].name} counts subjects, which 'safepub' does not "
+                f"publish; up to {self.rows_per_subject} rows of each are used.",
+                hint="Set rows_per_subject = 1, or take the requirement out.",
+            )
         wanted = self.model(request)
         if wanted.delta <= 0:
             raise RefusedError(

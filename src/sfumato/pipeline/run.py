@@ -262,7 +262,8 @@ def _question(
     run: Run, request: Request, material: Material, operator: Operator
 ) -> Question:
     rows, private = material.rows, Private(source_values=_source_values(request))
-    if request.subject is not None and len(rows):
+    whole = every_column(run.policy)
+    if request.subject is not None and len(rows) and not whole:
         private = replace(private, subject=request.subject[rows])
     if operator.form is Form.SWAPPED:
         private = replace(private, groups=material.grouping.group_of[rows])
@@ -272,7 +273,7 @@ def _question(
         run.base,
         private,
         operator.form,
-        every_column=every_column(run.policy),
+        every_column=whole,
     )
 
 

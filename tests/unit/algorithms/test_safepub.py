@@ -132,6 +132,12 @@ def test_requirements_on_sensitive_values_are_refused():
         solved(SafePub(), models=(LDiversity(l=2),))
 
 
+def test_a_count_of_subjects_is_refused_where_they_may_have_several_rows():
+    subject = (np.arange(4000) // 2).astype(np.int32)
+    with pytest.raises(RefusedError, match="k-anonymity counts subjects, .* up to 2"):
+        solved(SafePub(rows_per_subject=2), models=(KAnonymity(k=5),), subject=subject)
+
+
 def test_levels_and_a_search_exclude_each_other():
     with pytest.raises(PolicyError, match="'levels' are given, and budget has a share"):
         solved(SafePub(levels={"age": 1}), budget={"search": 1, "release": 1})

@@ -416,6 +416,16 @@ def test_with_subjects_the_guarantee_is_about_subjects():
     assert release.table.num_rows < 0.6 * ROWS
 
 
+def test_nothing_published_counts_subjects_where_the_guarantee_covers_all():
+    """Two rows per person, all alike: the file shows rows, and so does the risk."""
+    table = people().append_column("person", pa.array(np.arange(ROWS) // 2))
+    text = POLICY.replace("delta = 1e-6", "delta = 1e-4")
+    text += '[columns.person]\nrole = "subject"\n'
+    more = "rows_per_subject = 2\nlevels = { age = 3, city = 2, disease = 2 }\n"
+    release = sf.anonymize(table, policy_for("safepub", text, more))
+    assert release.risk["prosecutor_max"] == 1 / release.table.num_rows
+
+
 def test_k_counts_subjects_in_private_cells():
     table = people().append_column("person", pa.array(np.arange(ROWS) // 2))
     text = POLICY + '[columns.person]\nrole = "subject"\n'
