@@ -26,7 +26,7 @@ from sfumato.algorithms.shown import shown_axes
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.dp.amplification import Poisson, Sampling, WithoutReplacement
 from sfumato.dp.cost import Cost, Relation
-from sfumato.dp.ledger import Ledger
+from sfumato.dp.ledger import Entry, Ledger
 from sfumato.dp.sampling import poisson, without_replacement
 from sfumato.errors import BudgetError, InfeasibleError, RefusedError
 
@@ -43,7 +43,9 @@ class DpAnonym(PrivateAlgorithm):
         ε-differentially private, ε amplified by the sampling: ln(1 + γ(e^ε₀ − 1)) with
         ε₀ = depth × (ε_selection + ε_count). k-anonymity holds besides. Which cells
         are merged or left out, how many rows a cell has and their sensitive values
-        come from the rows themselves and are not covered.
+        come from the rows themselves and are not covered. Of a row known to be drawn,
+        the cuts tell up to ε₀: amplification needs the sample to be secret, and the
+        rows of the sample are published.
     Method: level by level, every cell's attribute is chosen by the exponential
         mechanism on the normalized width of its rows, and cut at the median of
         noisy counts of all values of its box. Cells below k are merged afterwards.
@@ -63,7 +65,9 @@ class DpAnonym(PrivateAlgorithm):
     covers: ClassVar[str] = "the cuts alone"
     leaves_open: ClassVar[str] = (
         "Not covered: how many rows a cell has, their sensitive and other values, and "
-        "which cells were merged or left out to reach k."
+        "which cells were merged or left out to reach k. The amplified figure counts on "
+        "nobody knowing whose rows were drawn: for rows known to be drawn, and the "
+        "release shows drawn rows, the cuts cost epsilon_on_the_sample."
     )
 
     depth: int = 6
@@ -134,7 +138,7 @@ class DpAnonym(PrivateAlgorithm):
         group_of[rows[drawn]] = grouping.group_of
         return Solution(
             grouping=replace(grouping, group_of=group_of),
-            facts=self._facts(request, account, tree, len(account.entries)),
+            facts=self._facts(request, account, tree),
             quasi=tuple(
                 replace(shown, codes=coded.codes)
                 for shown, coded in zip(tidy, request.quasi, strict=True)
@@ -198,27 +202,30 @@ class DpAnonym(PrivateAlgorithm):
         )
         return Grouping(cells.group_of, len(cells.low), nodes=nodes), axes
 
-    def _facts(
-        self, request: Request, account: Ledger, tree: Tree, rounds: int
-    ) -> dict[str, Any]:
-        inner = account.entries[-1]
-        selection = sum(p.cost.epsilon for p in inner.parts if "attribute" in p.what)
-        count = sum(p.cost.epsilon for p in inner.parts if "counts" in p.what)
+    def _facts(self, request: Request, account: Ledger, tree: Tree) -> dict[str, Any]:
+        """Figures of the release: what all rounds cost one row, or one subject."""
+        rows = 1 if request.subject is None else self.rows_per_subject
         facts = {
             "cells": tree.count,
-            "rounds": rounds,
-            "epsilon_on_the_sample": selection + count,
-            "epsilon_amplified": inner.cost.epsilon,
+            "rounds": len(account.entries),
+            "epsilon_on_the_sample": rows * sum(map(_on_sample, account.entries)),
+            "epsilon_amplified": ledger_of(request).spent.epsilon,
         }
         if self.accounting == "thesis":
-            facts["epsilon_by_the_thesis"] = self._thesis(selection + count)
+            facts["epsilon_by_the_thesis"] = self._thesis(account.entries[-1])
         return facts
 
-    def _thesis(self, spent: float) -> float:
+    def _thesis(self, round_: Entry) -> float:
         """ε_selection + ε_count of one level, amplified: what section 7.3 would claim."""
         touched = 1 if self.relation is Relation.ADD_REMOVE else 2
-        once = spent / self.depth / touched
+        levels = sum("counts" in part.what for part in round_.parts)
+        once = _on_sample(round_) / levels / touched
         return log1p(self.sample * (exp(once) - 1))
+
+
+def _on_sample(round_: Entry) -> float:
+    """What a round costs a row that is known to be drawn."""
+    return sum(part.cost.epsilon for part in round_.parts)
 
 
 _CHOICES = {

@@ -108,6 +108,25 @@ def test_a_round_that_meets_the_thresholds_is_the_last():
     assert request.ledger.spent.epsilon == pytest.approx(0.5)
 
 
+def test_the_figures_are_those_of_all_rounds(monkeypatch):
+    verdicts = iter([False, False, True])
+    monkeypatch.setattr(DpAnonym, "_good_enough", lambda *_: next(verdicts))
+    request, solution = solved(DpAnonym(rounds=4, sample=0.5))
+    assert solution.facts["rounds"] == 3
+    assert solution.facts["epsilon_amplified"] == pytest.approx(3 * 2.0 / 4)
+    once = Poisson(0.5).affordable(Cost(2.0 / 4)).epsilon
+    assert solution.facts["epsilon_on_the_sample"] == pytest.approx(3 * once)
+
+
+def test_the_figures_are_those_of_subjects_where_they_have_several_rows():
+    subject = (np.arange(ROWS) // 2).astype(np.int32)
+    algorithm = DpAnonym(rows_per_subject=2, sample=0.5)
+    _, solution = solved(algorithm, subject=subject)
+    assert solution.facts["epsilon_amplified"] == pytest.approx(2.0)
+    once = Poisson(0.5).affordable(Cost(1.0)).epsilon
+    assert solution.facts["epsilon_on_the_sample"] == pytest.approx(2 * once)
+
+
 def test_the_thesis_counts_one_level_only():
     """Six levels cost six times what section 7.3.3 adds up."""
     _, solution = solved(DpAnonym(depth=6, sample=0.5, accounting="thesis"))

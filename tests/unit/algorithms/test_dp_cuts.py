@@ -181,6 +181,17 @@ def test_the_cut_drawn_has_the_distribution_summed():
     assert abs(np.mean(cuts) - cut_chances((2, 1, 1), 1.0)[0]) < stray
 
 
+def test_the_attribute_is_chosen_as_often_as_the_exponential_mechanism_says():
+    """Widths 1 and 0 at ε = 3, sensitivity 1: e^(3/2) to 1. 800 trees; Hoeffding.
+
+    An audit could not tell half the noise: one row more widens, and never narrows.
+    """
+    axes = numbers(0, 7), numbers(3, 3, name="y")
+    first = [grown(*axes, depth=1, selection=3.0).high[0, 0] < 7 for _ in range(800)]
+    stray = (log(2 / FALSE_ALARM) / (2 * 800)) ** 0.5
+    assert abs(np.mean(first) - 1 / (1 + exp(-1.5))) < stray
+
+
 # The audit.
 
 

@@ -135,6 +135,11 @@ def test_truthful_rows_in_private_cells_are_covered_by_their_cuts_alone():
     assert privacy["does_not_cover"].startswith("Not covered: how many rows a cell has")
 
 
+def test_the_release_says_that_the_amplified_figure_needs_a_secret_sample():
+    privacy = sf.anonymize(people(), policy_for("dp-anonym")).manifest["privacy"]
+    assert "for rows known to be drawn" in privacy["does_not_cover"]
+
+
 def test_the_amplified_figure_stands_beside_that_of_the_sample():
     figures = sf.anonymize(people(), policy_for("dp-anonym")).manifest["privacy"][
         "figures"
