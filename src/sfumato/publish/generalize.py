@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.data.schema import Kind
@@ -162,9 +163,14 @@ def _node_bound_texts(extent: Extent) -> tuple[list[str | None], list[str | None
     low = [number_text(axis.kind, b) for b in bounds[:, 0]]
     high = [number_text(axis.kind, b) for b in bounds[:, 1]]
     for code, label in enumerate(axis.labels):
-        known = None if code == axis.missing else label
-        low[code] = high[code] = known
+        if code == axis.missing or not _wide(bounds[code]):
+            low[code] = high[code] = None if code == axis.missing else label
     return [low[n] for n in extent.nodes], [high[n] for n in extent.nodes]
+
+
+def _wide(bounds: npt.NDArray[np.float64]) -> bool:
+    """Whether a declared leaf stands for more than one number, such as a tail."""
+    return not np.isnan(bounds).all() and bounds[0] != bounds[1]
 
 
 def _means(extent: Extent) -> pa.Array:

@@ -111,7 +111,7 @@ def test_a_round_that_meets_the_thresholds_is_the_last():
 def test_the_figures_are_those_of_all_rounds(monkeypatch):
     verdicts = iter([False, False, True])
     monkeypatch.setattr(DpAnonym, "_good_enough", lambda *_: next(verdicts))
-    request, solution = solved(DpAnonym(rounds=4, sample=0.5))
+    _, solution = solved(DpAnonym(rounds=4, sample=0.5))
     assert solution.facts["rounds"] == 3
     assert solution.facts["epsilon_amplified"] == pytest.approx(3 * 2.0 / 4)
     once = Poisson(0.5).affordable(Cost(2.0 / 4)).epsilon

@@ -134,7 +134,7 @@ def test_requirements_on_sensitive_values_are_refused():
 
 def test_a_count_of_subjects_is_refused_where_they_may_have_several_rows():
     subject = (np.arange(4000) // 2).astype(np.int32)
-    with pytest.raises(RefusedError, match="k-anonymity counts subjects, .* up to 2"):
+    with pytest.raises(RefusedError, match=r"k-anonymity counts subjects, .* up to 2"):
         solved(SafePub(rows_per_subject=2), models=(KAnonymity(k=5),), subject=subject)
 
 

@@ -66,7 +66,7 @@ def test_another_relation_is_refused(account):
 def test_rows_and_subjects_are_not_added_up(account):
     """A subject of many rows costs more than one row: the sum would mean neither."""
     charge(account, 0.1)
-    with pytest.raises(RefusedError, match="differ in one row; .* in one subject"):
+    with pytest.raises(RefusedError, match=r"differ in one row; .* in one subject"):
         account.charge(Cost(0.1), relation=ADD_REMOVE, note="", unit=Unit.SUBJECT)
 
 

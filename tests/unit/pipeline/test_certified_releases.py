@@ -214,6 +214,15 @@ def test_a_leaf_that_stands_for_many_values_shows_none_of_them(end):
     assert {str(cell) for cell in shown}.isdisjoint(map(str, ages[:20] + ages[-20:]))
 
 
+def test_the_bounds_of_a_tail_are_numbers():
+    text = TAILS + '[algorithm]\nname = "safepub"\nlevels = { age = 0 }\n'
+    asked = sf.Policy.parse(text + '[publish]\nnumbers = "bounds"\n')
+    ages = pa.array([5] * 2000 + [50] * 2000 + [95] * 2000)
+    table = sf.anonymize(pa.table({"age": ages}), asked).table
+    ends = [table.column(name).to_pylist() for name in ("age_from", "age_to")]
+    assert set(zip(*ends, strict=True)) == {(None, "20"), ("50", "50"), ("80", None)}
+
+
 def test_a_tuple_that_too_few_rows_share_is_never_published(monkeypatch):
     """What is published is counted again: here an operator shows each row's number."""
 
@@ -224,7 +233,7 @@ def test_a_tuple_that_too_few_rows_share_is_never_published(monkeypatch):
 
     publish = Generalize.publish
     monkeypatch.setattr(Generalize, "publish", told_apart)
-    with pytest.raises(GuaranteeError, match="A published tuple has 1 rows; .* on 74"):
+    with pytest.raises(GuaranteeError, match=r"A published tuple has 1 rows; .* on 74"):
         sf.anonymize(people(), policy_for("safepub"))
 
 
