@@ -40,6 +40,10 @@ class Sampling(ABC):
     def amplify(self, cost: Cost) -> Cost:
         """The claim about the table, given the mechanism's claim about the sample."""
 
+    def charged(self, cost: Cost) -> Cost:
+        """The claim that a ledger enters: undoes `affordable`."""
+        return self.amplify(cost)
+
     def affordable(self, cost: Cost) -> Cost:
         """What a mechanism on the sample may cost so that the table pays `cost`.
 
@@ -155,6 +159,10 @@ class WithReplacement(Sampling):
         )
         amplified = amplified_epsilon(epsilon, self.rate)
         return Cost(amplified, min(delta, 1.0 - 2**-53))
+
+    def charged(self, cost: Cost) -> Cost:
+        """The claim at an ε that covers as many copies as can be drawn."""
+        return self.amplify(cost, at=self.size * cost.epsilon)
 
     def affordable(self, cost: Cost) -> Cost:
         """A claim for one row that stays pure for as many copies as can be drawn."""

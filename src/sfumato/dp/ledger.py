@@ -80,13 +80,7 @@ class Ledger:
     ) -> None:
         """Enter a use of the data, or refuse it if the budget does not cover it."""
         self._same(relation)
-        after = self._total([*(entry.cost for entry in self.entries), cost])
-        if not after.within(self.budget):
-            raise BudgetError(
-                f"'{what}' would bring the cost of this release to {_spelled(after)}; "
-                f"its budget is {_spelled(self.budget)}.",
-                hint="Ask for less, or raise epsilon or delta of the requirement.",
-            )
+        self._refuse_beyond(what, cost)
         self.entries.append(Entry(what=what, cost=cost, rows=rows, parts=parts))
 
     def charge_parts(self, what: str, costs: list[Cost], *, rows: str) -> None:
@@ -96,6 +90,7 @@ class Ledger:
     def sample(self, sampling: Sampling, *, share: Cost) -> Ledger:
         """An account for what is done to a sample, worth `share` of this one."""
         self._same(sampling.relation)
+        self._refuse_beyond(f"a sample worth {_spelled(share)}", share)
         return Ledger(budget=sampling.affordable(share), relation=self.relation)
 
     def settle(self, what: str, inner: Ledger, sampling: Sampling) -> None:
@@ -104,7 +99,7 @@ class Ledger:
         self._same(inner.relation)
         self.charge(
             what,
-            sampling.amplify(inner.spent),
+            sampling.charged(inner.spent),
             rows=f"a sample, each row with probability {sampling.rate:.6g}",
             parts=tuple(inner.entries),
         )
@@ -134,6 +129,16 @@ class Ledger:
             return plain
         better = advanced(costs, slack=self.slack)
         return better if better.within(self.budget) else plain
+
+    def _refuse_beyond(self, what: str, cost: Cost) -> None:
+        """Refuse a use that the budget does not cover."""
+        after = self._total([*(entry.cost for entry in self.entries), cost])
+        if not after.within(self.budget):
+            raise BudgetError(
+                f"'{what}' would bring the cost of this release to {_spelled(after)}; "
+                f"its budget is {_spelled(self.budget)}.",
+                hint="Ask for less, or raise epsilon or delta of the requirement.",
+            )
 
     def _same(self, relation: Relation | None) -> None:
         if relation is not None and relation is not self.relation:

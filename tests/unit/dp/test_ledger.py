@@ -6,7 +6,7 @@ from math import exp, log
 
 import pytest
 
-from sfumato.dp.amplification import Poisson, WithoutReplacement
+from sfumato.dp.amplification import Poisson, WithoutReplacement, WithReplacement
 from sfumato.dp.cost import (
     Cost,
     Relation,
@@ -143,6 +143,23 @@ def test_what_a_sample_spends_is_entered_amplified():
 def test_a_sample_may_spend_what_amplifies_to_its_share():
     inner = ledger(1.0).sample(Poisson(0.25), share=Cost(1.0))
     assert inner.budget.epsilon == pytest.approx(log(1 + (exp(1.0) - 1) / 0.25))
+
+
+def test_a_sample_worth_more_than_is_left_is_refused_before_it_is_used():
+    account = ledger(1.0)
+    account.charge("a count", Cost(0.5), rows="all rows")
+    with pytest.raises(BudgetError, match=r"a sample worth epsilon 0\.75"):
+        account.sample(Poisson(0.5), share=Cost(0.75))
+
+
+def test_rows_drawn_several_times_cost_what_they_could_afford():
+    account = Ledger(budget=Cost(1.0), relation=SUBSTITUTION)
+    sampling = WithReplacement(size=3, rows=8)
+    inner = account.sample(sampling, share=Cost(1.0))
+    inner.charge("counts", inner.budget, rows="the sample")
+    account.settle("counts of a sample", inner, sampling)
+    assert account.spent.epsilon == pytest.approx(1.0)
+    assert account.spent.delta == 0
 
 
 def test_subjects_of_two_rows_pay_twice():
