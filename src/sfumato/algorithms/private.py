@@ -138,13 +138,19 @@ def asked_rows(request: Request) -> int:
 
 
 def refuse_beyond_groups(algorithm: Algorithm, request: Request) -> None:
-    """Refuse models that need more than single groups to be judged."""
+    """Refuse models that need more than single published groups to be judged."""
     for model in request.models:
         if model.scope is not Scope.GROUP:
             raise RefusedError(
                 f"'{algorithm.name}' cannot enforce {model.name}, which judges more "
                 "than single groups.",
                 hint="Take it out, or use an algorithm without differential privacy.",
+            )
+        if getattr(model, "reference", None) == "source":
+            raise RefusedError(
+                f"{model.name} would publish how groups compare with the source, which "
+                "no budget pays for.",
+                hint='Set reference = "published".',
             )
 
 

@@ -33,6 +33,8 @@ from sfumato.verify import distinct_tuples, packed_key
 
 MOST_CANDIDATES = 2_000
 PARTS = {"search": 0.0, "release": 1.0}
+SENSITIVITY = 1.0 + 2.0**-20
+"""Of a candidate's score: 1, and what rounding may add to scores below 2**32."""
 
 Levels = tuple[int, ...]
 
@@ -116,7 +118,8 @@ class SafePub(PrivateAlgorithm):
         levels = self._levels(axes)
         if shares["search"] > 0:
             budget = account.budget.epsilon * shares["search"]
-            levels = _searched(axes, k, Exponential(epsilon=budget), account)
+            choice = Exponential(epsilon=budget, sensitivity=SENSITIVITY)
+            levels = _searched(axes, k, choice, account)
         group_of, count = self._publish(axes, levels, rate, k, release, account)
         self.settle(request, account)
         _refuse_delta(release.delta, int((group_of != SUPPRESSED).sum()), rate)

@@ -15,6 +15,7 @@ from sfumato.errors import BudgetError, InfeasibleError, PolicyError, RefusedErr
 from sfumato.models.average_risk import AverageRisk
 from sfumato.models.differential_privacy import DifferentialPrivacy
 from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.t_closeness import TCloseness
 from sfumato.testing.private_checks import ROWS, private_request
 
 
@@ -149,6 +150,13 @@ def test_groups_of_one_are_refused(models):
 def test_models_beyond_single_groups_are_refused():
     with pytest.raises(RefusedError, match="cannot enforce average-risk"):
         solved(DpAnonym(), models=(KAnonymity(k=2), AverageRisk(at_most=0.1)))
+
+
+def test_a_comparison_with_the_source_is_refused():
+    """Its measure would be published, and does not follow from the published file."""
+    models = KAnonymity(k=2), TCloseness(t=0.5, reference="source")
+    with pytest.raises(RefusedError, match="compare with the source, which no budget"):
+        solved(DpAnonym(), models=models)
 
 
 def test_several_rows_per_subject_do_not_go_with_a_fixed_sample_size():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from itertools import product
 from math import comb, exp
 
 import numpy as np
@@ -156,6 +157,29 @@ def test_a_level_of_a_column_that_is_not_published_is_refused():
 def test_a_release_without_a_large_enough_group_is_infeasible():
     with pytest.raises(InfeasibleError, match=r"shared by 9000 drawn rows; .* has \d+"):
         solved(SafePub(), models=(KAnonymity(k=9000),))
+
+
+def scores(cells: list[str], k: int) -> list[float]:
+    """The score of every level, as the search of levels has it."""
+    tree = Declared(name="x", hierarchy={"tree": {"A": ["a", "b"], "B": ["c"]}})
+    axis = declared_axis(tree, pa.chunked_array([pa.array(cells, pa.string())]))
+    distinct, counts = safepub._collapsed((axis,))
+    return [
+        safepub._score(distinct, counts, (level,), k)
+        for level in range(axis.axis.height)
+    ]
+
+
+def test_one_row_more_changes_no_score_of_the_search_by_more_than_its_sensitivity():
+    """All tables of up to three rows of each value; a group that reaches k counts 1."""
+    k, changes = 3, []
+    for times in product(range(4), repeat=3):
+        cells = [v for v, t in zip("abc", times, strict=True) for _ in range(t)]
+        for more in "abc":
+            pairs = zip(scores(cells, k), scores([*cells, more], k), strict=True)
+            changes += [abs(one - other) for one, other in pairs]
+    assert max(changes) <= safepub.SENSITIVITY
+    assert max(changes) == pytest.approx(1.0)
 
 
 # Brute force: the algorithm itself on every sample of a tiny table.
