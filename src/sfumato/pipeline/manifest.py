@@ -62,6 +62,15 @@ class Findings:
         """Whether the published records stand for nobody."""
         return self.solution.synthetic is not None
 
+    @property
+    def subjects_hidden(self) -> bool:
+        """Whether verdicts count what neither the file shows nor the ledger paid for:
+        subjects of several rows."""
+        if self.certificate is None or self.request.subject is None:
+            return False
+        algorithm = self.certificate.algorithm
+        return algorithm.rows_per_subject > 1 and not algorithm.every_column
+
     def outcome(self) -> Outcome:
         """The release in numbers, for the metrics.
 
@@ -87,10 +96,11 @@ def manifest(found: Findings) -> dict[str, Any]:
         **_compared(found),
         "rows_out": found.rows_out,
         "groups": found.proof.groups.count,
-        "requirements": requirements(found.request.models, found.proof)
-        + certified(found.certificate),
+        "requirements": _published_verdicts(found) + certified(found.certificate),
         "utility": {} if found.synthetic else utility(found),
-        "risk": {} if found.synthetic else risk(found.proof, found.operator.form),
+        "risk": {}
+        if found.synthetic or found.subjects_hidden
+        else risk(found.proof, found.operator.form),
         "algorithm": {"name": found.algorithm.name, **_options(found.algorithm)},
         "operator": {"name": found.operator.name, **_options(found.operator)},
         "policy": found.policy.public_dict(),
@@ -104,6 +114,15 @@ def manifest(found: Findings) -> dict[str, Any]:
     if found.seed.insecure:
         record["not_for_publication"] = INSECURE
     return record
+
+
+def _published_verdicts(found: Findings) -> list[dict[str, Any]]:
+    """Every verdict; what was measured on hidden subjects is left out."""
+    told = requirements(found.request.models, found.proof)
+    if not found.subjects_hidden:
+        return told
+    kept = [{k: v for k, v in each.items() if k != "details"} for each in told]
+    return [each | {"measured": None} for each in kept]
 
 
 def _compared(found: Findings) -> dict[str, Any]:
@@ -209,7 +228,12 @@ def audit(found: Findings) -> dict[str, Any]:
     A run with a certificate cannot; its record has what the manifest may not say.
     """
     if found.certificate is not None:
-        return {"seed": None, "source": _of_the_source(found)}
+        measured = requirements(found.request.models, found.proof)
+        return {
+            "seed": None,
+            "source": _of_the_source(found),
+            "requirements": measured,
+        }
     return {"seed": found.seed.hex(), "insecure_seed": found.seed.insecure}
 
 

@@ -447,6 +447,20 @@ def test_k_counts_subjects_in_private_cells():
     assert release.verdicts[0]["measured"] >= 5
 
 
+def test_how_many_subjects_share_a_cell_is_not_published(place):
+    """The file shows rows; with two rows per subject nothing pays for the subjects."""
+    table = people().append_column("person", pa.array(np.arange(ROWS) // 2))
+    text = POLICY + '[columns.person]\nrole = "subject"\n'
+    two = policy_for("dp-anonym", text).with_setting("algorithm.rows_per_subject", 2)
+    release = sf.anonymize(table, two)
+    release.save(place / "release")
+    assert release.verdicts[0]["holds"]
+    assert release.verdicts[0]["measured"] is None
+    assert release.risk == {}
+    audit = json.loads((place / "release/private/audit.json").read_text())
+    assert audit["requirements"][0]["measured"] >= 5
+
+
 # Checking.
 
 
