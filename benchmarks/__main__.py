@@ -1,4 +1,4 @@
-"""Run the benchmarks: `python -m benchmarks [--quick] [--only TEXT] [--out DIR]`."""
+"""Run the benchmarks: `python -m benchmarks`; `--help` names the options."""
 
 from __future__ import annotations
 
@@ -8,19 +8,24 @@ import subprocess
 import sys
 from pathlib import Path
 
+from benchmarks.case import Case
 from benchmarks.places import scratch_for_a_run
-from benchmarks.plan import Case, plan
+from benchmarks.plan import plan
 from benchmarks.results import Line, save
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).resolve().parent / "results"
-LIMIT = 1800
 
 
 def main() -> int:
     """Measure every chosen case and write the results; 1 if any of them failed."""
     options = _options()
-    chosen = [c for c in plan(quick=options.quick) if options.only in c.name]
+    everything = options.long or options.only
+    chosen = [
+        case
+        for case in plan(quick=options.quick)
+        if options.only in case.name and (everything or not case.long)
+    ]
     if options.list:
         print(*(case.name for case in chosen), sep="\n")
         return 0
@@ -51,10 +56,10 @@ def measured(case: Case) -> Line:
     arguments = [sys.executable, "-m", "benchmarks.measure", json.dumps(order)]
     try:
         run = subprocess.run(
-            arguments, capture_output=True, text=True, cwd=ROOT, timeout=LIMIT
+            arguments, capture_output=True, text=True, cwd=ROOT, timeout=case.limit
         )
     except subprocess.TimeoutExpired:
-        return Line(case, None, f"not done after {LIMIT} s")
+        return Line(case, None, f"not done after {case.limit} s")
     if run.returncode:
         last = (run.stderr.strip().splitlines() or ["no message"])[-1]
         return Line(case, None, f"failed: {last}")
@@ -71,6 +76,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="samples, smaller tables")
     parser.add_argument("--only", default="", help="cases whose name has this text")
+    parser.add_argument("--long", action="store_true", help="also the long cases")
     parser.add_argument("--list", action="store_true", help="name the cases and stop")
     parser.add_argument("--out", type=Path, default=RESULTS, help="where results go")
     return parser.parse_args()

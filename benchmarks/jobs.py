@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from benchmarks import baselines, ours, peers
+from benchmarks import baselines, losses, ours, peers
 from benchmarks.measure import Job
 
 JOBS: Mapping[str, Callable[..., Job]] = {
@@ -22,6 +22,7 @@ JOBS: Mapping[str, Callable[..., Job]] = {
     "pyarrow_call": baselines.pyarrow_call,
     "pyarrow_file": baselines.pyarrow_file,
     "pycanon_adult": peers.pycanon_adult,
+    "release": losses.release,
     "search_adult": ours.search_adult,
     "search_klt": ours.search_klt,
     "search_synthetic": ours.search_synthetic,

@@ -3,36 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+
+from benchmarks.case import Case
+from benchmarks.lowest import lowest_losses
 
 SIZES = (100_000, 300_000, 1_000_000)
 QUICK_SIZES = (30_000, 100_000)
 GROWTH = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 QUICK_GROWTH = (3_000, 10_000, 30_000)
 CUTS = ("gain", "widest")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Case:
-    """One line of the results."""
-
-    group: str
-    """Cases of a group did the same work on the same data."""
-    label: str
-    job: str
-    parameters: dict[str, Any] = field(default_factory=dict)
-    reference: bool = False
-    """Whether the others of the group are given as multiples of this one."""
-    rows: int | None = None
-    """Set where the cases of a group are one job on tables of several sizes."""
-    repeats: int = 3
-    warm: bool = True
-
-    @property
-    def name(self) -> str:
-        """What the case is called on the command line and in the results."""
-        return f"{self.group}: {self.label}"
 
 
 def plan(*, quick: bool) -> list[Case]:
@@ -50,6 +29,7 @@ def plan(*, quick: bool) -> list[Case]:
         *_checking(sizes[-1]),
         *_first_use(),
         *_start_up(),
+        *lowest_losses(rows),
     ]
 
 

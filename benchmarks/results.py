@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from benchmarks.plan import Case
+from benchmarks.case import Case
 
 PACKAGES = ("sfumato", "numpy", "numba", "pyarrow", "pandas", "duckdb")
 PEERS = ("anonypy", "anjana", "pycanon")

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 INTERVAL = re.compile(r"\[\s*(-?[\d.]+)\s*,\s*(-?[\d.]+)\s*[\])]")
+BAND = re.compile(r"(\d+)~(\d+)")
 
 Cell = tuple[float, float] | frozenset[str]
 """An interval of numbers, or a set of values."""
@@ -101,7 +102,7 @@ def _loss(cells: Sequence[Cell], domains: Sequence[Domain]) -> float:
 
 
 def our_reader(domain: Domain) -> Reader:
-    """Reads `[20, 24]`, `{Cuba|India}`, `*` and plain values."""
+    """Reads `[20, 24]`, `20~24`, `{Cuba|India}`, `*` and plain values."""
 
     def read(text: str) -> Cell:
         if text == "*":
@@ -109,7 +110,7 @@ def our_reader(domain: Domain) -> Reader:
         if not domain.numeric:
             inside = text[1:-1] if text.startswith("{") else text
             return frozenset(inside.split("|"))
-        bounds = INTERVAL.fullmatch(text)
+        bounds = INTERVAL.fullmatch(text) or BAND.fullmatch(text)
         if bounds:
             return float(bounds[1]), float(bounds[2])
         return float(text), float(text)
@@ -143,6 +144,11 @@ def label_reader(domain: Domain, leaves: Mapping[str, frozenset[str]]) -> Reader
         return min(numbers), max(numbers)
 
     return read
+
+
+def node_reader(leaves: Mapping[str, frozenset[str]]) -> Reader:
+    """Reads the labels of a hierarchy of categories as all the leaves under them."""
+    return leaves.__getitem__
 
 
 def records_of(

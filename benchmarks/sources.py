@@ -74,7 +74,11 @@ def adult(rows: int | None = None) -> Source:
 
 def adult_hierarchy(column: str) -> list[list[str]]:
     """The levels of a column's hierarchy, leaves first, one entry per leaf."""
-    path = directory() / "adult" / "hierarchies_full" / f"{column}.csv"
+    return read_levels(directory() / "adult" / "hierarchies_full" / f"{column}.csv")
+
+
+def read_levels(path: Path) -> list[list[str]]:
+    """The levels of a hierarchy in a file, leaves first, one entry per leaf."""
     with path.open(newline="", encoding="utf-8") as file:
         return [list(level) for level in zip(*csv.reader(file), strict=True)]
 

@@ -6,9 +6,10 @@ import inspect
 
 import pytest
 
+from benchmarks.case import Case
 from benchmarks.jobs import JOBS
 from benchmarks.measure import Job, measured
-from benchmarks.plan import Case, plan
+from benchmarks.plan import plan
 from benchmarks.results import Line, exponent, page, ratios
 
 FIGURES = {
