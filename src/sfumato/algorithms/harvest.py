@@ -123,12 +123,13 @@ class Harvest(Algorithm):
                 break
             field = crop.sorted_nodes(_factors(request, number))
             parts, facts = gather(request, crop, field, clock)
-            grouping = split_groups(request, crop.group(parts), clock)
-            if looks_at_table(request) and not meets(request, grouping):
-                grouping = Grouping(np.zeros(request.rows, dtype=np.int32), 1)
+            grouping = crop.group(parts)
             found.append((loss_of(request, grouping), grouping, facts))
             work += facts["tuples_visited"] * (JUDGED if crop.judged else 1)
         _, grouping, facts = min(found, key=lambda each: each[0])
+        grouping = split_groups(request, grouping, clock)
+        if looks_at_table(request) and not meets(request, grouping):
+            grouping = Grouping(np.zeros(request.rows, dtype=np.int32), 1)
         return Solution(
             grouping=grouping,
             facts={

@@ -5,10 +5,10 @@ and swapped, and all its rows dealt out anew from random seeds, so that groups m
 split, merge or vanish. A change is kept only if the loss falls and every group of the
 pool meets every rule. So the loss never rises, and every moment would do to stop.
 
-A *round* has four passes over all groups, one for each size of pool. Refinement stops
-when a round gains nothing (or next to nothing), when its work is spent, or when its
-time is over. Work is
-counted in groups that were weighed up, not in seconds, so that a seed repeats a result
+A *round* has four passes over all groups, one for each size of pool, and is repeated
+where groups are few, since chance then shows little of what could be gained. Refinement
+stops when a round gains nothing (or next to nothing), when its work is spent, or when
+its time is over. Work is counted in groups that were weighed up, not in seconds, so that a seed repeats a result
 whatever the machine and the number of threads; a limit in seconds gives that up.
 """
 
@@ -50,11 +50,14 @@ from sfumato.publish.boxes import Extent
 
 POOLED = (2, 3, 4, 5)
 """Groups per pool, pass by pass."""
+FEW_GROUPS = 2000
+MOST_REPEATS = 8
+"""With fewer groups than this a round repeats its passes, up to so often."""
 SPLITS = 2
 """How often groups are split at random seeds, each time those that gain by it."""
 BLOCK = 128
 """Groups among which those near each other are looked for."""
-WORK = 190_000_000
+WORK = 95_000_000
 WORK_PER_ROW = 400
 """The work of effort 1: seconds for tens of thousands of rows, a minute for a million."""
 LITTLE = 6e-4
@@ -266,6 +269,7 @@ def _run(
     clock = Clock()
     loss, gain = before, 0.0
     work, passes, slow = 0, 0, 0
+    last = _passes(groups)
     stopped = "effort"
     while work < budget:
         share = min(work / budget, 1.0)
@@ -280,7 +284,8 @@ def _run(
         if time.monotonic() > deadline:
             stopped = "time"
             break
-        if passes % len(POOLED) == 0:
+        if passes == last:
+            last += _passes(groups)
             loss -= gain
             little = min(LITTLE * loss, LITTLE_OF_GAIN * (before - loss))
             slow = slow + 1 if gain * effort <= little else 0
@@ -296,6 +301,14 @@ def _run(
         "seconds": clock.seconds,
         "stopped": stopped,
     }
+
+
+def _passes(groups: Groups) -> int:
+    """How many passes the next round has."""
+    count = len(groups.starts) - 1
+    if count <= POOLED[0]:
+        return len(POOLED)
+    return len(POOLED) * min(MOST_REPEATS, 1 + FEW_GROUPS // count)
 
 
 def _pass(

@@ -4,6 +4,11 @@ Rows come sorted by their quasi-identifiers and then by their sensitive values: 
 *tuple* has one or more *items*, an item one or more rows. At each node the tuples that
 are left fall into boxes; a box that meets every rule becomes a group. Where the rules
 look at sensitive values, rows of values that occur too often are left behind first.
+
+A box holds no more rows than any of its projections on a chunk of columns. So for each
+chunk and combination of its levels, the ids whose projection still has rows enough are
+noted, and counted anew only once many tuples are gone: most tuples are then ruled
+out by one look-up.
 """
 
 from __future__ import annotations
@@ -24,9 +29,11 @@ Words = npt.NDArray[np.uint64]
 MIX = np.uint64(0x9E3779B97F4A7C15)
 TIE = 1e-9
 
-GROUPS, ALIVE, VISITS, NEXT = 0, 1, 2, 3
+GROUPS, ALIVE, VISITS, NEXT, PLACED = 0, 1, 2, 3, 4
 """Places of `Harvest.numbers`: groups released, tuples alive, tuples looked at so far,
-and the next node in the order."""
+the next node in the order, and tuples placed in a box of the present one."""
+GLANCES = 4
+"""So many tuples are ruled out in the time in which one is placed."""
 
 
 class Field(NamedTuple):
@@ -54,7 +61,15 @@ class Harvest(NamedTuple):
     rows: Ints
     """The same of each tuple."""
     alive: Ints
+    hope: npt.NDArray[np.uint8]
+    """Laid out as the tables: whether the projection of an id has rows enough."""
+    counted: Ints
+    """(chunks, combinations): tuples alive when `hope` was last found out; 0 before."""
+    projected: Ints
+    placed: Ints
+    """Tuples that are in boxes of the present node."""
     slot: Ints
+    """Where each of those is in the hash table."""
     keys: Words
     size: Ints
     """Rows per slot of the hash table; 0 between nodes."""
@@ -81,11 +96,17 @@ def make_harvest(field: Field, amounts: Ints) -> Harvest:
     while slots < 2 * tuples:
         slots *= 2
     shape = (views, entries if views else 0)
+    ends = np.append(field.start[1:], len(field.tables))
+    combinations = int(((ends - field.start) // field.width).max())
     return Harvest(
-        numbers=np.array([0, tuples, 0, 0], dtype=np.int64),
+        numbers=np.array([0, tuples, 0, 0, 0], dtype=np.int64),
         left=amounts.copy(),
         rows=np.add.reduceat(amounts, field.item_starts[:-1]),
         alive=np.arange(tuples, dtype=np.int64),
+        hope=np.zeros(len(field.tables), dtype=np.uint8),
+        counted=np.zeros((len(field.width), combinations), dtype=np.int64),
+        projected=np.zeros(int(field.width.max()), dtype=np.int64),
+        placed=np.zeros(tuples, dtype=np.int64),
         slot=np.zeros(tuples, dtype=np.int64),
         keys=np.zeros(slots, dtype=np.uint64),
         size=np.zeros(slots, dtype=np.int64),
@@ -123,11 +144,17 @@ def harvest_nodes(
         if numbers[VISITS] >= stop:
             return False
         node = numbers[NEXT]
-        ahead = (last - node) * numbers[ALIVE]
+        ahead = (last - node) * numbers[ALIVE] // GLANCES
         step = 1 + ahead // max(budget - numbers[VISITS], 1)
         numbers[NEXT] = node + 1 if node == last else min(node + step, last)
-        numbers[VISITS] += numbers[ALIVE]
+        for c in range(len(field.width)):
+            number = field.nodes[node, c]
+            if 3 * numbers[ALIVE] < 2 * harvest.counted[c, number] or (
+                harvest.counted[c, number] == 0
+            ):
+                find_hope(field, law.minimum, c, number, harvest)
         place(field, node, harvest)
+        numbers[VISITS] += numbers[PLACED] + numbers[ALIVE] // GLANCES
         if law.plain:
             release_boxes(field, law.minimum, harvest, release)
         else:
@@ -137,20 +164,49 @@ def harvest_nodes(
 
 
 @numba.njit(cache=True, nogil=True)
+def find_hope(
+    field: Field, minimum: int, c: int, number: int, harvest: Harvest
+) -> None:
+    """Note the ids of a chunk whose projection at some levels has rows enough."""
+    at = field.start[c] + number * field.width[c]
+    table = field.tables[at : at + field.width[c]]
+    rows = harvest.projected
+    rows[: field.width[c]] = 0
+    for i in range(harvest.numbers[ALIVE]):
+        t = harvest.alive[i]
+        rows[table[field.ids[c, t]]] += harvest.rows[t]
+    for id_ in range(field.width[c]):
+        harvest.hope[at + id_] = rows[table[id_]] >= minimum
+    harvest.counted[c, number] = harvest.numbers[ALIVE]
+    harvest.numbers[VISITS] += harvest.numbers[ALIVE] // GLANCES
+
+
+@numba.njit(cache=True, nogil=True)
 def place(field: Field, node: int, harvest: Harvest) -> None:
-    """Put every tuple that is alive into the slot of its box."""
+    """Put every tuple that may be in a full box into the slot of its box."""
     tables, ids, slot, alive = field.tables, field.ids, harvest.slot, harvest.alive
-    keys, size = harvest.keys, harvest.size
-    slots = 1024
-    while slots < 2 * harvest.numbers[ALIVE]:
-        slots *= 2
-    mask = np.uint64(slots - 1)
+    keys, size, hope = harvest.keys, harvest.size, harvest.hope
     chunks = len(field.width)
     at = np.empty(chunks, dtype=np.int64)
     for c in range(chunks):
         at[c] = field.start[c] + field.nodes[node, c] * field.width[c]
+    placed = 0
     for i in range(harvest.numbers[ALIVE]):
         t = alive[i]
+        hopeful = True
+        for c in range(chunks):
+            if not hope[np.uintp(at[c] + ids[c, t])]:
+                hopeful = False
+                break
+        if hopeful:
+            harvest.placed[placed] = t
+            placed += 1
+    slots = 1024
+    while slots < 2 * placed:
+        slots *= 2
+    mask = np.uint64(slots - 1)
+    for i in range(placed):
+        t = harvest.placed[i]
         key = np.uint64(1)
         for c in range(chunks):
             group = tables[np.uintp(at[c] + ids[c, t])]
@@ -162,16 +218,22 @@ def place(field: Field, node: int, harvest: Harvest) -> None:
         keys[h] = key
         size[h] += harvest.rows[t]
         slot[i] = h
+    harvest.numbers[PLACED] = placed
 
 
 @numba.njit(cache=True, nogil=True)
 def forget(harvest: Harvest) -> None:
     """Empty the table, and keep only the tuples that have rows left."""
-    kept = 0
-    for i in range(harvest.numbers[ALIVE]):
+    gone = False
+    for i in range(harvest.numbers[PLACED]):
         h = harvest.slot[i]
         harvest.size[h] = 0
         harvest.chain[h] = -1
+        gone |= harvest.rows[harvest.placed[i]] == 0
+    if not gone:
+        return
+    kept = 0
+    for i in range(harvest.numbers[ALIVE]):
         if harvest.rows[harvest.alive[i]] > 0:
             harvest.alive[kept] = harvest.alive[i]
             kept += 1
@@ -181,8 +243,8 @@ def forget(harvest: Harvest) -> None:
 @numba.njit(cache=True, nogil=True)
 def release_boxes(field: Field, minimum: int, harvest: Harvest, release: Ints) -> None:
     """Make a group of every box with enough rows."""
-    for i in range(harvest.numbers[ALIVE]):
-        h, t = harvest.slot[i], harvest.alive[i]
+    for i in range(harvest.numbers[PLACED]):
+        h, t = harvest.slot[i], harvest.placed[i]
         if harvest.size[h] < minimum:
             continue
         if harvest.chain[h] < 0:
@@ -210,15 +272,15 @@ def judge_boxes(
     field: Field, law: Law, guide: Guide, harvest: Harvest, release: Ints
 ) -> None:
     """Make a group of whatever can be kept of each box with enough rows."""
-    count = harvest.numbers[ALIVE]
+    count = harvest.numbers[PLACED]
     for i in range(count - 1, -1, -1):
-        h, t = harvest.slot[i], harvest.alive[i]
+        h, t = harvest.slot[i], harvest.placed[i]
         if harvest.size[h] >= law.minimum:
             harvest.follower[t] = harvest.chain[h]
             harvest.chain[h] = t
     for i in range(count):
         h = harvest.slot[i]
-        if harvest.size[h] >= law.minimum and harvest.chain[h] == harvest.alive[i]:
+        if harvest.size[h] >= law.minimum and harvest.chain[h] == harvest.placed[i]:
             items = collect(field, harvest, harvest.chain[h])
             if trim(law, guide, harvest, items, harvest.size[h]):
                 take_box(field, harvest, items, release)

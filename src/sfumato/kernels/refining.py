@@ -44,8 +44,8 @@ BLUR = 0.3
 HOPELESS = 1.25
 """A new deal that loses so many times more is not worth polishing."""
 MOST_POOLED = 5
-FIXED = 6
-"""What handling a pool costs per item, in groups weighed up."""
+PER_POOL, PER_ITEM = 750, 50
+"""What handling a pool costs, and each item in it, in groups weighed up."""
 
 GAIN, REFUSED, BETTER, WEIGHED = 0, 1, 2, 3
 """Columns of the figures of a block: the loss saved, pools with a group that breaks a
@@ -221,7 +221,7 @@ def refine_blocks(
             if not all_allowed(law, pool):
                 figures[block, REFUSED] += 1
                 continue
-            pool.numbers[EVALUATED] += FIXED * pool.numbers[ITEMS]
+            pool.numbers[EVALUATED] += PER_POOL + PER_ITEM * pool.numbers[ITEMS]
             new = improve_pool(terrain, law, guide, pool, stream, tools)
             if new < old - LEAST_GAIN:
                 figures[block, GAIN] += old - new
