@@ -8,8 +8,9 @@ pool meets every rule. So the loss never rises, and every moment would do to sto
 A *round* has four passes over all groups, one for each size of pool, and is repeated
 where groups are few, since chance then shows little of what could be gained. Refinement
 stops when a round gains nothing (or next to nothing), when its work is spent, or when
-its time is over. Work is counted in groups that were weighed up, not in seconds, so that a seed repeats a result
-whatever the machine and the number of threads; a limit in seconds gives that up.
+its time is over. Work is counted in groups that were weighed up, not in seconds, so
+that a seed repeats a result whatever the machine and the number of threads; a limit in
+seconds gives that up.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from sfumato.algorithms.request import Request
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import RuleKind
 from sfumato.data.seeds import Seed
+from sfumato.hierarchies.axis import Shape
 from sfumato.kernels.draws import mixed
 from sfumato.kernels.pools import MOST_ITEMS, Law, Pool, make_law, make_pool
 from sfumato.kernels.refining import (
@@ -60,6 +62,9 @@ BLOCK = 128
 WORK = 95_000_000
 WORK_PER_ROW = 400
 """The work of effort 1: seconds for tens of thousands of rows, a minute for a million."""
+LONGER = 2.7
+"""So many times that work is done where a column has no hierarchy: there is more to gain
+where groups may show any range and any set."""
 LITTLE = 6e-4
 LITTLE_OF_GAIN = 0.01
 PATIENCE = 2
@@ -261,7 +266,7 @@ def _run(
     seconds: float | None,
 ) -> dict[str, Any]:
     """Pass after pass, until nothing is gained or the budget is spent."""
-    budget = effort * (WORK + WORK_PER_ROW * len(task.rows))
+    budget = effort * _work(request)
     deadline = math.inf if seconds is None else time.monotonic() + seconds
     groups = lay_out(task.terrain, task.item_of, task.rows, task.starts)
     scale = len(task.rows) * (task.terrain.weight or 1.0)
@@ -274,8 +279,9 @@ def _run(
     while work < budget:
         share = min(work / budget, 1.0)
         limits = Limits(deadline=deadline, step="refining groups", share=share)
-        seed, most = request.seed.child("refine", passes), POOLED[passes % len(POOLED)]
-        figures = _pass(request, task, groups, seed, most, limits, clock)
+        seed = request.seed.child("refine", passes)
+        pooled = POOLED[passes % len(POOLED)]
+        figures = _pass(request, task, groups, seed, pooled, limits, clock)
         gain += float(figures[:, GAIN].sum())
         work += int(figures[:, WEIGHED].sum())
         passes += 1
@@ -301,6 +307,12 @@ def _run(
         "seconds": clock.seconds,
         "stopped": stopped,
     }
+
+
+def _work(request: Request) -> float:
+    """The work of effort 1."""
+    trees = all(coded.axis.shape is Shape.TREE for coded in request.quasi)
+    return (1.0 if trees else LONGER) * (WORK + WORK_PER_ROW * request.rows)
 
 
 def _passes(groups: Groups) -> int:
