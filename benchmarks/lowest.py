@@ -26,7 +26,7 @@ CASES: tuple[tuple[str, str, tuple[int, ...], tuple[str, ...]], ...] = (
 OTHERS = ("cup", "census_income", "ss13acs", "mach2019_int")
 BESIDE = ("mondrian", "k-member", "local-optimal")
 MILLION = ("like-adult", "like-adult without hierarchies")
-GIVEN_UP = 300
+GIVEN_UP = 180
 """Seconds that an algorithm beside `best` may take."""
 
 

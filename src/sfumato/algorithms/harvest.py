@@ -53,7 +53,7 @@ VISITS_AT_MOST = 300_000_000
 """Tuples looked at, over all nodes; nodes are skipped to stay below."""
 ENOUGH = 150_000_000
 """Tuples looked at after which no other order of the nodes is tried."""
-JUDGED = 3
+JUDGED = 5
 """How much longer a look takes where boxes must be judged by sensitive values."""
 PAUSE = 20_000_000
 """Tuples looked at between two reports of progress."""

@@ -62,9 +62,9 @@ BLOCK = 128
 WORK = 95_000_000
 WORK_PER_ROW = 400
 """The work of effort 1: seconds for tens of thousands of rows, a minute for a million."""
-LONGER = 2.7
-"""So many times that work is done where a column has no hierarchy: there is more to gain
-where groups may show any range and any set."""
+LONGER, LONGEST = 2.7, 3.4
+"""So many times that work is done where groups may show any range or set, and where rules
+look at sensitive values: there is more to gain."""
 LITTLE = 6e-4
 LITTLE_OF_GAIN = 0.01
 PATIENCE = 2
@@ -266,7 +266,7 @@ def _run(
     seconds: float | None,
 ) -> dict[str, Any]:
     """Pass after pass, until nothing is gained or the budget is spent."""
-    budget = effort * _work(request)
+    budget = effort * _work(request, task)
     deadline = math.inf if seconds is None else time.monotonic() + seconds
     groups = lay_out(task.terrain, task.item_of, task.rows, task.starts)
     scale = len(task.rows) * (task.terrain.weight or 1.0)
@@ -309,10 +309,13 @@ def _run(
     }
 
 
-def _work(request: Request) -> float:
+def _work(request: Request, task: Task) -> float:
     """The work of effort 1."""
+    work = WORK + WORK_PER_ROW * request.rows
+    if not task.law.plain:
+        return LONGEST * work
     trees = all(coded.axis.shape is Shape.TREE for coded in request.quasi)
-    return (1.0 if trees else LONGER) * (WORK + WORK_PER_ROW * request.rows)
+    return work if trees else LONGER * work
 
 
 def _passes(groups: Groups) -> int:
