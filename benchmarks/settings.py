@@ -61,16 +61,15 @@ class Setting:
         return directory() / self.file.split("/")[0] / "hierarchies"
 
     def table(self) -> pa.Table:
-        """The columns as text."""
+        """The columns as text, in the order of the file."""
         wanted = [*self.quasi, *([self.sensitive] if self.sensitive else [])]
         if self.like:
             made = like_adult(self.like)
             texts = {name: made.texts(j) for j, name in enumerate(made.names)}
             return pa.table({name: texts[name] for name in wanted})
-        text = pa_csv.ConvertOptions(
-            include_columns=wanted, column_types=dict.fromkeys(wanted, pa.string())
-        )
-        return pa_csv.read_csv(directory() / self.file, convert_options=text)
+        text = pa_csv.ConvertOptions(column_types=dict.fromkeys(wanted, pa.string()))
+        table = pa_csv.read_csv(directory() / self.file, convert_options=text)
+        return table.select([name for name in table.column_names if name in wanted])
 
     def policy(self, k: int, algorithm: str) -> str:
         """The policy, with an algorithm and its options as lines of TOML."""

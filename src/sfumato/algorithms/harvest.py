@@ -95,7 +95,7 @@ class Harvest(Algorithm):
         "Releases boxes along the hierarchies as soon as they are full, cheap ones first."
     )
 
-    orders: int = 2
+    orders: int = 3
     """How many orders of the nodes are tried: the mean loss, and that with the columns'
     weights changed a little at random. The result that loses least is kept."""
 
