@@ -51,7 +51,7 @@ NODES = 1 << 16
 """A larger lattice is thinned out, level by level; then columns share a level."""
 VISITS_AT_MOST = 300_000_000
 """Tuples looked at, over all nodes; nodes are skipped to stay below."""
-ENOUGH = 150_000_000
+ENOUGH = 120_000_000
 """Tuples looked at after which no other order of the nodes is tried."""
 JUDGED = 5
 """How much longer a look takes where boxes must be judged by sensitive values."""

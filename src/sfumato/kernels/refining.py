@@ -44,7 +44,7 @@ BLUR = 0.3
 HOPELESS = 1.25
 """A new deal that loses so many times more is not worth polishing."""
 MOST_POOLED = 5
-PER_POOL, PER_ITEM = 750, 50
+PER_POOL, PER_ITEM = 800, 40
 """What handling a pool costs, and each item in it, in groups weighed up."""
 
 GAIN, REFUSED, BETTER, WEIGHED = 0, 1, 2, 3
