@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.hierarchies.axis import Axis, Shape
+from sfumato.kernels.compiling import inner
 
 TREE = int(Shape.TREE)
 FREE = int(Shape.FREE)
@@ -88,7 +88,7 @@ def _unit(axis: Axis) -> float:
     return 0.0
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def covering_node(tables: AxisTables, j: int, low: int, high: int) -> int:
     """The smallest node of tree axis j over the codes low … high."""
     at = tables.level_start[j]
@@ -100,7 +100,7 @@ def covering_node(tables: AxisTables, j: int, low: int, high: int) -> int:
     return tables.levels[at + (tables.height[j] - 1) * step]
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def run_cost(tables: AxisTables, j: int, low: int, high: int) -> float:
     """Cost of a cell that covers the codes low … high of a tree or free axis j."""
     if low == high:
@@ -115,7 +115,7 @@ def run_cost(tables: AxisTables, j: int, low: int, high: int) -> float:
     return length * tables.unit[j]
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def set_cost(tables: AxisTables, j: int, count: int) -> float:
     """Cost of a cell that shows a set of `count` values of flat axis j."""
     if count <= 1:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.clusters import GROUPS, Clusters, Secrets, add_unit
+from sfumato.kernels.compiling import inner
 from sfumato.kernels.units import Box, Codes, Floats, Ints, Units, cell_with, clear, put
 
 
@@ -25,7 +26,7 @@ class Centers(NamedTuple):
     box: Box
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def distance(units: Units, centers: Centers, g: int, u: int, best: float) -> float:
     """How far a unit is from the center of a group; may stop once above `best`."""
     total = 0.0
@@ -145,7 +146,7 @@ class Records(NamedTuple):
     """Whether distances are Euclidean rather than Gower's."""
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _apart(records: Records, u: int, numbers: Floats, codes: Codes) -> float:
     """The distance of a unit from a center, squared if Euclidean."""
     total = 0.0
@@ -162,7 +163,7 @@ def _apart(records: Records, u: int, numbers: Floats, codes: Codes) -> float:
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _center(records: Records, alive: Ints, numbers: Floats, codes: Codes) -> None:
     """Means of known numbers and most frequent codes of some units."""
     for j in range(len(numbers)):
@@ -181,7 +182,7 @@ def _center(records: Records, alive: Ints, numbers: Floats, codes: Codes) -> Non
         codes[j] = np.argmax(counts)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _farthest(records: Records, alive: Ints, numbers: Floats, codes: Codes) -> int:
     """The unit farthest from a center, the first of several."""
     best, found = -1.0, alive[0]
@@ -192,7 +193,7 @@ def _farthest(records: Records, alive: Ints, numbers: Floats, codes: Codes) -> i
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _gather(
     records: Records, alive: Ints, around: int, k: int, g: int, group_of: Ints
 ) -> Ints:

@@ -15,6 +15,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.kernels.compiling import inner
+
 CHUNKS = 3
 """No fewer chunks than this are made of more columns than this."""
 TABLE_LIMIT = 1 << 22
@@ -211,7 +213,7 @@ def _dense(nodes: Codes) -> list[Codes]:
     ]
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def hash_slot(key: int, mask: int) -> int:
     """Where to look first for a key in a table of mask + 1 slots."""
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)

@@ -13,6 +13,7 @@ import numba
 import numpy as np
 from numba import types
 
+from sfumato.kernels.compiling import inner
 from sfumato.kernels.greedy import Histograms
 from sfumato.kernels.nearest import pointer, types_of
 from sfumato.kernels.rules import RuleTable, group_ok
@@ -72,7 +73,7 @@ class Clusters(NamedTuple):
     """(groups, sensitive columns): sums of pairwise contributions."""
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def contribution(secrets: Secrets, a: int, one: int, two: int) -> float:
     """How much one value of column a tells of another."""
     if one == two:
@@ -84,7 +85,7 @@ def contribution(secrets: Secrets, a: int, one: int, two: int) -> float:
     return 1.0 - apart if apart <= secrets.reach + 1e-9 else 0.0
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def told(
     units: Units, clusters: Clusters, secrets: Secrets, g: int, a: int, u: int
 ) -> float:
@@ -102,7 +103,7 @@ def told(
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def add_entry(clusters: Clusters, g: int, u: int, count: int) -> None:
     """Chain `count` copies of a unit to a group."""
     entry = clusters.number[ENTRIES]
@@ -117,7 +118,7 @@ def add_entry(clusters: Clusters, g: int, u: int, count: int) -> None:
     clusters.last[g] = entry
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def add_unit(
     units: Units, clusters: Clusters, secrets: Secrets, g: int, u: int, changed: Ints
 ) -> None:
@@ -173,7 +174,7 @@ def meets_pointer(
     return pointer(group_meets, signature)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _count_group(
     units: Units, clusters: Clusters, g: int, v: int, found: int, room: Histograms
 ) -> int:
@@ -185,7 +186,7 @@ def _count_group(
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _count_unit(
     units: Units, u: int, count: int, v: int, found: int, room: Histograms
 ) -> int:
@@ -200,7 +201,7 @@ def _count_unit(
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def loss_of(units: Units, clusters: Clusters, secrets: Secrets, g: int) -> float:
     """The loss of one row of a group: its box and its S-diversity, as scaled."""
     total = 0.0
@@ -265,7 +266,7 @@ def insert_rest(
     return homeless
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _best_place(
     units: Units,
     clusters: Clusters,
@@ -304,7 +305,7 @@ def _best_place(
     return -1
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _growth(
     units: Units,
     clusters: Clusters,
@@ -329,7 +330,7 @@ def _growth(
     return _weighed(total, loss, size, w, by_rows)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _weighed(new: float, old: float, size: float, more: float, by_rows: bool) -> float:
     return new * (size + more) - old * size if by_rows else new - old
 
@@ -381,7 +382,7 @@ def settle(
     return g
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _partner(
     units: Units,
     clusters: Clusters,
@@ -418,7 +419,7 @@ def _partner(
     return nearest
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def merge(units: Units, clusters: Clusters, secrets: Secrets, g: int, h: int) -> None:
     """Move everything of group h into group g."""
     for a in range(secrets.columns):

@@ -16,6 +16,7 @@ import numpy as np
 
 from sfumato.kernels.borrowing import borrow
 from sfumato.kernels.boxes import FREE, TREE, AxisTables
+from sfumato.kernels.compiling import inner
 from sfumato.kernels.judging import (
     both_ok,
     clear_left,
@@ -160,13 +161,13 @@ def best_of_axis(
     return best
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def levels(tables: AxisTables, j: int) -> int:
     """How many levels of an axis can part a group."""
     return tables.height[j] - 1 if tables.shape[j] == TREE else np.int64(1)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def score_cuts(
     least: int,
     runs: int,
@@ -192,14 +193,14 @@ def score_cuts(
             costs[AROUND, run] = score(here, n, loss, after)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def score(left: int, n: int, loss: float, after: float) -> float:
     """The gain of a cut in steps; without any, below 0 and higher if more even."""
     gain = np.floor((loss - after) / loss * STEPS + 0.5) if loss > 0 else 0.0
     return gain if gain > 0 else min(left, n - left) / n - 1.0
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def choose(
     ground: Ground,
     planes: Ints,
@@ -235,7 +236,7 @@ def choose(
     return best
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def highest(runs: int, singles: bool, costs: Floats) -> tuple[int, int]:
     """The run with the highest score, and whether to cut after or around it."""
     found, kind = 0, AFTER
@@ -250,7 +251,7 @@ def highest(runs: int, singles: bool, costs: Floats) -> tuple[int, int]:
     return found, kind
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def sweep_after(
     ground: Ground,
     planes: Ints,
@@ -277,7 +278,7 @@ def sweep_after(
     return best
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def sweep_around(
     ground: Ground,
     planes: Ints,
@@ -300,7 +301,7 @@ def sweep_around(
     return best
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def cut_ok(
     ground: Ground,
     planes: Ints,
@@ -321,7 +322,7 @@ def cut_ok(
     return trial_ok(ground, planes, low, end, high, run, kind, n, desk, judge)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def trial_ok(
     ground: Ground,
     planes: Ints,
@@ -343,7 +344,7 @@ def trial_ok(
     return both_ok(ground, planes, low, end, high, left, n, desk.flags, judge)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def take(n: int, run: int, kind: int, desk: Desk) -> None:
     """Remember a cut as the best so far."""
     first = desk.wide[STARTS, run] if kind == AROUND else np.int64(0)
@@ -351,7 +352,7 @@ def take(n: int, run: int, kind: int, desk: Desk) -> None:
     mark(desk.runs, n, first, last, desk.flags, CHOSEN)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def mark(runs: Codes, n: int, first: int, last: int, flags: Flags, row: int) -> None:
     """Flag the records at places first … last − 1 of the line, and no others."""
     for i in range(n):

@@ -14,6 +14,7 @@ import numpy as np
 
 from sfumato.kernels.borrowing import borrow
 from sfumato.kernels.boxes import FLAT, FREE, TREE, AxisTables
+from sfumato.kernels.compiling import inner
 from sfumato.kernels.judging import both_ok, label_views, left_by_side, samples_end
 from sfumato.kernels.records import STACK, TAG, Records, push_parts, split
 from sfumato.kernels.sorting import LOWER, POSITION, sort_keys
@@ -111,7 +112,7 @@ def find_widest(
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def widest_axis(box: Ints, costs: Floats) -> int:
     """The axis with the dearest cell among those with several values."""
     widest = -1
@@ -176,7 +177,7 @@ def cut_axis(
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def attempted_cut(
     attempt: int,
     runs: int,
@@ -199,7 +200,7 @@ def attempted_cut(
     return median, after
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def find_median(n: int, wide: Ints) -> tuple[int, int]:
     """The run that holds the middle row, and the rows before that run."""
     before = np.int64(0)
@@ -210,7 +211,7 @@ def find_median(n: int, wide: Ints) -> tuple[int, int]:
     return run, before
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def count_values(
     plane: Ints,
     tags: Ints,
@@ -236,7 +237,7 @@ def count_values(
     return runs
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def sort_values(
     plane: Ints,
     tags: Ints,
@@ -265,7 +266,7 @@ def sort_values(
     return runs
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def line_up(
     ground: Ground, j: int, values: int, base: int, counted: bool, desk: Desk
 ) -> int:
@@ -286,7 +287,7 @@ def line_up(
     return runs
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def rank_by_weight(runs: int, wide: Ints) -> None:
     """Rank runs by weight, the heaviest first, equal ones by code."""
     heaviest = np.int64(0)
@@ -300,7 +301,7 @@ def rank_by_weight(runs: int, wide: Ints) -> None:
         wide[RUN_WEIGHT, place] = heaviest - (wide[KEYS, place] >> LOWER)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def level_below(tables: AxisTables, j: int, low: int, high: int) -> int:
     """Where the highest level of tree axis j starts at which two codes differ."""
     at = tables.level_start[j] + (tables.height[j] - 1) * tables.size[j]
@@ -311,7 +312,7 @@ def level_below(tables: AxisTables, j: int, low: int, high: int) -> int:
     return at
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def rank_by_child(nodes: Codes, at: int, values: int, wide: Ints) -> int:
     """Join values under the same node of a level; how many nodes there are."""
     children = 0
@@ -326,7 +327,7 @@ def rank_by_child(nodes: Codes, at: int, values: int, wide: Ints) -> int:
     return children
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def sides_by_code(
     plane: Ints,
     shift: int,
@@ -349,7 +350,7 @@ def sides_by_code(
                 quota -= 1
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def sides_by_run(
     n: int, last: int, quota: int, wide: Ints, runs: Codes, flags: Flags
 ) -> None:

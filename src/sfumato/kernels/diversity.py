@@ -6,9 +6,10 @@ flat arrays are given as array and start: slices would cost time to compile.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from sfumato.kernels.compiling import inner_numpy
 
 TOLERANCE = 1e-9
 """The models' tolerance: a limit that is met exactly is met."""
@@ -17,7 +18,7 @@ Codes = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def distinct(counts: Counts, n: int) -> int:
     """How many values occur."""
     found = 0
@@ -27,7 +28,7 @@ def distinct(counts: Counts, n: int) -> int:
     return found
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def total_of(counts: Counts, n: int) -> int:
     """The sum of the counts."""
     total = 0
@@ -36,7 +37,7 @@ def total_of(counts: Counts, n: int) -> int:
     return total
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def largest_of(counts: Counts, n: int) -> int:
     """The largest count."""
     largest = 0
@@ -46,7 +47,7 @@ def largest_of(counts: Counts, n: int) -> int:
     return largest
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def entropy(counts: Counts, n: int) -> float:
     """Entropy of the values, in natural units."""
     total = 0
@@ -58,7 +59,7 @@ def entropy(counts: Counts, n: int) -> float:
     return np.log(total) - spread / total
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def recursive_ratio(
     codes: Codes, counts: Counts, n: int, l: int, whole: Counts, marks: int
 ) -> float:
@@ -75,7 +76,7 @@ def recursive_ratio(
     return counts[leader] / rest if rest > 0 else np.inf
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _commonest(counts: Counts, n: int, leader: int, number: int) -> int:
     """The sum of the `number` largest counts, entry `leader` left aside.
 
@@ -97,7 +98,7 @@ def _commonest(counts: Counts, n: int, leader: int, number: int) -> int:
     return summed
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def rarest_required(
     codes: Codes, counts: Counts, n: int, size: int, whole: Counts, marks: int
 ) -> float:
@@ -112,7 +113,7 @@ def rarest_required(
     return lowest
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def likeness_ok(
     codes: Codes,
     counts: Counts,
@@ -137,7 +138,7 @@ def likeness_ok(
     return True
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def disclosure_ok(
     codes: Codes,
     counts: Counts,

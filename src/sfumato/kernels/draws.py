@@ -6,9 +6,10 @@ threads nor the order of the work can be seen in a result.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from sfumato.kernels.compiling import inner
 
 Stream = npt.NDArray[np.uint64]
 """One word: the state of a stream."""
@@ -18,7 +19,7 @@ FIRST_MIX = np.uint64(0xBF58476D1CE4E5B9)
 SECOND_MIX = np.uint64(0x94D049BB133111EB)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def draw(stream: Stream) -> np.uint64:
     """The next 64 random bits of a stream."""
     stream[0] += STRIDE
@@ -28,13 +29,13 @@ def draw(stream: Stream) -> np.uint64:
     return word ^ (word >> np.uint64(31))
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def draw_below(stream: Stream, limit: int) -> int:
     """A random number from 0 to limit − 1, for small limits."""
     return np.int64(draw(stream) >> np.uint64(33)) % limit
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def draw_share(stream: Stream) -> float:
     """A random number in [0, 1)."""
     return np.float64(draw(stream) >> np.uint64(11)) * 2.0**-53

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.rules import Distance
+from sfumato.kernels.compiling import inner_numpy
 from sfumato.kernels.diversity import TOLERANCE, Codes, Counts, total_of
 from sfumato.kernels.layout import (
     CUMULATIVE,
@@ -34,7 +35,7 @@ HIERARCHICAL = int(Distance.HIERARCHICAL)
 Floats = npt.NDArray[np.float64]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def earth_mover(
     codes: Codes,
     counts: Counts,
@@ -55,7 +56,7 @@ def earth_mover(
     return distance / height
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _variation(
     codes: Codes,
     counts: Counts,
@@ -83,7 +84,7 @@ def _variation(
     return differing / 2.0
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _ordered(
     codes: Codes,
     counts: Counts,
@@ -110,7 +111,7 @@ def _ordered(
     return moved / max(domain - 1, 1)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _segment(
     real: Floats, cumulative: int, prefix: int, low: int, high: int, level: float
 ) -> float:
@@ -150,13 +151,13 @@ def s_diversity(
     return pairs / total / total
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def counted(contribution: float, r: float) -> float:
     """A pairwise contribution, or 0 where the pair is further apart than r."""
     return contribution if contribution >= 1.0 - r - TOLERANCE else 0.0
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _squares(counts: Counts, n: int) -> float:
     total = 0.0
     for i in range(n):
@@ -164,7 +165,7 @@ def _squares(counts: Counts, n: int) -> float:
     return total
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _line_pairs(
     codes: Codes, counts: Counts, n: int, r: float, real: Floats, start: int
 ) -> float:
@@ -191,7 +192,7 @@ def _line_pairs(
     return pairs
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _tree_pairs(
     codes: Codes,
     counts: Counts,
@@ -221,7 +222,7 @@ def _tree_pairs(
     return pairs
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _parted(
     codes: Codes, counts: Counts, start: int, end: int, nodes: int, whole: Counts
 ) -> float:

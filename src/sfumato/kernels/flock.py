@@ -8,6 +8,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.kernels.compiling import inner_numpy
 from sfumato.kernels.neighbors import (
     COUNTS,
     GONE,
@@ -85,7 +86,7 @@ def new_flock(world: World, tuple_of: Ints, values: Ints, categories: int) -> Fl
     )
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def start_group(world: World, flock: Flock, g: int, row: int) -> None:
     """Make group g of one row."""
     marks, at, axes = flock.items.marks, flock.rows[row, TUPLE], len(world.space.heads)
@@ -109,7 +110,7 @@ def occurrences(world: World, flock: Flock, g: int, v: int, row: int) -> int:
     return count
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def take_in(world: World, flock: Flock, g: int, row: int) -> None:
     """Add a row to a group."""
     marks, views = flock.items.marks, len(world.share)
@@ -164,7 +165,7 @@ def _occurs(world: World, flock: Flock, g: int, j: int, value: float) -> bool:
     return False
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def unite(world: World, flock: Flock, g: int, other: int) -> None:
     """Add all rows of another group, which is then gone."""
     marks = flock.items.marks
@@ -181,7 +182,7 @@ def unite(world: World, flock: Flock, g: int, other: int) -> None:
         marks[g, COUNTS + v], marks[g, COUNTS + views + v] = distinct, most
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _unite_axis(world: World, flock: Flock, g: int, other: int, j: int) -> None:
     pairs, axes, ends = flock.items.pairs, len(world.space.heads), world.space.ends
     low = min(pairs[g, j], pairs[other, j])
@@ -198,7 +199,7 @@ def _unite_axis(world: World, flock: Flock, g: int, other: int, j: int) -> None:
     pairs[g, j], pairs[g, axes + j] = low, high
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _united_key(world: World, flock: Flock, g: int, other: int, j: int) -> int:
     """The key of the union of two sets."""
     stamps, start, marks = flock.stamps, world.space.heads[j, KEYS], flock.items.marks
@@ -215,7 +216,7 @@ def _united_key(world: World, flock: Flock, g: int, other: int, j: int) -> int:
     return key
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _count(world: World, flock: Flock, g: int, v: int) -> None:
     """Add a group's values to the histogram in use."""
     row = flock.items.marks[g, HEAD]
@@ -224,7 +225,7 @@ def _count(world: World, flock: Flock, g: int, v: int) -> None:
         row = flock.rows[row, FOLLOWER]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _sum_up(world: World, flock: Flock, g: int, v: int) -> tuple[int, int]:
     """How many of a group's values are counted and the highest; counts are cleared."""
     distinct, most, row = 0, 0, flock.items.marks[g, HEAD]
@@ -238,7 +239,7 @@ def _sum_up(world: World, flock: Flock, g: int, v: int) -> tuple[int, int]:
     return distinct, most
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def satisfied(world: World, flock: Flock, g: int) -> bool:
     """Whether a group meets every requirement."""
     marks, views = flock.items.marks, len(world.share)
@@ -251,7 +252,7 @@ def satisfied(world: World, flock: Flock, g: int) -> bool:
     return size >= world.asked[K]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def union_ok(world: World, flock: Flock, g: int, other: int, every: bool) -> bool:
     """Whether two groups together meet the shares, or every requirement."""
     marks, views = flock.items.marks, len(world.share)
@@ -283,7 +284,7 @@ def _has_room(world: World, v: int, count: int, most: int, size: int) -> bool:
     return after <= (world.share[v] + SLACK) * (size + 1)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def row_fits(world: World, flock: Flock, g: int, row: int) -> bool:
     """Whether a group has room for the values of a row."""
     marks, views = flock.items.marks, len(world.share)
@@ -295,7 +296,7 @@ def row_fits(world: World, flock: Flock, g: int, row: int) -> bool:
     return True
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def open_up(world: World, flock: Flock, g: int) -> None:
     """Say whether a group takes rows, and which values of the first view."""
     marks, views = flock.items.marks, len(world.share)

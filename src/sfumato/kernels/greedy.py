@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.boxes import FLAT, AxisTables, run_cost, set_cost
+from sfumato.kernels.compiling import inner
 from sfumato.kernels.nodes import sort_codes
 from sfumato.kernels.rules import RuleTable, group_ok
 
@@ -76,7 +77,7 @@ def pair_losses(tables: AxisTables) -> tuple[Ints, Floats]:
     return start, pairs
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def run_loss(space: Space, j: int, low: int, high: int) -> float:
     """The loss of a cell over the codes low … high of a tree or free axis."""
     start = space.pair_start[j]
@@ -85,7 +86,7 @@ def run_loss(space: Space, j: int, low: int, high: int) -> float:
     return run_cost(space.tables, j, low, high)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def new_box(tables: AxisTables) -> Box:
     """An empty box."""
     axes = len(tables.size)
@@ -97,7 +98,7 @@ def new_box(tables: AxisTables) -> Box:
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def empty(box: Box) -> None:
     """Take everything out of a box."""
     box.low[:] = np.iinfo(np.int32).max
@@ -106,14 +107,14 @@ def empty(box: Box) -> None:
     box.words[:] = 0
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def holds(tables: AxisTables, box: Box, j: int, code: int) -> bool:
     """Whether the set of a flat axis has a value already."""
     word = box.words[tables.word_start[j] + code // 64]
     return (word >> np.uint64(code % 64)) & np.uint64(1) == np.uint64(1)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def put(tables: AxisTables, box: Box, point: Codes) -> None:
     """Stretch a box to hold a point."""
     for j in range(len(point)):
@@ -127,7 +128,7 @@ def put(tables: AxisTables, box: Box, point: Codes) -> None:
         box.high[j] = max(box.high[j], code)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def loss(space: Space, box: Box) -> float:
     """The loss of one row of a group with this box."""
     total = 0.0
@@ -139,7 +140,7 @@ def loss(space: Space, box: Box) -> float:
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def loss_with(space: Space, box: Box, point: Codes) -> float:
     """The loss of one row of a group once it holds this point as well."""
     start, pairs, size = space.pair_start, space.pairs, space.tables.size
@@ -155,7 +156,7 @@ def loss_with(space: Space, box: Box, point: Codes) -> float:
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _cell_with(space: Space, box: Box, j: int, code: int) -> float:
     """The loss of a cell once it holds a code, on an axis without a table."""
     if space.tables.shape[j] == FLAT:
@@ -164,7 +165,7 @@ def _cell_with(space: Space, box: Box, j: int, code: int) -> float:
     return run_cost(space.tables, j, min(box.low[j], code), max(box.high[j], code))
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def distances(space: Space, rows: Ints, origin: Codes, result: Floats) -> None:
     """The loss of a group of each row and the origin."""
     points, pairs = space.points, space.pairs
@@ -180,7 +181,7 @@ def distances(space: Space, rows: Ints, origin: Codes, result: Floats) -> None:
                 result[i] += _loss_of_two(space, j, min(code, here), max(code, here))
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _loss_of_two(space: Space, j: int, low: int, high: int) -> float:
     """The loss of a cell over two different codes, on an axis without a table."""
     if space.tables.shape[j] == FLAT:
@@ -212,7 +213,7 @@ def rows_ok(space: Space, rows: Ints, room: Histograms) -> bool:
     return group_ok(len(rows), 0, room.codes, room.counts, room.lengths, space.rules)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _count_values(values: Codes, rows: Ints, v: int, room: Histograms) -> None:
     """The histogram of one view over some rows, values ascending."""
     found = 0

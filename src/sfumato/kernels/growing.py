@@ -22,6 +22,7 @@ from sfumato.kernels.clusters import (
     add_entry,
     contribution,
 )
+from sfumato.kernels.compiling import inner
 from sfumato.kernels.greedy import Histograms
 from sfumato.kernels.layout import SHARES
 from sfumato.kernels.nearest import (
@@ -157,7 +158,7 @@ def _begin(work: Work) -> int:
     return g
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _take(work: Work, g: int, u: int, count: int) -> None:
     """Add copies of a unit to the growing group."""
     units, clusters, secrets, aim = work.units, work.clusters, work.secrets, work.aim
@@ -184,7 +185,7 @@ def _take(work: Work, g: int, u: int, count: int) -> None:
             aim.tier_mask[j, 0] |= bit
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _refresh(work: Work, g: int) -> None:
     """Bring the tables of costs up to date with the group (g ≥ 0) or the last unit."""
     units, aim = work.units, work.aim
@@ -206,7 +207,7 @@ def _refresh(work: Work, g: int) -> None:
         sort_tiers(aim, j)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _fill(work: Work, j: int) -> None:
     """The cost of the cell on axis j once it holds each code."""
     units, aim = work.units, work.aim
@@ -419,7 +420,7 @@ def pre_partition(
     return order, np.array(bounds)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _sorted_by_widest(units: Units, part: Ints, marks: Ints) -> Ints:
     """The units of a part in the order of the axis with most values in it."""
     most, axis = 0, 0
@@ -441,7 +442,7 @@ def _sorted_by_widest(units: Units, part: Ints, marks: Ints) -> Ints:
     return top - (keys & top)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _diversity(units: Units, secrets: Secrets, part: Ints, histogram: Ints) -> float:
     """The sum of the S-diversities of some units."""
     total = 0.0

@@ -19,6 +19,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.kernels.compiling import inner
 from sfumato.kernels.pools import Law
 from sfumato.kernels.regroup import Guide
 
@@ -163,7 +164,7 @@ def harvest_nodes(
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def find_hope(
     field: Field, minimum: int, c: int, number: int, harvest: Harvest
 ) -> None:
@@ -181,7 +182,7 @@ def find_hope(
     harvest.numbers[VISITS] += harvest.numbers[ALIVE] // GLANCES
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def place(field: Field, node: int, harvest: Harvest) -> None:
     """Put every tuple that may be in a full box into the slot of its box."""
     tables, ids, slot, alive = field.tables, field.ids, harvest.slot, harvest.alive
@@ -221,7 +222,7 @@ def place(field: Field, node: int, harvest: Harvest) -> None:
     harvest.numbers[PLACED] = placed
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def forget(harvest: Harvest) -> None:
     """Empty the table, and keep only the tuples that have rows left."""
     gone = False
@@ -240,7 +241,7 @@ def forget(harvest: Harvest) -> None:
     harvest.numbers[ALIVE] = kept
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def release_boxes(field: Field, minimum: int, harvest: Harvest, release: Ints) -> None:
     """Make a group of every box with enough rows."""
     for i in range(harvest.numbers[PLACED]):
@@ -257,7 +258,7 @@ def release_boxes(field: Field, minimum: int, harvest: Harvest, release: Ints) -
         harvest.rows[t] = 0
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def note(release: Ints, group: int, item: int, rows: int) -> None:
     """Write down a part of a group; the first entry counts them."""
     at = 1 + 3 * release[0]
@@ -267,7 +268,7 @@ def note(release: Ints, group: int, item: int, rows: int) -> None:
     release[0] += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def judge_boxes(
     field: Field, law: Law, guide: Guide, harvest: Harvest, release: Ints
 ) -> None:
@@ -286,7 +287,7 @@ def judge_boxes(
                 take_box(field, harvest, items, release)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def collect(field: Field, harvest: Harvest, t: int) -> int:
     """List the items of a box and count their values; how many items there are."""
     items = 0
@@ -301,7 +302,7 @@ def collect(field: Field, harvest: Harvest, t: int) -> int:
     return items
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def count_values(field: Field, harvest: Harvest, items: int) -> None:
     """The histogram of each view over the rows taken of the box's items."""
     for v in range(len(harvest.lengths)):
@@ -323,7 +324,7 @@ def count_values(field: Field, harvest: Harvest, items: int) -> None:
         harvest.lengths[v] = length
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def find(codes: Codes, length: int, code: int) -> int:
     """Where a code is, or belongs, among the first of ascending codes."""
     low, high = 0, length
@@ -336,7 +337,7 @@ def find(codes: Codes, length: int, code: int) -> int:
     return low
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def trim(law: Law, guide: Guide, harvest: Harvest, items: int, size: int) -> bool:
     """Leave rows of the commonest values behind until the rules are met.
 
@@ -366,7 +367,7 @@ def trim(law: Law, guide: Guide, harvest: Harvest, items: int, size: int) -> boo
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def most_common(
     guide: Guide, harvest: Harvest, size: int
 ) -> tuple[int, int, float, bool]:
@@ -398,7 +399,7 @@ def most_common(
     return view, label, worst, broken
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def take_box(field: Field, harvest: Harvest, items: int, release: Ints) -> None:
     """Make a group of the rows taken of each item of a box."""
     group = harvest.numbers[GROUPS]
@@ -413,7 +414,7 @@ def take_box(field: Field, harvest: Harvest, items: int, release: Ints) -> None:
             harvest.rows[t] -= rows
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def find_tuple(item_starts: Ints, item: int) -> int:
     """The tuple of an item."""
     low, high = 0, len(item_starts) - 1

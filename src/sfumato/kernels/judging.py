@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numba
 
+from sfumato.kernels.compiling import inner
 from sfumato.kernels.population import people_beside
 from sfumato.kernels.records import NUMBER, TAG
 from sfumato.kernels.rules import group_ok
@@ -30,7 +31,7 @@ from sfumato.kernels.space import (
 )
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def samples_end(planes: Ints, samples: int, low: int, high: int) -> int:
     """Where the table's own records end; the population's follow them."""
     tag = len(planes) - 1
@@ -45,7 +46,7 @@ def samples_end(planes: Ints, samples: int, low: int, high: int) -> int:
     return low
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def label_views(
     fields: Ints,
     axes: int,
@@ -73,7 +74,7 @@ def label_views(
         )
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def number_values(
     keys: Ints, tags: Ints, labels: Codes, codes: Codes, total: Ints
 ) -> int:
@@ -91,7 +92,7 @@ def number_values(
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def clear_left(judge: Judge) -> None:
     """Empty the left histograms."""
     for v in range(judge.views):
@@ -99,7 +100,7 @@ def clear_left(judge: Judge) -> None:
             judge.left[v, label] = 0
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def fill_left(judge: Judge, order: Codes, weights: Ints, first: int, last: int) -> None:
     """Count the records at places first … last − 1 of a line to the left."""
     for v in range(judge.views):
@@ -109,7 +110,7 @@ def fill_left(judge: Judge, order: Codes, weights: Ints, first: int, last: int) 
             left[labels[order[i]]] += weights[i]
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def left_by_side(judge: Judge, planes: Ints, low: int, end: int, flags: Flags) -> None:
     """Fill the left histograms from the side flags."""
     tag = len(planes) - 1
@@ -122,7 +123,7 @@ def left_by_side(judge: Judge, planes: Ints, low: int, end: int, flags: Flags) -
                 left[labels[i]] += planes[tag, low + i] >> TAG
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def both_ok(
     ground: Ground,
     planes: Ints,
@@ -144,7 +145,7 @@ def both_ok(
     return rest_ok(ground, planes, low, end, high, n - left, flags, judge)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def rest_ok(
     ground: Ground,
     planes: Ints,

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.borrowing import borrow
+from sfumato.kernels.compiling import inner_numpy
 from sfumato.kernels.flock import (
     DISTINCT,
     EVERYTHING,
@@ -122,7 +123,7 @@ def advance(
             _mend(world, flock, items, tree, desk, step == MERGE_ONCE)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _start(
     world: World, flock: Flock, items: Items, tree: Tree, desk: Desk, waiting: Ints
 ) -> None:
@@ -140,13 +141,13 @@ def _start(
             _enqueue(desk, row)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _enqueue(desk: Desk, row: int) -> None:
     desk.queue[desk.counters[QUEUED]] = row
     desk.counters[QUEUED] += 1
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _withdraw(
     world: World, items: Items, tree: Tree, desk: Desk, waiting: Ints, at: int
 ) -> int:
@@ -162,7 +163,7 @@ def _withdraw(
     return row
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _formed(world: World, flock: Flock, g: int) -> bool:
     """Whether a group has the values, and the rows, that step 2 asks for."""
     for v in range(len(world.share)):
@@ -171,7 +172,7 @@ def _formed(world: World, flock: Flock, g: int) -> bool:
     return flock.items.marks[g, SIZE] >= world.asked[FILL]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _brings_new(world: World, flock: Flock, g: int, row: int) -> bool:
     """Whether a row has a new value wherever a group still lacks some."""
     for v in range(len(world.share)):
@@ -181,7 +182,7 @@ def _brings_new(world: World, flock: Flock, g: int, row: int) -> bool:
     return True
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _mend(
     world: World, flock: Flock, items: Items, tree: Tree, desk: Desk, once: bool
 ) -> None:
@@ -200,7 +201,7 @@ def _mend(
         desk.counters[NEXT] += 1
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _search(
     world: World,
     flock: Flock,
@@ -276,7 +277,7 @@ def _search(
     return answer
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _serves(world: World, flock: Flock, i: int, purpose: int, subject: int) -> bool:
     if purpose == ROOM:
         return row_fits(world, flock, i, subject)

@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.chunks import Chunks
+from sfumato.kernels.compiling import inner
 from sfumato.kernels.nodes import (
     FLOOR,
     GROUPS,
@@ -154,14 +155,14 @@ def visit(
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def levels_of(node: int, heights: Ints, strides: Ints, levels: Ints) -> None:
     """Write the levels of a node."""
     for j in range(len(levels)):
         levels[j] = (node // strides[j]) % heights[j]
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _loss(low: float, problem: Problem, counts: Ints, sums: Floats) -> float:
     """The loss of the node just judged."""
     if problem.goal == SEPARABLE:
@@ -172,7 +173,7 @@ def _loss(low: float, problem: Problem, counts: Ints, sums: Floats) -> float:
     return kept / (counts[GROUPS] * problem.minimum)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _tell_others(
     levels: Ints, problem: Problem, search: Search, counts: Ints, sums: Floats
 ) -> None:
@@ -193,7 +194,7 @@ def _tell_others(
     _raise_above(levels, problem.heights, problem.strides, floor, search.low)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def fill_below(levels: Ints, strides: Ints, status: Status, value: int) -> None:
     """Set the status of a node and of all nodes below."""
     last = len(levels) - 1
@@ -205,7 +206,7 @@ def fill_below(levels: Ints, strides: Ints, status: Status, value: int) -> None:
         node = next_run(node, counter, levels, strides)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _raise_below(
     levels: Ints,
     strides: Ints,
@@ -229,7 +230,7 @@ def _raise_below(
         node = next_run(node, counter, levels, strides)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _raise_above(
     levels: Ints, heights: Ints, strides: Ints, floor: float, low: Floats
 ) -> None:
@@ -249,7 +250,7 @@ def _raise_above(
         offset = next_run(offset, counter, room, strides)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def next_run(node: int, counter: Ints, levels: Ints, strides: Ints) -> int:
     """The next run of nodes in the box below `levels`, or −1."""
     for j in range(len(levels) - 2, -1, -1):

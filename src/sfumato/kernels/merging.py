@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.boxes import FLAT, set_cost
+from sfumato.kernels.compiling import inner
 from sfumato.kernels.greedy import (
     Box,
     Histograms,
@@ -71,7 +72,7 @@ def _settle_groups(space: Space, rows: Ints, starts: Ints, colony: Colony) -> No
     colony.counters[0] = len(starts) - 1
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _add_group(space: Space, rows: Ints, g: int, box: Box, colony: Colony) -> None:
     """Make group g of these rows."""
     empty(box)
@@ -116,7 +117,7 @@ def merge_some(space: Space, colony: Colony, merges: int, room: Histograms) -> b
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def rows_of(colony: Colony, g: int) -> Ints:
     """The rows of a group."""
     rows = np.empty(colony.size[g], dtype=np.int64)
@@ -127,7 +128,7 @@ def rows_of(colony: Colony, g: int) -> Ints:
     return rows
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _nearest(space: Space, colony: Colony, g: int) -> int:
     """The group that makes the smallest loss together with g, or −1."""
     # Arrays are taken out of their tuples first: this loop is where the time goes.
@@ -155,7 +156,7 @@ def _nearest(space: Space, colony: Colony, g: int) -> int:
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _loss_together(space: Space, colony: Colony, g: int, other: int, j: int) -> float:
     """The loss of a cell of two groups together, on an axis without a table."""
     if space.tables.shape[j] == FLAT:
@@ -164,7 +165,7 @@ def _loss_together(space: Space, colony: Colony, g: int, other: int, j: int) -> 
     return run_loss(space, j, low, max(colony.high[g, j], colony.high[other, j]))
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _values(space: Space, colony: Colony, g: int, other: int, j: int) -> int:
     """How many values of a flat axis two groups have together."""
     at = space.tables.word_start[j]
@@ -177,7 +178,7 @@ def _values(space: Space, colony: Colony, g: int, other: int, j: int) -> int:
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _merge(colony: Colony, g: int, other: int) -> None:
     """Put the rows of another group into g."""
     for j in range(colony.low.shape[1]):
@@ -190,7 +191,7 @@ def _merge(colony: Colony, g: int, other: int) -> None:
     colony.status[other] = GONE
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _split_large(
     space: Space,
     colony: Colony,

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.chunks import Chunks
+from sfumato.kernels.compiling import inner
 from sfumato.kernels.lattice import (
     ABOVE,
     CHECKED,
@@ -74,7 +75,7 @@ def visit_subsets(
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _subset_is_dead(
     node: int, levels: Ints, heights: Ints, strides: Ints, status: Status
 ) -> bool:

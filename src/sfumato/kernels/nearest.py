@@ -18,6 +18,7 @@ import numpy.typing as npt
 from numba import types
 
 from sfumato.kernels.boxes import FLAT
+from sfumato.kernels.compiling import inner
 from sfumato.kernels.units import (
     Box,
     Codes,
@@ -90,7 +91,7 @@ class Aim(NamedTuple):
     """The cost of the unit found last."""
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def bucket(code: int, size: int) -> int:
     """The bucket of a code."""
     return code if size <= BUCKETS else code * BUCKETS // size
@@ -136,7 +137,7 @@ def build_index(
     return index
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _cut(
     units: Units, index: Index, node: int, new: int, sizes: Ints, spread: Floats
 ) -> None:
@@ -165,7 +166,7 @@ def _cut(
         index.alive[new + side] = half if side == 0 else len(place) - half
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _parting(units: Units, place: Ints, j: int, counts: Ints) -> float:
     """How much a cut on column j parts: the span of codes × the share of units that
     do not have the median code. `counts` holds zeros, and does so again afterwards.
@@ -184,7 +185,7 @@ def _parting(units: Units, place: Ints, j: int, counts: Ints) -> float:
     return (highest - lowest) * (1.0 - median / len(place))
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _border(keys: Ints, half: int) -> int:
     """The place nearest to the middle where a new code begins, if there is one."""
     # Neither half may be far smaller, so that the tree stays shallow.
@@ -198,7 +199,7 @@ def _border(keys: Ints, half: int) -> int:
     return half
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _sum_up(units: Units, index: Index, node: int, kind: Ints, sizes: Ints) -> None:
     """Find what is known of a block from its units or from its halves."""
     if index.child[node, 0] < 0:
@@ -211,7 +212,7 @@ def _sum_up(units: Units, index: Index, node: int, kind: Ints, sizes: Ints) -> N
         refresh_block(index, node)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def refresh_leaf(
     units: Units, index: Index, node: int, kind: Ints, sizes: Ints
 ) -> None:
@@ -236,7 +237,7 @@ def refresh_leaf(
         index.masks[node, j] = mask
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def refresh_block(index: Index, node: int) -> None:
     """Find what is known of a block from its halves."""
     one, two = index.child[node, 0], index.child[node, 1]
@@ -267,7 +268,7 @@ def remove(units: Units, index: Index, u: int, kind: Ints, sizes: Ints) -> None:
         node = index.parent[node]
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def sort_tiers(aim: Aim, j: int) -> None:
     """Line the buckets of a table up by their lowest cost."""
     start, size = aim.table_start[j], aim.sizes[j]
@@ -294,7 +295,7 @@ def sort_tiers(aim: Aim, j: int) -> None:
     aim.tiers[j] = count
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def bound_of(units: Units, index: Index, aim: Aim, node: int) -> float:
     """A cost that no unit left in a block lies below."""
     total = 0.0
@@ -312,7 +313,7 @@ def bound_of(units: Units, index: Index, aim: Aim, node: int) -> float:
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _stretch_bound(units: Units, index: Index, aim: Aim, node: int, j: int) -> float:
     """The bound of one column without a table."""
     low, high = aim.box.low[0, j], aim.box.high[0, j]
@@ -335,7 +336,7 @@ def _stretch_bound(units: Units, index: Index, aim: Aim, node: int, j: int) -> f
     return set_loss(units, j, count + 1 if apart else count)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def cost_of(units: Units, aim: Aim, u: int) -> float:
     """The cost of a unit."""
     total = 0.0

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.borrowing import borrow
+from sfumato.kernels.compiling import inner_numpy
 
 SET, NUMBER, TREE = range(3)
 """How far apart two items are on an axis; axes come in this order."""
@@ -128,7 +129,7 @@ def settle(space: Space, items: Items, tree: Tree) -> None:
         bound(space, items, tree, node)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _split(
     space: Space, items: Items, order: Ints, start: int, end: int, depth: int
 ) -> int:
@@ -145,7 +146,7 @@ def _split(
     return high if high < end else middle
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _sifted(
     pairs: Floats, axis: int, order: Ints, start: int, end: int, mark: float
 ) -> tuple[int, int]:
@@ -166,7 +167,7 @@ def _sifted(
     return low, high
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _widest(space: Space, items: Items, chosen: Ints) -> int:
     """The axis on which two of some items differ most on average."""
     best, widest = -1.0, 0
@@ -180,7 +181,7 @@ def _widest(space: Space, items: Items, chosen: Ints) -> int:
     return widest
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _variety(pairs: Floats, j: int, chosen: Ints) -> float:
     """How often two items have different marks; all sets of several count as one."""
     counts = np.zeros(64, dtype=np.int64)
@@ -194,7 +195,7 @@ def _variety(pairs: Floats, j: int, chosen: Ints) -> float:
     return 1.0 - same
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _spread(space: Space, pairs: Floats, j: int, chosen: Ints) -> float:
     """The mean squared difference of two numbers; of nodes, what covers all."""
     low, high, total, squares = np.inf, -np.inf, 0.0, 0.0
@@ -210,7 +211,7 @@ def _spread(space: Space, pairs: Floats, j: int, chosen: Ints) -> float:
     return 2.0 * max(squares / len(chosen) - mean * mean, 0.0)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _part(
     pairs: Floats, axis: int, order: Ints, left: int, right: int, at: int
 ) -> None:
@@ -244,7 +245,7 @@ def _part(
             return
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def renew(space: Space, items: Items, tree: Tree, item: int) -> None:
     """Bound the nodes above an item again, which has changed."""
     node = tree.leaf_of[item]
@@ -252,7 +253,7 @@ def renew(space: Space, items: Items, tree: Tree, item: int) -> None:
         node = tree.places[node, PARENT]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def bound(space: Space, items: Items, tree: Tree, node: int) -> bool:
     """Bound a node by its items or its children; whether that changed anything."""
     marks, spare = tree.marks, len(tree.marks) - 1
@@ -353,7 +354,7 @@ def set_bit(mark: float) -> int:
     return np.int64(1) << (place + 32 if mark >= MIXED else place)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def tree_loss(
     heads: Ints, whole: Ints, real: Floats, j: int, low: float, high: float
 ) -> float:

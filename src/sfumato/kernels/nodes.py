@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.chunks import CHUNKS, KEY_LIMIT, Chunks, hash_slot
+from sfumato.kernels.compiling import inner
 from sfumato.kernels.removal import fewest_removals
 from sfumato.kernels.rules import RuleTable, group_ok
 
@@ -154,7 +155,7 @@ def judge(
         _judge_groups(chunks, weights, levels, minimum, cells, limit, work, judging)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def place(chunks: Chunks, levels: Ints, work: Work) -> int:
     """Put every tuple into the cell of its group; returns how many cells there are."""
     if len(chunks.width) == CHUNKS:
@@ -175,7 +176,7 @@ def place(chunks: Chunks, levels: Ints, work: Work) -> int:
     return cells
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _place_at_once(chunks: Chunks, levels: Ints, cell: Ints) -> int:
     """The common case of three chunks in one pass; 0 if the numbers grow too large."""
     high, high_groups = generalized(chunks, 0, levels)
@@ -193,7 +194,7 @@ def _place_at_once(chunks: Chunks, levels: Ints, cell: Ints) -> int:
     return high_groups * step
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def generalized(chunks: Chunks, c: int, levels: Ints) -> tuple[Codes, int]:
     """The group of each id of chunk c at `levels`, and how many groups there are."""
     number = combination(chunks, c, levels)
@@ -202,7 +203,7 @@ def generalized(chunks: Chunks, c: int, levels: Ints) -> tuple[Codes, int]:
     return chunks.groups[at : at + chunks.width[c]], groups
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def combination(chunks: Chunks, c: int, levels: Ints) -> int:
     """The number of a combination of levels within chunk c."""
     number = 0
@@ -211,7 +212,7 @@ def combination(chunks: Chunks, c: int, levels: Ints) -> int:
     return number
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _look_up(ids: Ids, table: Codes, groups: int, first: bool, cell: Ints) -> None:
     if first:
         for i in range(len(ids)):
@@ -221,7 +222,7 @@ def _look_up(ids: Ids, table: Codes, groups: int, first: bool, cell: Ints) -> No
             cell[i] = cell[i] * groups + table[ids[i]]
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _compress(cell: Ints, slots: Ints, owner: Codes) -> int:
     """Renumber cells from 0 in the order of the tuples; returns how many there are."""
     mask = 1024
@@ -243,7 +244,7 @@ def _compress(cell: Ints, slots: Ints, owner: Codes) -> int:
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _judge_sizes(
     chunks: Chunks,
     minimum: int,
@@ -265,7 +266,7 @@ def _judge_sizes(
     work.sums[LOST_PENALTY] = penalty
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _count_sizes(
     sizes: Codes, cells: int, minimum: int, counts: Ints, rows: int
 ) -> None:
@@ -290,7 +291,7 @@ def _count_sizes(
     counts[SMALL_ROWS] = small
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _penalty_of_small(
     chunks: Chunks, minimum: int, weights: Floats, levels: Ints, work: Work
 ) -> float:
@@ -307,7 +308,7 @@ def _penalty_of_small(
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _judge_groups(
     chunks: Chunks,
     weights: Floats,
@@ -351,7 +352,7 @@ def _judge_groups(
             sums[LOST_PENALTY] += lost * weight
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def offsets(chunks: Chunks, levels: Ints) -> Ints:
     """Where the tables of each chunk start at `levels`."""
     found = np.empty(len(chunks.width), dtype=np.int64)
@@ -361,7 +362,7 @@ def offsets(chunks: Chunks, levels: Ints) -> Ints:
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _total(counts: Codes) -> int:
     total = 0
     for i in range(len(counts)):
@@ -369,7 +370,7 @@ def _total(counts: Codes) -> int:
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _relabel(cells: int, cell: Ints, label: Codes) -> int:
     """Turn cells into groups 0 … in the order of their first tuples."""
     label[:cells] = -1
@@ -383,7 +384,7 @@ def _relabel(cells: int, cell: Ints, label: Codes) -> int:
     return groups
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _gather(chunks: Chunks, cell: Ints, groups: int, minimum: int, room: Room) -> int:
     """Sort tuples by group, sum sizes; returns the rows in groups below the minimum."""
     sizes, population = room.sizes, room.population
@@ -410,7 +411,7 @@ def _gather(chunks: Chunks, cell: Ints, groups: int, minimum: int, room: Room) -
     return small
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _shift_starts(starts: Codes, groups: int, tuples: int) -> None:
     """After filling from the back, entry g + 1 holds the start of group g."""
     for g in range(groups):
@@ -448,7 +449,7 @@ def _lost_rows(
     return lost
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def collect(runs: Runs, members: Codes, tables: Histograms) -> None:
     """The histogram of each view over some tuples, values ascending."""
     for v in range(len(runs.sizes)):
@@ -471,7 +472,7 @@ def collect(runs: Runs, members: Codes, tables: Histograms) -> None:
         tables.lengths[v] = touched
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _in_order(size: int, touched: int, codes: Codes, tally: Ints) -> None:
     """Sort the touched codes: by scanning all values if they are few."""
     if size <= 8 * touched:
@@ -484,7 +485,7 @@ def _in_order(size: int, touched: int, codes: Codes, tally: Ints) -> None:
         sort_codes(codes, touched)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def sort_codes(codes: Codes, count: int) -> None:
     """Sort the first codes, by ever smaller gaps (the library's own compiles long)."""
     gap = 1
@@ -501,7 +502,7 @@ def sort_codes(codes: Codes, count: int) -> None:
         gap //= 3
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _add_group(size: int, lost: int, minimum: int, rows: int, counts: Ints) -> None:
     floor = max(size, minimum)
     counts[FLOOR] += size * floor

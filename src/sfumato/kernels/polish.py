@@ -5,6 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from sfumato.kernels.compiling import inner
 from sfumato.kernels.pools import (
     EVALUATED,
     FIRST_SIDE,
@@ -51,7 +52,7 @@ def polish(terrain: Terrain, law: Law, pool: Pool) -> None:
         dirty = changed
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def improve(terrain: Terrain, law: Law, pool: Pool, a: int, b: int) -> bool:
     """Make the best move or swap between two groups; whether there is one."""
     now = pool.cost[a] * pool.size[a] + pool.cost[b] * pool.size[b]
@@ -82,7 +83,7 @@ def improve(terrain: Terrain, law: Law, pool: Pool, a: int, b: int) -> bool:
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def take_sides(terrain: Terrain, pool: Pool, g: int, side: int) -> int:
     """List the items of a group and its costs without each; how many there are."""
     found = 0
@@ -99,7 +100,7 @@ def take_sides(terrain: Terrain, pool: Pool, g: int, side: int) -> int:
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def best_move(
     terrain: Terrain,
     law: Law,
@@ -127,7 +128,7 @@ def best_move(
     return best, item
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def best_swap(
     terrain: Terrain,
     law: Law,
@@ -159,7 +160,7 @@ def best_swap(
     return best, out, into
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def exchange_ok(law: Law, pool: Pool, a: int, b: int, out: int, into: int) -> bool:
     """Whether both groups stay allowed if a gives `out` to b, and b `into` to a."""
     if law.plain:

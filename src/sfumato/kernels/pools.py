@@ -18,6 +18,7 @@ import numpy.typing as npt
 from numba import types
 
 from sfumato.kernels.boxes import FLAT
+from sfumato.kernels.compiling import inner
 from sfumato.kernels.rules import RuleTable, group_ok
 from sfumato.kernels.terrain import PAIRS, PLACES, SHAPE, SIZE, Terrain, long_run_loss
 
@@ -129,7 +130,7 @@ def make_pool(terrain: Terrain, views: int) -> Pool:
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def clear_group(terrain: Terrain, pool: Pool, g: int) -> None:
     """Make group g empty; its amounts are left alone."""
     pool.size[g] = 0
@@ -149,7 +150,7 @@ def clear_group(terrain: Terrain, pool: Pool, g: int) -> None:
         pool.histogram[g, v, : pool.lengths[v]] = 0
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def put(terrain: Terrain, pool: Pool, g: int, q: int, rows: int) -> None:
     """Count some rows of an item to group g; its amounts are left alone."""
     edges, counts = pool.edges[g], pool.counts[g]
@@ -174,7 +175,7 @@ def put(terrain: Terrain, pool: Pool, g: int, q: int, rows: int) -> None:
     shift(pool, g, q, rows)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def shift(pool: Pool, g: int, q: int, rows: int) -> None:
     """Change the size and the histograms of group g by some rows of an item."""
     pool.size[g] += rows
@@ -182,7 +183,7 @@ def shift(pool: Pool, g: int, q: int, rows: int) -> None:
         pool.histogram[g, v, pool.labels[LABEL, v, q]] += rows
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def measure(terrain: Terrain, pool: Pool, g: int) -> None:
     """Find out what group g shows and loses, from its amounts."""
     clear_group(terrain, pool, g)
@@ -192,14 +193,14 @@ def measure(terrain: Terrain, pool: Pool, g: int) -> None:
     pool.cost[g] = cost_of(terrain, pool, g)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def cost_of(terrain: Terrain, pool: Pool, g: int) -> float:
     """What a row of group g loses."""
     nothing = np.int64(NO_ITEM)
     return cost_with(terrain, pool, g, nothing, nothing)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def cost_with(terrain: Terrain, pool: Pool, g: int, out: int, into: int) -> float:
     """What a row of group g loses without a row of `out` and with one of `into`.
 
@@ -236,7 +237,7 @@ def cost_with(terrain: Terrain, pool: Pool, g: int, out: int, into: int) -> floa
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def allowed(law: Law, pool: Pool, g: int) -> bool:
     """Whether group g, as it is counted, meets every rule."""
     if pool.size[g] < law.minimum:
@@ -253,7 +254,7 @@ def allowed(law: Law, pool: Pool, g: int) -> bool:
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def pool_loss(pool: Pool) -> float:
     """What all rows of the pool lose."""
     total = 0.0
@@ -262,7 +263,7 @@ def pool_loss(pool: Pool) -> float:
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def keep_amounts(pool: Pool) -> None:
     """Remember how the rows are dealt out now."""
     items = pool.numbers[ITEMS]

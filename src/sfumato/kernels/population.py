@@ -6,10 +6,10 @@ box or a cut, since only the table is published; they go with the side that cove
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from sfumato.kernels.boxes import FLAT, FREE, AxisTables, covering_node
+from sfumato.kernels.compiling import inner
 from sfumato.kernels.records import TAG
 from sfumato.kernels.space import (
     HIGH,
@@ -25,7 +25,7 @@ from sfumato.kernels.space import (
 )
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def people_beside(
     ground: Ground,
     planes: Ints,
@@ -56,7 +56,7 @@ def people_beside(
     return people
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def draw_box(
     ground: Ground,
     planes: Ints,
@@ -84,7 +84,7 @@ def draw_box(
         judge.box[HIGH, j] = highest
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def wipe_box(ground: Ground, planes: Ints, low: int, end: int, judge: Judge) -> None:
     """Clear the marks that `draw_box` made."""
     for j in range(ground.axes):
@@ -96,7 +96,7 @@ def wipe_box(ground: Ground, planes: Ints, low: int, end: int, judge: Judge) -> 
                 judge.inside[marks + code] = 0
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def inside_box(ground: Ground, planes: Ints, i: int, judge: Judge) -> bool:
     """Whether the cells of the box cover record i."""
     for j in range(ground.axes):
@@ -110,7 +110,7 @@ def inside_box(ground: Ground, planes: Ints, i: int, judge: Judge) -> bool:
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def covers(tables: AxisTables, j: int, code: int, low: int, high: int) -> bool:
     """Whether the node or interval over low … high covers a code."""
     if low <= code <= high:

@@ -14,6 +14,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.kernels.compiling import inner
+
 WORD_BITS = 63
 TAG = 32
 NUMBER = (1 << TAG) - 1
@@ -216,7 +218,7 @@ def split(
     return low + np.int64(left)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def push_parts(stack: Ints, waiting: int, low: int, middle: int, high: int) -> int:
     """Stack the two parts of a range, the smaller on top; how many are waiting.
 

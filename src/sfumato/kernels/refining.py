@@ -16,6 +16,7 @@ import numpy.typing as npt
 from numba import types
 
 from sfumato.kernels.boxes import FLAT
+from sfumato.kernels.compiling import inner
 from sfumato.kernels.draws import Stream, draw_below, draw_share
 from sfumato.kernels.polish import LEAST_GAIN, polish
 from sfumato.kernels.pools import (
@@ -129,13 +130,13 @@ def lay_out(terrain: Terrain, item_of: Ints, rows: Ints, starts: Ints) -> Groups
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def items_in(groups: Groups, g: int) -> int:
     """How many items a group has."""
     return groups.item_starts[g + 1] - groups.item_starts[g]
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def cost_together(
     terrain: Terrain, groups: Groups, g: int, other: int, total: float, limit: float
 ) -> float:
@@ -230,7 +231,7 @@ def refine_blocks(
         figures[block, WEIGHED] = pool.numbers[EVALUATED]
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def all_allowed(law: Law, pool: Pool) -> bool:
     """Whether every group of the pool meets every rule."""
     for g in range(pool.numbers[GROUPS]):
@@ -239,7 +240,7 @@ def all_allowed(law: Law, pool: Pool) -> bool:
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def choose(
     terrain: Terrain,
     groups: Groups,
@@ -277,7 +278,7 @@ def choose(
     return left, size
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def fill(
     terrain: Terrain,
     groups: Groups,
@@ -320,7 +321,7 @@ def fill(
         measure(terrain, pool, z)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def label_views(values: Codes, pool: Pool) -> None:
     """Number the values of each view in the pool, ascending."""
     items = pool.numbers[ITEMS]
@@ -341,7 +342,7 @@ def label_views(values: Codes, pool: Pool) -> None:
         pool.lengths[v] = length
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def find(codes: Codes, length: int, code: int) -> int:
     """Where a code is, or belongs, among the first of ascending codes."""
     low, high = 0, length
@@ -354,7 +355,7 @@ def find(codes: Codes, length: int, code: int) -> int:
     return low
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def improve_pool(
     terrain: Terrain,
     law: Law,
@@ -385,7 +386,7 @@ def improve_pool(
     return best
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def hand_back(
     groups: Groups, item_of: Ints, chosen: Ints, pool: Pool, label: Ints
 ) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.boxes import FLAT
+from sfumato.kernels.compiling import inner
 from sfumato.kernels.draws import Stream, draw_below
 from sfumato.kernels.pools import (
     CODE,
@@ -107,7 +108,7 @@ def regroup(
     return place_rest(terrain, law, pool)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def first_item(
     terrain: Terrain, pool: Pool, how: int, last: int, stream: Stream
 ) -> int:
@@ -128,7 +129,7 @@ def first_item(
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def measure_from(terrain: Terrain, pool: Pool, p: int) -> None:
     """What a row of a group of item p and each other item loses."""
     axes, real, near = terrain.axes, terrain.real, pool.costs[NEAR]
@@ -150,7 +151,7 @@ def measure_from(terrain: Terrain, pool: Pool, p: int) -> None:
                 near[q] += long_run_loss(terrain, j, low, high)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def grow(
     terrain: Terrain,
     law: Law,
@@ -184,7 +185,7 @@ def grow(
     return q
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def deal(terrain: Terrain, pool: Pool, g: int, q: int, rows: int) -> None:
     """Give group g some of the rows that are left."""
     put(terrain, pool, g, q, rows)
@@ -192,7 +193,7 @@ def deal(terrain: Terrain, pool: Pool, g: int, q: int, rows: int) -> None:
     pool.items[LEFT, q] -= rows
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def stretch(terrain: Terrain, pool: Pool, g: int, p: int, rows: int) -> None:
     """Deal rows to a growing group and keep the costs with every other item right."""
     axes, items, near = terrain.axes, pool.numbers[ITEMS], pool.costs[NEAR]
@@ -221,7 +222,7 @@ def stretch(terrain: Terrain, pool: Pool, g: int, p: int, rows: int) -> None:
     deal(terrain, pool, g, p, rows)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def widen_set(
     counts: Codes, present: int, code: int, unit: float, codes: Codes, near: Floats
 ) -> None:
@@ -233,7 +234,7 @@ def widen_set(
             near[q] += inside if counts[codes[q]] > 0 else outside
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def nearest(
     guide: Guide, pool: Pool, g: int, minimum: int, aim: int, stream: Stream
 ) -> int:
@@ -260,7 +261,7 @@ def nearest(
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def take_stock(
     guide: Guide, pool: Pool, g: int, minimum: int, aim: int, state: Floats
 ) -> None:
@@ -277,7 +278,7 @@ def take_stock(
         state[LACKING, v] = missing > 0 and missing >= minimum - pool.size[g]
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def welcome(guide: Guide, pool: Pool, g: int, q: int, aim: int, state: Floats) -> bool:
     """Whether a row of item q brings group g nearer to what the rules ask."""
     for v in range(len(pool.lengths)):
@@ -296,7 +297,7 @@ def welcome(guide: Guide, pool: Pool, g: int, q: int, aim: int, state: Floats) -
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def place_rest(terrain: Terrain, law: Law, pool: Pool) -> bool:
     """Put rows that are left where they cost least; False if one finds no place."""
     if pool.numbers[GROUPS] == 0:
@@ -312,7 +313,7 @@ def place_rest(terrain: Terrain, law: Law, pool: Pool) -> bool:
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def cheapest_group(terrain: Terrain, law: Law, pool: Pool, q: int, rows: int) -> int:
     """The group whose loss grows least with some rows of an item; −1 if none may."""
     found = -1

@@ -12,11 +12,11 @@ the value's node is over-represented it equals the distance of the group as it i
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.rules import Distance, RuleKind
+from sfumato.kernels.compiling import inner_numpy
 from sfumato.kernels.diversity import TOLERANCE, entropy, largest_of
 from sfumato.kernels.layout import APART, HEIGHT, LEVELS, NODE_SHARES, SHARES, VALUES
 from sfumato.kernels.rules import RuleTable
@@ -35,7 +35,7 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def fewest_removals(
     size: int, codes: Codes, counts: Ints, lengths: Ints, table: RuleTable
 ) -> int:
@@ -50,7 +50,7 @@ def fewest_removals(
     return min(int(most), size)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _for_rule(
     size: int, codes: Codes, counts: Ints, v: int, line: int, table: RuleTable
 ) -> float:
@@ -69,7 +69,7 @@ def _for_rule(
     return 0.0
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _for_closeness(
     size: int,
     codes: Codes,
@@ -95,7 +95,7 @@ def _for_closeness(
     return (paid - allowed * size) / (highest - allowed)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _price_level(
     size: int,
     codes: Codes,
@@ -126,7 +126,7 @@ def _price_level(
     return reference
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _for_recursive(size: int, counts: Ints, c: float, l: int) -> float:
     """How far r1 exceeds c times the tail; one row changes that by at most 1."""
     left = counts.copy()
@@ -141,7 +141,7 @@ def _for_recursive(size: int, counts: Ints, c: float, l: int) -> float:
     return largest_of(counts, len(counts)) - c * (size - head)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _for_likeness(
     size: int,
     codes: Codes,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numba
 
 from sfumato.data.rules import RuleKind
+from sfumato.kernels.compiling import inner_numpy
 from sfumato.kernels.diversity import TOLERANCE, Codes, Counts, distinct
 from sfumato.kernels.layout import APART
 from sfumato.kernels.ruletable import RuleTable, rule_table
@@ -48,7 +49,7 @@ def group_ok(
     return True
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _presence_ok(size: int, population: int, line: int, table: RuleTable) -> bool:
     """Whether the share of the matching people who are in the table is in bounds."""
     if population <= 0:
@@ -58,7 +59,7 @@ def _presence_ok(size: int, population: int, line: int, table: RuleTable) -> boo
     return lower - TOLERANCE <= share <= upper + TOLERANCE
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _view_ok(
     size: int,
     codes: Codes,

@@ -8,10 +8,10 @@ counting the first and last run of each value does it, whatever the number of va
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from sfumato.kernels.boxes import FLAT, TREE, AxisTables, run_cost, set_cost
+from sfumato.kernels.compiling import inner
 from sfumato.kernels.records import TAG, Records
 from sfumato.kernels.sorting import LOWER, POSITION, sort_keys
 from sfumato.kernels.space import (
@@ -51,7 +51,7 @@ EACH_RECORD = -1
 NOTHING = np.int64(np.iinfo(np.int32).max)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def line_up_records(
     ground: Ground, records: Records, j: int, low: int, end: int, desk: Desk
 ) -> None:
@@ -78,7 +78,7 @@ def line_up_records(
             spare[w, low + i] = planes[w, low + at]
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def most_frequent_first(planes: Ints, low: int, n: int, wide: Ints) -> None:
     """Reorder sorted keys by the weight of their value; equal ones by code."""
     tag = len(planes) - 1
@@ -104,7 +104,7 @@ def most_frequent_first(planes: Ints, low: int, n: int, wide: Ints) -> None:
     sort_keys(wide[KEYS], wide[SPARE], n, heaviest)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def find_runs(
     ground: Ground, spare: Ints, j: int, level: int, low: int, n: int, wide: Ints
 ) -> int:
@@ -132,7 +132,7 @@ def find_runs(
     return runs
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def one_run_each(n: int, wide: Ints) -> int:
     """Make every record of a line its own run."""
     for i in range(n):
@@ -142,7 +142,7 @@ def one_run_each(n: int, wide: Ints) -> int:
     return n
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def cost_runs(
     ground: Ground, spare: Ints, low: int, runs: int, singles: bool, desk: Desk
 ) -> None:
@@ -166,7 +166,7 @@ def cost_runs(
             cost_lines(ground.tables, e, runs, singles, desk.runs, desk.costs)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def cost_lines(
     tables: AxisTables, e: int, count: int, singles: bool, runs: Codes, costs: Floats
 ) -> None:
@@ -197,7 +197,7 @@ def cost_lines(
         costs[TAIL, run] += cost
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def find_extremes(
     plane: Ints,
     shift: int,
@@ -218,7 +218,7 @@ def find_extremes(
         runs[RUN_HIGH, run] = highest
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def cost_sets(
     tables: AxisTables,
     e: int,
@@ -242,7 +242,7 @@ def cost_sets(
         costs[TAIL, run] += set_cost(tables, e, seen)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def count_sets(
     plane: Ints,
     shift: int,

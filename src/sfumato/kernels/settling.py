@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.boxes import FLAT
+from sfumato.kernels.compiling import inner
 from sfumato.kernels.harvesting import Field, Harvest, count_values
 from sfumato.kernels.pools import Law
 from sfumato.kernels.terrain import SHAPE, Terrain, run_loss, set_loss
@@ -59,7 +60,7 @@ def add_parts(terrain: Terrain, released: Released, parts: Ints) -> None:
         add_part(terrain, released, parts[i, 0], parts[i, 1], parts[i, 2])
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def add_part(
     terrain: Terrain, released: Released, g: int, item: int, rows: int
 ) -> None:
@@ -78,7 +79,7 @@ def add_part(
         released.values[g, j] |= np.uint64(1) << np.uint64(code & 63)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def cost_joined(
     terrain: Terrain, released: Released, g: int, low: Codes, high: Codes, values: Words
 ) -> float:
@@ -133,7 +134,7 @@ def settle(
             add_part(terrain, released, g, item, rows)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def cheapest(
     field: Field,
     law: Law,
@@ -154,7 +155,7 @@ def cheapest(
     return -1
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def may_take(
     field: Field,
     law: Law,

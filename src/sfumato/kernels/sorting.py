@@ -10,6 +10,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.kernels.compiling import inner
+
 LOWER = 32
 POSITION = (1 << LOWER) - 1
 FEW = 24
@@ -41,7 +43,7 @@ def sort_keys(keys: Ints, spare: Ints, n: int, highest: int) -> None:
             keys[i] = spare[i]
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _insert(keys: Ints, n: int) -> None:
     for i in range(1, n):
         key = keys[i]
@@ -53,7 +55,7 @@ def _insert(keys: Ints, n: int) -> None:
         keys[at] = key
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _pass(source: Ints, target: Ints, n: int, shift: int, counts: Ints) -> None:
     for digit in range(DIGITS):
         counts[digit] = 0

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.boxes import FLAT, AxisTables, run_cost, set_cost
+from sfumato.kernels.compiling import inner
 from sfumato.kernels.records import TAG
 from sfumato.kernels.rules import RuleTable
 
@@ -132,7 +132,7 @@ def make_judge(
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def weight_of(planes: Ints, low: int, high: int) -> int:
     """Rows behind a range of records."""
     tags = planes[len(planes) - 1, low:high]
@@ -142,7 +142,7 @@ def weight_of(planes: Ints, low: int, high: int) -> int:
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def measure_box(ground: Ground, planes: Ints, low: int, high: int, desk: Desk) -> float:
     """Find the box of a range of records; its cost, summed over the axes."""
     box = desk.box
@@ -168,7 +168,7 @@ def measure_box(ground: Ground, planes: Ints, low: int, high: int, desk: Desk) -
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def extremes(plane: Ints, shift: int, mask: int) -> tuple[int, int]:
     """The lowest and highest code of a range of records on one axis."""
     lowest = np.int64(mask)
@@ -180,7 +180,7 @@ def extremes(plane: Ints, shift: int, mask: int) -> tuple[int, int]:
     return lowest, highest
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def few_values(plane: Ints, shift: int, mask: int) -> int:
     """How many values occur on a flat axis with at most `BITS` of them."""
     bits = np.int64(0)
@@ -189,7 +189,7 @@ def few_values(plane: Ints, shift: int, mask: int) -> int:
     return ones(bits)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def ones(bits: int) -> int:
     """How many bits are set: sums in pairs, fours, eights, then all of them."""
     bits -= (bits >> 1) & 0x5555555555555555
@@ -201,7 +201,7 @@ def ones(bits: int) -> int:
     return bits & 0x7F
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def many_values(plane: Ints, shift: int, mask: int, flat: Codes) -> int:
     """How many values occur on a flat axis with any number of them."""
     count = np.int64(0)

@@ -6,6 +6,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.kernels.compiling import inner
 from sfumato.kernels.greedy import (
     Box,
     Histograms,
@@ -65,7 +66,7 @@ def split_segments(
     return open_segments, settled
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def split(
     space: Space, rows: Ints, first: Box, second: Box, whole: Box, room: Histograms
 ) -> int:
@@ -82,7 +83,7 @@ def split(
     return _corrected(space, rows, _partition(rows, side), first, second, room)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _enclose(space: Space, rows: Ints, box: Box) -> float:
     """Make a box the box of these rows; returns its loss."""
     empty(box)
@@ -91,7 +92,7 @@ def _enclose(space: Space, rows: Ints, box: Box) -> float:
     return loss(space, box)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _sides(space: Space, rows: Ints, first: Box, second: Box) -> npt.NDArray[np.uint8]:
     """Assign each row to the nearer of two boxes that grow from distant points."""
     one, other = _distant(space, rows)
@@ -120,7 +121,7 @@ def _sides(space: Space, rows: Ints, first: Box, second: Box) -> npt.NDArray[np.
     return side
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _distant(space: Space, rows: Ints) -> tuple[int, int]:
     """Two rows far apart: from the first row to the farthest, a few times."""
     one, other = 0, 0
@@ -131,7 +132,7 @@ def _distant(space: Space, rows: Ints) -> tuple[int, int]:
     return one, other
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _partition(rows: Ints, side: npt.NDArray[np.uint8]) -> int:
     """Put the rows of the first side first, keeping their order."""
     moved = rows.copy()
@@ -144,7 +145,7 @@ def _partition(rows: Ints, side: npt.NDArray[np.uint8]) -> int:
     return len(rows) - np.sum(side)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _corrected(
     space: Space, rows: Ints, middle: int, first: Box, second: Box, room: Histograms
 ) -> int:
@@ -164,7 +165,7 @@ def _corrected(
     return _borrow(space, rows, len(rows) - middle, second, room)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _swap_sides(rows: Ints, middle: int) -> None:
     moved = rows.copy()
     rest = len(rows) - middle
@@ -172,7 +173,7 @@ def _swap_sides(rows: Ints, middle: int) -> None:
     rows[rest:] = moved[:middle]
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _borrow(space: Space, rows: Ints, middle: int, box: Box, room: Histograms) -> int:
     """Move the nearest rows of the second side to the first until it meets the rules."""
     lender = rows[middle:].copy()
@@ -194,7 +195,7 @@ def _borrow(space: Space, rows: Ints, middle: int, box: Box, room: Histograms) -
     return middle if meets and rows_ok(space, rows[middle:], room) else 0
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _heap(near: Floats) -> Ints:
     """Positions as a heap: the nearest first, of equals the first."""
     heap = np.arange(len(near))
@@ -203,7 +204,7 @@ def _heap(near: Floats) -> Ints:
     return heap
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _sink(near: Floats, heap: Ints, at: int, size: int) -> None:
     """Let the entry at a place of a heap sink to where it belongs."""
     while True:
@@ -218,6 +219,6 @@ def _sink(near: Floats, heap: Ints, at: int, size: int) -> None:
         at = child
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _before(near: Floats, one: int, other: int) -> bool:
     return near[one] < near[other] or (near[one] == near[other] and one < other)

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.hierarchies.axis import Axis, Shape
 from sfumato.kernels.boxes import FLAT, TREE, axis_tables
+from sfumato.kernels.compiling import inner
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
@@ -85,7 +85,7 @@ def run_losses(axis: Axis) -> Floats:
     return axis.weight * losses
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def run_loss(terrain: Terrain, j: int, low: int, high: int) -> float:
     """The loss of a cell over the codes low … high of a tree or free axis."""
     start = terrain.axes[PAIRS, j]
@@ -94,7 +94,7 @@ def run_loss(terrain: Terrain, j: int, low: int, high: int) -> float:
     return long_run_loss(terrain, j, low, high)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def long_run_loss(terrain: Terrain, j: int, low: int, high: int) -> float:
     """The same on an axis without a table of runs."""
     if low == high:
@@ -115,7 +115,7 @@ def long_run_loss(terrain: Terrain, j: int, low: int, high: int) -> float:
     return length * terrain.real[j]
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def set_loss(terrain: Terrain, j: int, values: int) -> float:
     """The loss of a cell that shows a set of so many values of a flat axis."""
     return values * terrain.real[j] if values > 1 else 0.0

@@ -11,6 +11,7 @@ import numba
 import numpy as np
 
 from sfumato.kernels.boxes import FREE
+from sfumato.kernels.compiling import inner
 from sfumato.kernels.cuts_gain import STEPS, levels, mark
 from sfumato.kernels.judging import (
     clear_left,
@@ -82,7 +83,7 @@ def trim_groups(
             step += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def trim_once(
     ground: Ground,
     records: Records,
@@ -128,7 +129,7 @@ def trim_once(
     return rows, best * rows
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def trim_axis(
     ground: Ground,
     records: Records,
@@ -173,7 +174,7 @@ def trim_axis(
     return best, rows
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def trim_line(
     ground: Ground,
     records: Records,
@@ -218,7 +219,7 @@ def trim_line(
     return best, rows
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def neighbor(part: int, run: int) -> int:
     """Where the cost of what stays is found."""
     if part == TAIL:
@@ -226,7 +227,7 @@ def neighbor(part: int, run: int) -> int:
     return run - 1 if part == HEAD else run
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def removal_ok(
     ground: Ground,
     records: Records,

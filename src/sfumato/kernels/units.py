@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.boxes import FLAT, AxisTables, run_cost, set_cost
+from sfumato.kernels.compiling import inner
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
@@ -70,7 +71,7 @@ def new_boxes(tables: AxisTables, number: int) -> Box:
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def clear(box: Box, g: int) -> None:
     """Take everything out of box g."""
     box.low[g] = np.iinfo(np.int32).max
@@ -79,7 +80,7 @@ def clear(box: Box, g: int) -> None:
     box.words[g] = 0
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def bits(word: int) -> int:
     """How many bits are set."""
     found = 0
@@ -89,7 +90,7 @@ def bits(word: int) -> int:
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def fresh_values(units: Units, box: Box, g: int, j: int, u: int) -> int:
     """How many values of flat axis j unit u adds to box g."""
     at = units.tables.word_start[j]
@@ -103,7 +104,7 @@ def fresh_values(units: Units, box: Box, g: int, j: int, u: int) -> int:
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def run_loss(units: Units, j: int, low: int, high: int) -> float:
     """The scaled loss of a cell over the codes low … high of a tree or free axis."""
     start = units.pair_start[j]
@@ -114,7 +115,7 @@ def run_loss(units: Units, j: int, low: int, high: int) -> float:
     return units.scale[j] * run_cost(units.tables, j, low, high)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def set_loss(units: Units, j: int, count: int) -> float:
     """The scaled loss of a cell that shows `count` values of a flat axis."""
     if count <= 1:
@@ -122,7 +123,7 @@ def set_loss(units: Units, j: int, count: int) -> float:
     return units.scale[j] * set_cost(units.tables, j, count)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def cell_with(units: Units, box: Box, g: int, j: int, u: int) -> float:
     """The loss of the cell of box g on axis j once it holds unit u as well."""
     if units.tables.shape[j] == FLAT:
@@ -131,7 +132,7 @@ def cell_with(units: Units, box: Box, g: int, j: int, u: int) -> float:
     return run_loss(units, j, low, max(box.high[g, j], units.high[u, j]))
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def cell(units: Units, box: Box, g: int, j: int) -> float:
     """The loss of the cell of box g on axis j."""
     if units.tables.shape[j] == FLAT:
@@ -139,7 +140,7 @@ def cell(units: Units, box: Box, g: int, j: int) -> float:
     return run_loss(units, j, box.low[g, j], box.high[g, j])
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def put(units: Units, box: Box, g: int, u: int, changed: Ints) -> None:
     """Stretch box g to hold unit u; marks the axes that changed."""
     for j in range(units.axes):
@@ -156,7 +157,7 @@ def put(units: Units, box: Box, g: int, u: int, changed: Ints) -> None:
             changed[j] = 1
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _put_values(units: Units, box: Box, g: int, j: int, u: int) -> None:
     at = units.tables.word_start[j]
     if len(units.sets) == 0:
@@ -168,7 +169,7 @@ def _put_values(units: Units, box: Box, g: int, j: int, u: int) -> None:
             box.words[g, w] |= units.sets[u, w]
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def joined_cell(units: Units, box: Box, g: int, h: int, j: int) -> float:
     """The loss on axis j of a cell that covers boxes g and h."""
     if units.tables.shape[j] == FLAT:
@@ -181,7 +182,7 @@ def joined_cell(units: Units, box: Box, g: int, h: int, j: int) -> float:
     return run_loss(units, j, low, max(box.high[g, j], box.high[h, j]))
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def join(units: Units, box: Box, g: int, h: int) -> None:
     """Stretch box g to cover box h."""
     for w in range(box.words.shape[1]):

@@ -11,6 +11,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.kernels.compiling import inner_numpy
 from sfumato.kernels.diversity import Codes, Counts
 from sfumato.kernels.layout import (
     DOMAIN,
@@ -74,7 +75,7 @@ def view_ok(
     return True
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _value_of(code: int, v: int, heads: Counts, whole: Counts) -> int:
     """The value (of a combination) behind a code that may stand for a pair."""
     pairs = heads[v, PAIRS]
@@ -126,7 +127,7 @@ def _gather(
     return m, _number_of(persons, size) if pairs >= 0 else size
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _number_of(persons: Counts, n: int) -> int:
     """How many different persons there are; sorts them (by Shell's method)."""
     gap = n // 2
