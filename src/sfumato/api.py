@@ -20,6 +20,7 @@ from sfumato.io.read import delimiter_of, read_source
 from sfumato.io.write import format_of, hash_file
 from sfumato.models.base import OutputModel
 from sfumato.pipeline.certified import every_column
+from sfumato.pipeline.expanding import expanded, from_record
 from sfumato.pipeline.manifest import requirements as requirement_records
 from sfumato.pipeline.manifest import risk as risk_of
 from sfumato.pipeline.question import SOURCE_VALUES, Private, Question
@@ -197,11 +198,13 @@ def check(
             hint="Give a policy, or requirements such as k=5.",
         )
     form = asked.operator_instance().form
+    private = _private(groups, source, swapped=form is Form.SWAPPED)
+    models = expanded(models, from_record(private.source_values))
     question = Question(
         asked,
         models,
         _base(base, asked),
-        _private(groups, source, swapped=form is Form.SWAPPED),
+        private,
         form,
         every_column=every_column(asked),
     )

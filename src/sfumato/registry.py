@@ -34,6 +34,7 @@ CATALOGUE = {
         "delta-presence": "sfumato.models.delta_presence:DeltaPresence",
         "range-disclosure": "sfumato.models.range_disclosure:RangeDisclosure",
         "lkc": "sfumato.models.lkc:Lkc",
+        "diversity": "sfumato.models.diversity:Diversity",
         "differential-privacy": (
             "sfumato.models.differential_privacy:DifferentialPrivacy"
         ),
@@ -55,6 +56,7 @@ CATALOGUE = {
         "oka": "sfumato.algorithms.oka:Oka",
         "tgc": "sfumato.algorithms.tgc:Tgc",
         "mdav": "sfumato.algorithms.mdav:Mdav",
+        "diva": "sfumato.algorithms.diva:Diva",
         "harvest": "sfumato.algorithms.harvest:Harvest",
         "best": "sfumato.algorithms.best:Best",
     },

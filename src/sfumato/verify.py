@@ -9,7 +9,7 @@ judged by the rows that match it whatever the missing cells stand for.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -23,7 +23,15 @@ from sfumato.errors import DataError
 from sfumato.hierarchies.axis import Axis, CodedAxis
 from sfumato.hierarchies.cover import cover_matrix
 from sfumato.hierarchies.rollup import roll_up
-from sfumato.models.base import Groups, Histogram, OutputModel, Scope, Verdict
+from sfumato.models.base import (
+    Groups,
+    Histogram,
+    Matching,
+    OutputModel,
+    Scope,
+    Target,
+    Verdict,
+)
 from sfumato.models.groups import build_groups
 
 Codes = npt.NDArray[np.int32]
@@ -80,6 +88,8 @@ class Evidence:
     """How often each sensitive value occurs in the source, where it is known."""
     missing_any: bool = False
     rows: int = 0
+    shown: Mapping[str, Cells] = field(default_factory=dict)
+    """The published columns that requirements count values of, by name."""
 
     @cached_property
     def tuples(self) -> tuple[Rows, Codes]:
@@ -104,7 +114,23 @@ class Proof:
 def prove(evidence: Evidence, models: Sequence[OutputModel]) -> Proof:
     """Ask every model about a published table."""
     groups = groups_of(evidence, models)
+    asked = [target for model in models for target in model.targets()]
+    if asked:
+        found = {target: _matching(evidence, target) for target in asked}
+        groups = replace(groups, matching=found)
     return Proof(tuple(model.verify(groups) for model in models), groups)
+
+
+def _matching(evidence: Evidence, target: Target) -> Matching:
+    """The rows of each group whose published texts are exactly those of a target."""
+    group_of, _ = evidence.tuples
+    found = np.ones(evidence.rows, dtype=np.bool_)
+    for name, value in target:
+        column = evidence.shown[name]
+        same = np.array([text == value for text in column.texts], dtype=np.bool_)
+        found &= same[column.codes]
+    count = int(group_of.max(initial=-1)) + 1
+    return Matching(np.bincount(group_of[found], minlength=count))
 
 
 def groups_of(evidence: Evidence, models: Sequence[OutputModel]) -> Groups:

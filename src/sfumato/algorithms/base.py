@@ -17,6 +17,7 @@ from sfumato.errors import (
     InfeasibleError,
     PolicyError,
     RefusedError,
+    SearchError,
 )
 from sfumato.hierarchies.rollup import roll_up
 from sfumato.models.base import Scope
@@ -32,6 +33,8 @@ class Algorithm(ABC):
     sentence: ClassVar[str]
     certifies: ClassVar[frozenset[str]] = frozenset()
     """The process models whose guarantee its releases have."""
+    keeps_values: ClassVar[bool] = False
+    """Whether it sees to it that values are shown as often as `diversity` asks."""
 
     refine: float | bool = False
     """How much work goes into lowering the loss of what was found: nothing, 1 (or
@@ -53,14 +56,12 @@ class Algorithm(ABC):
         """Group the rows so that every requirement is met, or say why it cannot be."""
         self.check(request)
         self._refuse_refining()
+        self._refuse_counting(request)
         keep = rows_to_keep(request)
         part = request if len(keep) == request.rows else request.only(keep)
         solution = self.improved(part, self.search(part))
-        whole = Grouping(
-            _spread(solution.grouping.group_of, keep, request.rows),
-            solution.grouping.count,
-            solution.grouping.levels,
-        )
+        spread = _spread(solution.grouping.group_of, keep, request.rows)
+        whole = replace(solution.grouping, group_of=spread)
         _self_check(self, request, whole)
         return replace(solution, grouping=whole)
 
@@ -70,6 +71,19 @@ class Algorithm(ABC):
                 f"'{self.name}' cannot be refined: refinement looks at the data "
                 "outside the privacy budget.",
                 hint="Leave out 'refine', or name another algorithm.",
+            )
+
+    def _refuse_counting(self, request: Request) -> None:
+        """Refuse to promise how many rows show a value, unless the data decide it."""
+        targets = [target for model in request.models for target in model.targets()]
+        given = request.removable == 0 and all(
+            name in request.sensitive for target in targets for name, _ in target
+        )
+        if targets and not self.keeps_values and not given:
+            raise RefusedError(
+                f"'{self.name}' cannot promise how many rows show a value, and "
+                f"'diversity' asks for it {len(targets)} times.",
+                hint="Set algorithm.name to 'diva'.",
             )
 
     def improved(self, request: Request, solution: Solution) -> Solution:
@@ -158,6 +172,13 @@ def _self_check(algorithm: Algorithm, request: Request, grouping: Grouping) -> N
     # What matches in the population shows in published cells only: `verify` counts it.
     for model in (m for m in request.models if m.scope is not Scope.POPULATION):
         verdict = model.verify(groups)
+        if not verdict.holds and model.targets():
+            raise SearchError(
+                f"'{algorithm.name}' did not meet {model.name}: "
+                f"{verdict.measured or 0:.0f} rows show the values, where "
+                f"{verdict.details['range'][0]} to {verdict.details['range'][1]} may.",
+                hint="Leave out fewer rows: lower publish.max_suppressed.",
+            )
         if not verdict.holds:
             raise GuaranteeError(
                 f"'{algorithm.name}' returned {verdict.offending} groups "

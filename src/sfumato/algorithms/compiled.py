@@ -71,9 +71,7 @@ def compile_rules(request: Request, rules: Sequence[Rule] | None = None) -> Comp
             codes[line] = _subject(request)
             continue
         axes[view], values = _values(request, view)
-        references[view] = value_shares(
-            axes[view], values, request.subject, missing_any=request.missing_any
-        )
+        references[view] = _reference(request.table or request, view)
         joint = _joint(request, view, values, axes[view].size)
         if request.subject is not None:
             joint, pairs[view] = _paired(joint, request.subject)
@@ -130,6 +128,12 @@ def _values(request: Request, view: View) -> tuple[Axis, Codes]:
     column = request.sensitive[view.column]
     axis, to_new = roll_up(column.axis, view.level)
     return axis, column.codes if view.level == 0 else to_new[column.codes]
+
+
+def _reference(request: Request, view: View) -> npt.NDArray[np.float64]:
+    """The distribution that groups are compared with: that of a whole request."""
+    axis, values = _values(request, view)
+    return value_shares(axis, values, request.subject, missing_any=request.missing_any)
 
 
 def _joint(

@@ -16,6 +16,7 @@ from sfumato.dp.ledger import Ledger
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.models.base import Groups, OutputModel, ProcessModel
 from sfumato.models.groups import build_groups
+from sfumato.models.targets import matching
 
 Progress = Callable[[str, float], None]
 """Called with what is being done and the share done, 0 … 1; may raise to cancel."""
@@ -52,6 +53,8 @@ class Request:
     progress: Progress = silent
     resolve: Callable[[str], Any] | None = None
     """Finds the class of another algorithm, for those that build on others."""
+    table: Request | None = None
+    """The request of which this is a part: groups are compared with its distribution."""
 
     @property
     def rows(self) -> int:
@@ -86,7 +89,7 @@ class Request:
         """The groups of a grouping, as the models see them."""
         names = tuple(self.sensitive)
         views = {view for model in self.models for view in model.views(names)}
-        return build_groups(
+        groups = build_groups(
             grouping.group_of,
             grouping.count,
             sensitive=self.sensitive,
@@ -94,6 +97,18 @@ class Request:
             subject=self.subject,
             population=population,
             missing_any=self.missing_any,
+        )
+        targets = {target for model in self.models for target in model.targets()}
+        if not targets:
+            return groups
+        return replace(
+            groups,
+            matching={
+                target: matching(
+                    target, grouping, quasi=self.quasi, sensitive=self.sensitive
+                )
+                for target in targets
+            },
         )
 
     def as_one_group(self) -> Groups:

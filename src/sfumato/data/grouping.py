@@ -28,6 +28,9 @@ class Grouping:
     nodes: npt.NDArray[np.int32] | None = None
     """(count, quasi-identifiers): the node that each group shows on each axis, where
     the algorithm decides that by itself; or None."""
+    hidden: npt.NDArray[np.bool_] | None = None
+    """(count, quasi-identifiers): cells that do not show their value although all
+    rows of the group share it; or None."""
 
     @property
     def kept(self) -> npt.NDArray[np.bool_]:

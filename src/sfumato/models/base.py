@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cached_property
@@ -31,6 +31,8 @@ TOLERANCE = 1e-9
 
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Target = tuple[tuple[str, str], ...]
+"""Columns and the value that a cell of each has to show, in the order of columns."""
 
 
 class Scope(StrEnum):
@@ -108,6 +110,16 @@ class Histogram:
         return reduced
 
 
+@dataclass(frozen=True, eq=False)
+class Matching:
+    """How many rows of each group meet a target."""
+
+    shown: Counts
+    """Rows whose published cells show every value of it."""
+    present: Counts | None = None
+    """Rows that have its values in the source, where that is known."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Groups:
     """All groups of a table, as a model sees them."""
@@ -129,6 +141,8 @@ class Groups:
     """All sensitive columns of the table."""
     total: int | None = None
     """How many rows, or persons, there are in all; None: as many as sizes add up to."""
+    matching: Mapping[Target, Matching] = field(default_factory=dict)
+    """The rows that show what models ask about (`OutputModel.targets`)."""
 
     @property
     def count(self) -> int:
@@ -236,6 +250,8 @@ class OutputModel(Model):
     needs_cells: ClassVar[bool] = False
     """Whether it is a promise about published cells, so that it says nothing of a
     table whose quasi-identifiers are published exactly."""
+    counts_values: ClassVar[bool] = False
+    """Whether it counts the rows that show certain values (`targets`)."""
     monotone_generalization: ClassVar[bool] = True
     """Whether merging two groups of a table that meets it gives a table that meets it
     (of rows, or of persons whose rows lie in one group)."""
@@ -246,8 +262,22 @@ class OutputModel(Model):
         """Itself, with what only the table tells filled in (a sampling fraction)."""
         return self
 
+    def expanded(
+        self, counts: Callable[[str], Mapping[str, int]], *, k: int
+    ) -> tuple[OutputModel, ...]:
+        """The requirements it stands for on a table.
+
+        `counts` says how often each value of a column occurs in the source, and `k` is
+        the smallest group that the other requirements allow.
+        """
+        return (self,)
+
     def views(self, sensitive: Sequence[str]) -> tuple[View, ...]:
         """The histograms it needs on a table with these sensitive columns."""
+        return ()
+
+    def targets(self) -> tuple[Target, ...]:
+        """The values whose rows it counts."""
         return ()
 
     @abstractmethod

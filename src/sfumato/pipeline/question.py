@@ -23,6 +23,7 @@ from sfumato.policy import Policy
 from sfumato.publish.anatomize import COUNT, GROUP
 from sfumato.publish.base import Form
 from sfumato.verify import (
+    Cells,
     Evidence,
     Population,
     Proof,
@@ -90,7 +91,16 @@ class Question:
             source_counts=self._source_counts(sensitive),
             missing_any=self.policy.data.missing_as == "any",
             rows=table.num_rows,
+            shown=self._shown(table),
         )
+
+    def _shown(self, table: pa.Table) -> dict[str, Cells]:
+        """The columns whose values requirements count."""
+        targets = [target for model in self.models for target in model.targets()]
+        names = list(dict.fromkeys(name for target in targets for name, _ in target))
+        require_columns(table, names, what="A requirement counts values: the table")
+        cells = coded_cells(table, names, self.policy.data.missing)
+        return dict(zip(names, cells, strict=True))
 
     def _anatomy(self, table: pa.Table, beside: Mapping[str, pa.Table]) -> Evidence:
         """Both tables in codes: the groups are published, the pairing is not."""
@@ -150,6 +160,7 @@ class Question:
         return {
             name: np.array([known.get(text, 0) for text in sensitive[name].axis.labels])
             for name, known in self.private.source_values.items()
+            if name in sensitive
         }
 
     def _population(self) -> Population | None:

@@ -34,6 +34,7 @@ from sfumato.pipeline.certified import (
     open_certificate,
     synthetic_draft,
 )
+from sfumato.pipeline.expanding import expanded, generated_columns, value_counts
 from sfumato.pipeline.population import population_path, read_population, shared_axes
 from sfumato.pipeline.prepare import (
     coded_table,
@@ -152,8 +153,9 @@ def _request(run: Run, table: Table, certificate: Certificate | None) -> Request
     subject = table.schema.subject
     share = run.policy.publish.max_suppressed
     weights = _weights(table)
-    models = tuple(
-        model.settled(rows=table.rows, weights=weights) for model in run.policy.models()
+    models = expanded(
+        [model.settled(rows=table.rows, weights=weights) for model in run.policy.models()],
+        lambda name: value_counts(table.columns[name]),
     )
     quasi, population = _quasi(run, table, models, certificate)
     everything = certificate is not None and certificate.algorithm.every_column
@@ -247,6 +249,12 @@ def _draft(
 def _refuse(operator: Operator, policy: Policy) -> None:
     """Refuse what this operator could not promise, before any work."""
     refuse_pairing(operator.form, policy.models())
+    if not operator.shows_shared and any(m.counts_values for m in policy.models()):
+        raise RefusedError(
+            f"'{operator.name}', as it is set, may show a value that not all rows of a "
+            "group have; 'diversity' counts the rows that show one.",
+            hint="Publish by 'generalize' with numbers = \"interval\", or 'suppress'.",
+        )
     if operator.form is Form.CELLS:
         return
     refuse_without_sensitive(operator.name, policy.names(Role.SENSITIVE))
@@ -261,7 +269,9 @@ def _refuse(operator: Operator, policy: Policy) -> None:
 def _question(
     run: Run, request: Request, material: Material, operator: Operator
 ) -> Question:
-    rows, private = material.rows, Private(source_values=_source_values(request))
+    rows, private = material.rows, Private(
+        source_values=_source_values(run.policy, request, material.table)
+    )
     whole = every_column(run.policy)
     if request.subject is not None and len(rows) and not whole:
         private = replace(private, subject=request.subject[rows])
@@ -277,12 +287,17 @@ def _question(
     )
 
 
-def _source_values(request: Request) -> dict[str, dict[str, int]]:
+def _source_values(
+    policy: Policy, request: Request, table: Table
+) -> dict[str, dict[str, int]]:
     """Counts of the source, for requirements that compare with the source."""
     names = tuple(request.sensitive)
     views = [view for model in request.models for view in model.views(names)]
     wanted = {view.column for view in views if view.reference == "source"}
-    return {name: _value_counts(request, name) for name in wanted}
+    generated = generated_columns(policy.models())
+    return {name: value_counts(table.columns[name]) for name in generated} | {
+        name: _value_counts(request, name) for name in wanted
+    }
 
 
 def _value_counts(request: Request, name: str) -> dict[str, int]:
@@ -332,6 +347,6 @@ def _proven(
         source_rows=kept[material.rows],
         group_of=group_of,
         subject_of=subject,
-        source_values=_source_values(request),
+        source_values=_source_values(found.policy, request, material.table),
         alternatives=found.solution.alternatives,
     )

@@ -87,6 +87,8 @@ def check_columns(
     for place, model in enumerate(models):
         if isinstance(model, OutputModel) and model.sensitive:
             _check_sensitive(policy, place, model)
+        if isinstance(model, OutputModel) and model.counts_values:
+            _check_counted(policy, place, model)
 
 
 def _check_present(policy: Checked, names: Sequence[str]) -> None:
@@ -142,6 +144,20 @@ def _check_sensitive(policy: Checked, place: int, model: OutputModel) -> None:
                 ("require", place, "on"),
                 f"names '{name}', which is not a sensitive column.",
                 hint=f"Sensitive are: {', '.join(sensitive)}.",
+            )
+
+
+def _check_counted(policy: Checked, place: int, model: OutputModel) -> None:
+    """Values are counted of columns that are published and coded."""
+    known = policy.names(Role.QUASI, Role.SENSITIVE)
+    generate = getattr(model, "generate", None)
+    named = [generate["column"]] if generate else list(getattr(model, "where", ()))
+    for name in named:
+        if name not in known:
+            raise policy.fault(
+                ("require", place, "generate" if generate else "where"),
+                f"names '{name}', which is neither a quasi-identifier nor sensitive.",
+                hint=f"It may name: {', '.join(known)}.",
             )
 
 

@@ -19,7 +19,7 @@ from sfumato.data.schema import Attribute, Role
 from sfumato.data.seeds import Seed
 from sfumato.data.table import Table
 from sfumato.errors import RefusedError
-from sfumato.hierarchies.axis import CodedAxis
+from sfumato.hierarchies.axis import STAR, CodedAxis
 
 Matrix = npt.NDArray[np.float64]
 
@@ -116,6 +116,11 @@ class Operator(ABC):
     sentence: ClassVar[str]
     form: ClassVar[Form] = Form.CELLS
 
+    @property
+    def shows_shared(self) -> bool:
+        """Whether a cell shows a value exactly where all rows of its group share it."""
+        return False
+
     @abstractmethod
     def publish(self, material: Material) -> Draft:
         """Make the published table."""
@@ -152,6 +157,11 @@ class Labels:
     index: npt.NDArray[np.int32] = field(
         default_factory=lambda: np.zeros(0, dtype=np.int32)
     )
+
+    def starred(self, hidden: npt.NDArray[np.bool_]) -> Labels:
+        """The same, with `*` for some groups."""
+        index = np.where(hidden, len(self.texts), self.index).astype(np.int32)
+        return Labels([*self.texts, STAR], index)
 
     def array(self) -> pa.Array:
         """As an Arrow dictionary, one cell per group."""

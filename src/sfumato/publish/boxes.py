@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.grouping import Grouping
-from sfumato.hierarchies.axis import CodedAxis, Shape
+from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
 
 Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
@@ -26,6 +26,8 @@ class Extent:
     """The level at which each group is shown, where the algorithm says so."""
     chosen: npt.NDArray[np.int32] | None = None
     """The node that each group shows, where the algorithm says so."""
+    hidden: npt.NDArray[np.bool_] | None = None
+    """Groups that do not show their value although all their rows share it."""
 
     @cached_property
     def bounds(self) -> tuple[Ints, Ints]:
@@ -41,6 +43,11 @@ class Extent:
     @property
     def single(self) -> npt.NDArray[np.bool_]:
         """Whether the group has one value only, and shows it."""
+        shown = self._agreed
+        return shown if self.hidden is None else shown & ~self.hidden
+
+    @property
+    def _agreed(self) -> npt.NDArray[np.bool_]:
         if self.chosen is not None:
             return self.chosen < self.coded.axis.size
         low, high = self.bounds
@@ -49,6 +56,14 @@ class Extent:
     @cached_property
     def nodes(self) -> Ints:
         """The node each group shows on a tree axis, or at its level on any axis."""
+        nodes = self._nodes
+        if self.hidden is None or not self.hidden.any():
+            return nodes
+        axis, hidden = self.coded.axis, np.flatnonzero(self.hidden)
+        return _with(nodes, hidden, _above(axis, nodes[hidden], self.bounds[0][hidden]))
+
+    @property
+    def _nodes(self) -> Ints:
         if self.chosen is not None:
             return self.chosen
         low, high = self.bounds
@@ -88,8 +103,8 @@ class Extent:
         if self.by_node:
             return axis.node_ncp[self.nodes]
         if axis.shape is Shape.FREE:
-            return axis.interval_ncp(*self.bounds)
-        return axis.set_ncp(self.set_sizes)
+            return self._with_hidden(axis.interval_ncp(*self.bounds))
+        return self._with_hidden(axis.set_ncp(self.set_sizes))
 
     def loss(self) -> Floats:
         """Generalized loss of each group's cell."""
@@ -97,8 +112,29 @@ class Extent:
         if self.by_node:
             return axis.node_loss[self.nodes]
         if axis.shape is Shape.FREE:
-            return axis.interval_ncp(*self.bounds)
-        return axis.set_loss(self.set_sizes)
+            return self._with_hidden(axis.interval_ncp(*self.bounds))
+        return self._with_hidden(axis.set_loss(self.set_sizes))
+
+    def _with_hidden(self, losses: Floats) -> Floats:
+        """Losses of cells; a hidden one tells nothing."""
+        return losses if self.hidden is None else np.where(self.hidden, 1.0, losses)
+
+
+def _above(axis: Axis, nodes: Ints, leaves: Ints) -> Ints:
+    """The lowest node over each leaf that is called otherwise than the one shown."""
+    names = np.array(axis.node_labels, dtype=object)
+    result = np.full(len(nodes), axis.root, dtype=np.int32)
+    for level in range(axis.height - 1, 0, -1):
+        at_level = axis.levels[level, leaves]
+        other = names[at_level] != names[nodes]
+        result[other] = at_level[other]
+    return result
+
+
+def _with(nodes: Ints, places: npt.NDArray[np.int64], changed: Ints) -> Ints:
+    copy = nodes.copy()
+    copy[places] = changed
+    return copy
 
 
 def _bits(mask: int) -> tuple[int, ...]:

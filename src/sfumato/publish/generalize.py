@@ -48,6 +48,10 @@ class Generalize(CellOperator):
         _one_of("numbers", self.numbers, NUMBERS)
         _one_of("flat", self.flat, FLAT)
 
+    @property
+    def shows_shared(self) -> bool:
+        return self.numbers == "interval"
+
     def show(self, material: Material, index: int) -> Shown:
         extent = extent_of(material, index)
         axis = extent.coded.axis
@@ -69,11 +73,10 @@ class Generalize(CellOperator):
         axis = extent.coded.axis
         if extent.by_node:
             return Labels(_texts(axis, axis.node_labels), extent.nodes)
-        if axis.shape is Shape.FREE:
-            return _intervals(extent)
-        if self.flat == "star":
+        if self.flat == "star" and axis.shape is Shape.FLAT:
             return starred(extent)
-        return _sets(extent)
+        shown = _intervals(extent) if axis.shape is Shape.FREE else _sets(extent)
+        return shown if extent.hidden is None else shown.starred(extent.hidden)
 
 
 def extent_of(material: Material, index: int) -> Extent:
@@ -82,7 +85,14 @@ def extent_of(material: Material, index: int) -> Extent:
     level = None if levels is None else levels[:, index]
     nodes = material.grouping.nodes
     chosen = None if nodes is None else nodes[:, index]
-    return Extent(material.quasi[index], material.grouping, level, chosen)
+    hidden = material.grouping.hidden
+    return Extent(
+        material.quasi[index],
+        material.grouping,
+        level,
+        chosen,
+        None if hidden is None else hidden[:, index],
+    )
 
 
 def starred(extent: Extent) -> Labels:

@@ -23,6 +23,10 @@ class Suppress(CellOperator):
     name: ClassVar[str] = "suppress"
     sentence: ClassVar[str] = "A cell shows its value where the whole group shares it."
 
+    @property
+    def shows_shared(self) -> bool:
+        return True
+
     def show(self, material: Material, index: int) -> Shown:
         extent = extent_of(material, index)
         loss = (~extent.single).astype(np.float64)

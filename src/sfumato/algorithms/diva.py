@@ -1,0 +1,311 @@
+"""DIVA: releases that keep values visible, by coloring a graph of constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sfumato.algorithms.base import Algorithm, Request, Solution
+from sfumato.algorithms.clusterings import Source
+from sfumato.algorithms.coloring import (
+    Budget,
+    Clustering,
+    NextNode,
+    OutOfBudgetError,
+    State,
+    clustering_of,
+    colorings,
+    fewest_choices,
+    in_order,
+    most_neighbors,
+)
+from sfumato.algorithms.constraints import Ints, Sigma
+from sfumato.algorithms.integrating import hide_excess, settle_rest
+from sfumato.algorithms.parts import Judge, Maker, find, starry
+from sfumato.algorithms.space import require_whole_table
+from sfumato.data.grouping import Grouping
+from sfumato.errors import InfeasibleError, PolicyError, SearchError
+from sfumato.models.diversity import Diversity
+
+STRATEGIES = ("basic", "min-choice", "max-fan-out")
+LOSSES = ("ncp", "stars")
+MANY = 2_000
+"""Target rows beyond which clusters are cut by 'mondrian', whatever the base."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diva(Algorithm):
+    """Clusters that keep the values constraints ask for, then any algorithm.
+
+    Guarantee: every group meets every requirement on groups, and every value that
+    `diversity` names is shown as often as it asks. No row is left out for its sake.
+    Method: each constraint with a lower bound is a node of a graph; two with common
+    target rows are neighbors. A node is colored by a clustering: disjoint groups of its
+    target rows, as many as it needs, that break no upper bound. Nodes are taken in an
+    order (`strategy`), clusterings best first, and the search backtracks. Parts of the
+    graph that share no row are colored side by side. The remaining rows are grouped by
+    `base`; values that exceed an upper bound there are hidden in as few rows as a greedy
+    choice finds. Rows too few for a group join a cluster, or the search goes on.
+    Departs from the paper: nodes share clusters wherever they serve both; many target
+    rows are clustered by another algorithm; a cluster may hide a value that would break
+    another constraint, if all else fails.
+    Cost: `budget` rows are looked at, at most; then it ends without an answer.
+    Limits: greedy but for few target rows; which values must survive is known to whoever
+    reads the policy.
+    Reference: Milani, Huang and Chiang, Preserving Diversity in Anonymized Data, EDBT
+    2021.
+    """
+
+    name: ClassVar[str] = "diva"
+    sentence: ClassVar[str] = (
+        "Shows values as often as diversity constraints ask, by coloring their graph."
+    )
+    keeps_values: ClassVar[bool] = True
+
+    strategy: str = "max-fan-out"
+    """Which constraint comes next: "basic" (at random), "min-choice" (fewest
+    clusterings), "max-fan-out" (most uncolored neighbors)."""
+    base: str = "k-member"
+    """The algorithm for the rows that no constraint needs."""
+    loss: str = "ncp"
+    """What groups are to lose least of: "ncp", or "stars" for `suppress`."""
+    budget: int = 20_000_000
+    """How many rows the search may look at before it gives up."""
+
+    def __post_init__(self) -> None:
+        self._require_choice("strategy", self.strategy, STRATEGIES)
+        self._require_choice("loss", self.loss, LOSSES)
+        if self.base == self.name or not isinstance(self.base, str):
+            raise PolicyError(
+                f"{self.name}: 'base' is '{self.base}'.",
+                hint="Name another algorithm, such as 'k-member' or 'mondrian'.",
+            )
+        if not (isinstance(self.budget, int) and self.budget >= 1):
+            raise PolicyError(
+                f"{self.name}: 'budget' is {self.budget}.",
+                hint="'budget' must be a whole number of at least 1.",
+            )
+
+    def _require_choice(self, option: str, value: str, known: tuple[str, ...]) -> None:
+        if value not in known:
+            raise PolicyError(
+                f"{self.name}: '{option}' is '{value}'.",
+                hint=f"Choose one of: {', '.join(known)}.",
+            )
+
+    def check(self, request: Request) -> None:
+        require_whole_table(self.name, request)
+        if find(request, self.base).certifies:
+            raise PolicyError(
+                f"{self.name}: 'base' is '{self.base}', whose groups are private.",
+                hint="Name another algorithm, such as 'k-member' or 'mondrian'.",
+            )
+
+    def search(self, request: Request) -> Solution:
+        """Color, group the rest, hide what is too much."""
+        if request.rows == 0:
+            return Solution(grouping=Grouping(np.empty(0, dtype=np.int32), 0))
+        order = canonical_order(request)
+        task = Task.of(self, request.only(order))
+        task.sigma.refuse_impossible()
+        request.progress("coloring constraints", 0.0)
+        found = task.solved()
+        grouping, facts = task.grouping(found)
+        group_of = np.empty(request.rows, dtype=np.int32)
+        group_of[order] = grouping.group_of
+        return Solution(grouping=replace(grouping, group_of=group_of), facts=facts)
+
+
+def canonical_order(request: Request) -> Ints:
+    """Rows by their codes, so that their order in the table does not matter."""
+    keys = [coded.codes for coded in (*request.sensitive.values(), *request.quasi)]
+    if request.subject is not None:
+        keys.insert(0, request.subject)
+    return np.asarray(np.lexsort(keys), dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Clusters for the constraints, and groups of all other rows."""
+
+    diverse: Clustering
+    rest: Clustering
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Task:
+    """One run of the algorithm."""
+
+    options: Diva
+    request: Request
+    sigma: Sigma
+    source: Source
+    budget: Budget
+
+    @classmethod
+    def of(cls, options: Diva, request: Request) -> Task:
+        plain = tuple(m for m in request.models if not isinstance(m, Diversity))
+        part = replace(request, models=plain)
+        judge = Judge.of(part)
+        if options.loss == "stars":
+            part = replace(part, quasi=tuple(map(starry, part.quasi)))
+        base = find(request, options.base)()
+        quick = base if options.base == "mondrian" else find(request, "mondrian")()
+        sigma = Sigma.of(request, k=judge.minimum)
+        budget = Budget(options.budget)
+        source = Source(
+            sigma=sigma,
+            points=np.column_stack([coded.codes for coded in request.quasi]),
+            maker=Maker(replace(part, progress=_quiet), judge, base, quick, MANY),
+            seed=request.seed,
+            budget=budget,
+            random=options.strategy == "basic",
+        )
+        return cls(
+            options=options, request=request, sigma=sigma, source=source, budget=budget
+        )
+
+    def solved(self) -> Found:
+        """The first coloring whose remaining rows can be grouped."""
+        try:
+            for state in self._states():
+                found = self._completed(state)
+                if found is not None:
+                    return found
+        except OutOfBudgetError:
+            raise self._out_of_budget() from None
+        raise self._no_answer()
+
+    def _states(self) -> Iterator[State]:
+        """The parts of the graph colored side by side; then all ways, one by one."""
+        parts = self.sigma.components()
+        if len(parts) > 1:
+            with ThreadPoolExecutor(max_workers=self.request.threads) as pool:
+                states = list(pool.map(self._first, parts))
+            whole = State.empty(self.sigma)
+            for state, spent in states:
+                self.budget.add(spent)
+                for node, color in state.colors.items():
+                    whole.put(node, color)
+            yield whole
+        yield from self._all(self.sigma.nodes, self.budget)
+
+    def _first(self, nodes: tuple[int, ...]) -> tuple[State, Budget]:
+        budget = Budget(self.options.budget)
+        try:
+            for state in self._all(nodes, budget):
+                return state, budget
+        finally:
+            self.budget.failed.update(budget.failed)
+            self.budget.against.update(budget.against)
+        raise self._no_answer()
+
+    def _all(self, nodes: tuple[int, ...], budget: Budget) -> Iterator[State]:
+        source = replace(self.source, budget=budget)
+        state, choose = State.empty(self.sigma), self._next_node()
+        return colorings(state, nodes, source.candidates, choose, budget)
+
+    def _next_node(self) -> NextNode:
+        drawn = self.request.seed.child("nodes").permutation(self.sigma.count)
+        ways: dict[str, Callable[..., int]] = {
+            "basic": in_order(drawn.tolist()),
+            "min-choice": fewest_choices,
+            "max-fan-out": most_neighbors,
+        }
+        return ways[self.options.strategy]
+
+    def _completed(self, state: State) -> Found | None:
+        """The clusters of a coloring, and the rest grouped, if it can be."""
+        points = self.source.points
+        colors = [state.colors[node] for node in sorted(state.colors)]
+        clusters = [cluster for color in colors for cluster in color.clusters()]
+        hidden = [line for color in colors for line in color.hidden]
+        diverse = clustering_of(
+            self.sigma, points, clusters, np.array(hidden) if hidden else None
+        )
+        settled = settle_rest(self.sigma, points, self.source.maker.judge, diverse)
+        if settled is None:
+            return None
+        self.request.progress("grouping the rest", 0.5)
+        used = np.zeros(self.request.rows, dtype=np.bool_)
+        used[settled.rows] = True
+        rest = self._rest(np.flatnonzero(~used))
+        if rest is None:
+            return None
+        return Found(settled, hide_excess(self.sigma, points, settled, rest))
+
+    def _rest(self, rows: Ints) -> Clustering | None:
+        """The remaining rows, grouped by the base."""
+        maker = self.source.maker
+        loud = replace(maker, request=replace(maker.request, progress=self._progress))
+        seed = self.request.seed.child("rest")
+        groups = loud.groups(rows, seed=seed, quick=False) if len(rows) else []
+        if len(rows) and not groups:
+            return None
+        return clustering_of(self.sigma, self.source.points, groups)
+
+    def _progress(self, step: str, share: float) -> None:
+        self.request.progress(step, 0.5 + share / 2)
+
+    def grouping(self, found: Found) -> tuple[Grouping, dict[str, Any]]:
+        """The groups of all rows, and what there is to say about them."""
+        parts = (found.diverse, found.rest)
+        rows = np.concatenate([part.rows for part in parts])
+        sizes = np.concatenate([part.sizes for part in parts])
+        hidden = np.concatenate([part.hidden for part in parts])
+        group_of = np.empty(self.request.rows, dtype=np.int32)
+        group_of[rows] = np.repeat(np.arange(len(sizes)), sizes)
+        made = Grouping(group_of, len(sizes), hidden=hidden if hidden.any() else None)
+        return made, self._facts(found, hidden, sizes)
+
+    def _facts(self, found: Found, hidden: Any, sizes: Ints) -> dict[str, Any]:
+        return {
+            "constraints": self.sigma.count,
+            "conflict_rate": self.sigma.conflict_rate,
+            "components": len(self.sigma.components()),
+            "clusterings_tried": self.budget.tried,
+            "backtracks": self.budget.backtracks,
+            "diverse_groups": found.diverse.count,
+            "diverse_rows": len(found.diverse.rows),
+            "hidden_cells": int(hidden.sum(axis=1) @ sizes),
+            "stars": int(found.diverse.stars.sum() + found.rest.stars.sum()),
+        }
+
+    def _no_answer(self) -> InfeasibleError | SearchError:
+        names = self._in_conflict()
+        if not self.source.maker.judge.plain:
+            return SearchError(
+                f"No release was found that meets {self.sigma.count} diversity "
+                f"constraints beside the other requirements; in conflict: {names}.",
+                hint="Lower at_least or raise at_most of one of them.",
+            )
+        return InfeasibleError(
+            f"No table with groups of {self.sigma.k} rows meets all "
+            f"{self.sigma.count} diversity constraints: every way was tried; "
+            f"in conflict: {names}.",
+            hint="Lower at_least or raise at_most of one of them, or lower k.",
+        )
+
+    def _out_of_budget(self) -> SearchError:
+        return SearchError(
+            f"Not found within the budget of {self.options.budget} rows, after "
+            f"{self.budget.tried} clusterings for {self.sigma.count} diversity "
+            f"constraints; whether there is a release is not known. In conflict: "
+            f"{self._in_conflict()}.",
+            hint="Raise algorithm.budget, or relax one of the constraints named.",
+        )
+
+    def _in_conflict(self) -> str:
+        """The constraints that were left without a color, and who was in the way."""
+        failed = [node for node, _ in self.budget.failed.most_common(3)]
+        others = [n for n, _ in self.budget.against.most_common(5) if n not in failed]
+        numbers = sorted({*failed, *others[:3]})
+        return "; ".join(map(self.sigma.name, numbers)) or "the rows left over"
+
+
+def _quiet(_step: str, _share: float) -> None:
+    """Progress of parts that nobody watches."""

@@ -1,0 +1,217 @@
+"""Diversity constraints: how often a value must and may survive."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from sfumato.data.rules import Rule
+from sfumato.models.base import (
+    TOLERANCE,
+    Feasibility,
+    Groups,
+    OutputModel,
+    Scope,
+    Target,
+    Verdict,
+)
+from sfumato.models.generated import CLASSES, KEYS, ranges
+
+Amount = int | float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diversity(OutputModel):
+    """The rows whose cells show certain values are neither too few nor too many.
+
+    Guarantee: between `at_least` and `at_most` published rows show exactly the values
+    of `where`. A whole number counts rows, a number with a decimal point is a share of
+    the published rows.
+    Method: a group shows a quasi-identifier's value for all of its rows or for none;
+    a sensitive value is shown as it is, so that the data alone decide. `generate` stands
+    for one constraint on every value of a column, in one of three classes.
+    Limits: says nothing about privacy; require k-anonymity beside it. A missing cell
+    shows no value.
+    Reference: Milani, Huang and Chiang, Preserving Diversity in Anonymized Data, EDBT
+    2021, definition 2.3; the classes are those of Stoyanovich, Yang and Jagadish 2018.
+    """
+
+    name: ClassVar[str] = "diversity"
+    sentence: ClassVar[str] = (
+        "The rows that show certain values are neither too few nor too many."
+    )
+    blind_spot: ClassVar[str] = (
+        "It keeps groups of people visible; it protects nobody from being found."
+    )
+    scope: ClassVar[Scope] = Scope.TABLE
+    needs_cells: ClassVar[bool] = True
+    counts_values: ClassVar[bool] = True
+    monotone_generalization: ClassVar[bool] = False
+
+    where: Mapping[str, str | int | float] = field(default_factory=dict)
+    """The columns, and the value that each has to show."""
+    at_least: Amount = None
+    at_most: Amount = None
+    generate: Mapping[str, Any] | None = None
+    """A constraint on every value of a column: `column`, `class`, `tolerance`, `keep`,
+    `at_least`."""
+
+    def __post_init__(self) -> None:
+        self._require(
+            isinstance(self.where, Mapping),
+            "where is not a table.",
+            'Write where = { column = "value" }.',
+        )
+        self._require_bound("at_least", self.at_least)
+        self._require_bound("at_most", self.at_most)
+        if self.generate is not None:
+            self._require_generator(self.generate)
+            return
+        self._require(
+            bool(self.where),
+            "where is missing.",
+            'Write where = { column = "value" }, or generate = { column = … }.',
+        )
+        texts = {str(name): str(value) for name, value in self.where.items()}
+        object.__setattr__(self, "where", texts)
+        self._require_range()
+
+    def __hash__(self) -> int:
+        return hash((tuple(sorted(self.where.items())), self.at_least, self.at_most))
+
+    def parameters(self) -> dict[str, Any]:
+        return {key: value for key, value in super().parameters().items() if value != {}}
+
+    @property
+    def target(self) -> Target:
+        """The columns and values, in the order of columns."""
+        return tuple(sorted((name, str(value)) for name, value in self.where.items()))
+
+    def targets(self) -> tuple[Target, ...]:
+        self._require(
+            self.generate is None,
+            "generate stands for constraints that only the source can tell.",
+            "Give the private record: --groups private/rows.parquet.",
+        )
+        return (self.target,)
+
+    def expanded(
+        self, counts: Callable[[str], Mapping[str, int]], *, k: int
+    ) -> tuple[OutputModel, ...]:
+        """One constraint for each value of the column that k rows or more have."""
+        if self.generate is None:
+            return (self,)
+        column = str(self.generate["column"])
+        return tuple(
+            Diversity(where={column: value}, at_least=low, at_most=high)
+            for value, low, high in ranges(self.generate, counts(column), k=k)
+        )
+
+    def bounds(self, rows: int) -> tuple[int, int]:
+        """The fewest and the most rows allowed, of `rows` published ones."""
+        low, high = _count(self.at_least, rows, math.ceil), rows
+        if self.at_most is not None:
+            high = min(rows, _count(self.at_most, rows, math.floor))
+        return low, high
+
+    def verify(self, groups: Groups) -> Verdict:
+        rows = int(groups.rows.sum())
+        shown = int(groups.matching[self.targets()[0]].shown.sum())
+        low, high = self.bounds(rows)
+        return Verdict(low <= shown <= high, float(shown), 0, {"range": [low, high]})
+
+    def rules(self, sensitive: Sequence[str], *, subjects: bool) -> tuple[Rule, ...]:
+        """None: no group decides by itself, and `diva` looks at all of them."""
+        return ()
+
+    def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
+        present = whole.matching[self.targets()[0]].present
+        found = 0 if present is None else int(present.sum())
+        rows = int(whole.rows.sum())
+        low, _ = self.bounds(max(rows - removable, found))
+        if found < low:
+            return Feasibility(feasible=False, best=found, **self._too_few(found, low))
+        if set(self.where) <= set(whole.sensitive):
+            return self._decided(found, rows)
+        return Feasibility(feasible=True, best=found)
+
+    def _too_few(self, found: int, low: int) -> dict[str, str]:
+        columns = _listed(self.where)
+        return {
+            "message": f"{self.name} on {columns} needs {low} rows that show its "
+            f"values; the source has {found}.",
+            "hint": f"Lower at_least to {found}.",
+        }
+
+    def _decided(self, found: int, rows: int) -> Feasibility:
+        """Sensitive values are published as they are; no row is left out for this."""
+        _, high = self.bounds(rows)
+        return Feasibility(
+            feasible=found <= high,
+            best=found,
+            message=f"{self.name} on {_listed(self.where)} allows {high} rows that show "
+            f"its values; the source has {found}, published as they are.",
+            hint=f"Raise at_most to {found}.",
+        )
+
+    def _require_bound(self, name: str, value: Amount) -> None:
+        if value is None:
+            return
+        if isinstance(value, float):
+            self._require_share(name, value, zero=True)
+        self._require(
+            not isinstance(value, bool) and isinstance(value, int | float) and value >= 0,
+            f"{name} is {value}.",
+            f"{name} must be a number of rows, or a share from 0.0 to 1.0.",
+        )
+
+    def _require_range(self) -> None:
+        self._require(
+            self.at_least is not None or self.at_most is not None,
+            "neither at_least nor at_most is given.",
+            "Say how many rows must, or may, show the values of where.",
+        )
+        low, high = self.at_least, self.at_most
+        if low is not None and high is not None and type(low) is type(high):
+            self._require(
+                low <= high,
+                f"at_least is {low}, at_most is {high}.",
+                f"Lower at_least to {high}, or raise at_most to {low}.",
+            )
+
+    def _require_generator(self, generate: Mapping[str, Any]) -> None:
+        self._require(
+            isinstance(generate, Mapping) and isinstance(generate.get("column"), str),
+            "generate names no column.",
+            'Write generate = { column = "ethnicity", class = "proportional" }.',
+        )
+        strange = [key for key in generate if key not in KEYS]
+        self._require(
+            not strange,
+            f"generate has the key '{next(iter(strange), '')}'.",
+            f"It may have: {', '.join(KEYS)}.",
+        )
+        self._require_choice("class", str(generate.get("class", "proportional")), CLASSES)
+        self._require_share("tolerance", generate.get("tolerance", 0.2), zero=True)
+        self._require_share("keep", generate.get("keep", 1.0))
+        self._require(
+            not self.where and self.at_least is None and self.at_most is None,
+            "where, at_least and at_most say nothing beside generate.",
+            "Write them in a requirement of their own.",
+        )
+
+
+def _count(amount: Amount, rows: int, whole: Callable[[float], int]) -> int:
+    """An amount as a number of rows."""
+    if amount is None:
+        return 0
+    if isinstance(amount, int):
+        return amount
+    slack = TOLERANCE if whole is math.floor else -TOLERANCE
+    return whole(amount * rows + slack)
+
+
+def _listed(where: Mapping[str, Any]) -> str:
+    return ", ".join(f"'{name}'" for name in where)
