@@ -43,6 +43,10 @@ OPTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         },
         "k-member": {"defaults": {}, "furthest": {"seed": "furthest"}},
         "tgc": {"defaults": {}, "utility": {"preset": "TGCU", "size": 12}},
+        "diva": {
+            "defaults": {},
+            "stars": {"base": "mondrian", "loss": "stars", "strategy": "min-choice"},
+        },
         "generalize": {
             "defaults": {},
             "bounds": {"numbers": "bounds"},
@@ -63,6 +67,8 @@ _KLT_MODELS = "It knows sizes, distinct values and shares, and refuses other mod
 
 _KLT_SUBJECT = "It counts rows, and refuses tables with several rows per person."
 
+_NO_RULE = "No group by itself decides how many rows of a table show a value."
+
 EXCEPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
     {
         ("klt", "the order of rows does not matter"): _FILE_ORDER,
@@ -74,6 +80,8 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
             ): _KLT_SUBJECT
             for variant in ("defaults", "variant=boger-2020", "categories=hierarchy")
         },
+        ("diversity", "the NumPy form agrees with the compiled rules"): _NO_RULE,
+        ("diversity", "the compiled rules are safe with subjects"): _NO_RULE,
         ("generalize", "a cell contains the source value: mean"): _MEAN,
         ("generalize", "losses agree with their definition: mean"): _MEAN,
         ("generalize", "losses agree with their definition: bounds"): _BOUNDS,

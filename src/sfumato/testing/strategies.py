@@ -234,6 +234,15 @@ _L_DIVERSITY = st.one_of(
     _given(kind="recursive", l=st.integers(2, 3), c=_RATIOS),
 )
 
+_DIVERSITY = st.one_of(
+    _given(
+        where=st.sampled_from(["a", "b", "1", "0010"]).map(lambda text: {"q0": text}),
+        at_least=st.integers(0, 2),
+        at_most=st.integers(2, 5),
+    ),
+    _given(where={"q0": "a"}, at_least=_share(0, 0.3), at_most=_share(0.3, 1)),
+)
+
 PARAMETERS: Mapping[str, st.SearchStrategy[dict[str, Any]]] = MappingProxyType(
     {
         "k-anonymity": _given(k=st.integers(1, 5)),
@@ -256,6 +265,7 @@ PARAMETERS: Mapping[str, st.SearchStrategy[dict[str, Any]]] = MappingProxyType(
         "delta-presence": _given(lower=_share(0, 0.3), upper=_share(0.4, 1)),
         "range-disclosure": _given(r=_share(0.05, 1), at_most=_share(0.05, 1)),
         "differential-privacy": _given(epsilon=_share(0.1, 2), delta=1e-6),
+        "diversity": _DIVERSITY,
         "lkc": _given(l=st.integers(1, 3), k=st.integers(1, 4), c=_share(0.2, 1)),
     }
 )
