@@ -222,11 +222,9 @@ class Source:
 
     def _like(self, row: int) -> bytes:
         """Equal for rows that are as good as each other."""
-        return self.points[row].tobytes() + self.sigma.full[:, row].tobytes()
+        return bytes(self.points[row].tobytes() + self.sigma.full[:, row].tobytes())
 
-    def _minimal(
-        self, node: int, clusters: Sequence[Sequence[int]], need: int
-    ) -> bool:
+    def _minimal(self, node: int, clusters: Sequence[Sequence[int]], need: int) -> bool:
         """Whether all clusters are needed, and allowed."""
         counts = [int(self.sigma.full[node, list(c)].sum()) for c in clusters]
         total = sum(counts)

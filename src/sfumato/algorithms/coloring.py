@@ -118,7 +118,7 @@ class State:
     def clashing(self, color: Clustering) -> list[int]:
         """The constraints whose upper bounds a color would break."""
         over = self.counts + color.counts > self.sigma.upper
-        return np.flatnonzero(over).tolist()
+        return [int(number) for number in np.flatnonzero(over)]
 
     def put(self, node: int, color: Clustering) -> None:
         """Color a node."""

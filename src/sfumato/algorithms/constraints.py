@@ -85,7 +85,7 @@ class Sigma:
     def overlaps(self) -> Ints:
         """(constraints, constraints): rows that two targets have in common."""
         flags = self.fits.astype(np.float64)
-        return np.rint(flags @ flags.T).astype(np.int64)
+        return np.asarray(np.rint(flags @ flags.T), dtype=np.int64)
 
     @cached_property
     def neighbors(self) -> tuple[frozenset[int], ...]:

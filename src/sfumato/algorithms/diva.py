@@ -79,12 +79,12 @@ class Diva(Algorithm):
     def __post_init__(self) -> None:
         self._require_choice("strategy", self.strategy, STRATEGIES)
         self._require_choice("loss", self.loss, LOSSES)
-        if self.base == self.name or not isinstance(self.base, str):
+        if self.base == self.name:
             raise PolicyError(
                 f"{self.name}: 'base' is '{self.base}'.",
                 hint="Name another algorithm, such as 'k-member' or 'mondrian'.",
             )
-        if not (isinstance(self.budget, int) and self.budget >= 1):
+        if not (self.budget >= 1 and self.budget % 1 == 0):
             raise PolicyError(
                 f"{self.name}: 'budget' is {self.budget}.",
                 hint="'budget' must be a whole number of at least 1.",

@@ -82,7 +82,9 @@ class Diversity(OutputModel):
         return hash((tuple(sorted(self.where.items())), self.at_least, self.at_most))
 
     def parameters(self) -> dict[str, Any]:
-        return {key: value for key, value in super().parameters().items() if value != {}}
+        return {
+            key: value for key, value in super().parameters().items() if value != {}
+        }
 
     @property
     def target(self) -> Target:
@@ -132,18 +134,19 @@ class Diversity(OutputModel):
         rows = int(whole.rows.sum())
         low, _ = self.bounds(max(rows - removable, found))
         if found < low:
-            return Feasibility(feasible=False, best=found, **self._too_few(found, low))
+            return self._too_few(found, low)
         if set(self.where) <= set(whole.sensitive):
             return self._decided(found, rows)
         return Feasibility(feasible=True, best=found)
 
-    def _too_few(self, found: int, low: int) -> dict[str, str]:
-        columns = _listed(self.where)
-        return {
-            "message": f"{self.name} on {columns} needs {low} rows that show its "
-            f"values; the source has {found}.",
-            "hint": f"Lower at_least to {found}.",
-        }
+    def _too_few(self, found: int, low: int) -> Feasibility:
+        return Feasibility(
+            feasible=False,
+            best=found,
+            message=f"{self.name} on {_listed(self.where)} needs {low} rows that show "
+            f"its values; the source has {found}.",
+            hint=f"Lower at_least to {found}.",
+        )
 
     def _decided(self, found: int, rows: int) -> Feasibility:
         """Sensitive values are published as they are; no row is left out for this."""
@@ -162,7 +165,7 @@ class Diversity(OutputModel):
         if isinstance(value, float):
             self._require_share(name, value, zero=True)
         self._require(
-            not isinstance(value, bool) and isinstance(value, int | float) and value >= 0,
+            not isinstance(value, bool) and value >= 0,
             f"{name} is {value}.",
             f"{name} must be a number of rows, or a share from 0.0 to 1.0.",
         )
@@ -183,7 +186,7 @@ class Diversity(OutputModel):
 
     def _require_generator(self, generate: Mapping[str, Any]) -> None:
         self._require(
-            isinstance(generate, Mapping) and isinstance(generate.get("column"), str),
+            isinstance(generate.get("column"), str),
             "generate names no column.",
             'Write generate = { column = "ethnicity", class = "proportional" }.',
         )
@@ -193,7 +196,9 @@ class Diversity(OutputModel):
             f"generate has the key '{next(iter(strange), '')}'.",
             f"It may have: {', '.join(KEYS)}.",
         )
-        self._require_choice("class", str(generate.get("class", "proportional")), CLASSES)
+        self._require_choice(
+            "class", str(generate.get("class", "proportional")), CLASSES
+        )
         self._require_share("tolerance", generate.get("tolerance", 0.2), zero=True)
         self._require_share("keep", generate.get("keep", 1.0))
         self._require(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from importlib.metadata import version
 from typing import Any
@@ -11,10 +11,13 @@ import numpy as np
 
 from sfumato import registry
 from sfumato.algorithms.base import Algorithm, Request, Solution
+from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
+from sfumato.data.table import Table
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.metrics.base import Outcome
 from sfumato.models.base import Model, OutputModel, Verdict
+from sfumato.pipeline.bearing import Borne, loss_by
 from sfumato.pipeline.certified import Certificate
 from sfumato.policy import Policy
 from sfumato.publish.base import Draft, Form, Operator
@@ -28,6 +31,8 @@ LIMITS = (
 )
 PATHS = frozenset({"population"})
 """Parameters that name files of the steward's machine."""
+FEW_VALUES = 50
+"""The private record says who bears the loss for columns of so many values."""
 INSECURE = "Made with a guessable seed: not for publication."
 
 
@@ -45,6 +50,7 @@ class Findings:
     rows_in: int
     seed: Seed
     seconds: Mapping[str, float]
+    table: Table
     certificate: Certificate | None = None
     """Of a process model, where one is required."""
 
@@ -70,6 +76,18 @@ class Findings:
             return False
         algorithm = self.certificate.algorithm
         return algorithm.rows_per_subject > 1 and not algorithm.every_column
+
+    @property
+    def compares(self) -> bool:
+        """Whether cells may be compared with the source's, value by value."""
+        exact = self.operator.form is not Form.CELLS
+        return self.certificate is None and not (self.synthetic or exact)
+
+    @property
+    def least(self) -> int:
+        """Counts of fewer rows are not published: k, or the smallest group."""
+        k = _asked_k(self.request.models)
+        return k if k > 1 else int(self.proof.groups.sizes.min(initial=1))
 
     def outcome(self) -> Outcome:
         """The release in numbers, for the metrics.
@@ -106,6 +124,8 @@ def manifest(found: Findings) -> dict[str, Any]:
         "policy": found.policy.public_dict(),
         "known_limits": list(LIMITS),
     }
+    if found.compares and found.policy.report.loss_by:
+        record["loss_by"] = borne(found, found.policy.report.loss_by, found.least)
     if found.certificate is None and not found.synthetic:
         record["promise"] = found.operator.form.promise
     if found.certificate is not None:
@@ -118,7 +138,7 @@ def manifest(found: Findings) -> dict[str, Any]:
 
 def _published_verdicts(found: Findings) -> list[dict[str, Any]]:
     """Every verdict; what was measured on hidden subjects is left out."""
-    told = requirements(found.request.models, found.proof)
+    told = _with_source(found)
     if not found.subjects_hidden:
         return told
     kept = [{k: v for k, v in each.items() if k != "details"} for each in told]
@@ -153,6 +173,37 @@ def requirements(models: tuple[OutputModel, ...], proof: Proof) -> list[dict[str
         requirement(model, verdict)
         for model, verdict in zip(models, proof.verdicts, strict=True)
     ]
+
+
+def _with_source(found: Findings) -> list[dict[str, Any]]:
+    """Every requirement; those that count values also with the source's count."""
+    records = requirements(found.request.models, found.proof)
+    if not (found.compares and any(m.counts_values for m in found.request.models)):
+        return records
+    whole = found.request.as_one_group()
+    for model, record in zip(found.request.models, records, strict=True):
+        for target in model.targets():
+            present = whole.matching[target].present
+            count = 0 if present is None else int(present.sum())
+            record["details"]["source"] = count if count >= found.least else None
+    return records
+
+
+def borne(
+    found: Findings, columns: Iterable[str], at_least: int
+) -> dict[str, list[Borne]]:
+    """Who bears the loss, by the values of some columns."""
+    return {
+        name: loss_by(
+            name,
+            table=found.table,
+            request=found.request,
+            solution=found.solution,
+            draft=found.draft,
+            at_least=at_least,
+        )
+        for name in columns
+    }
 
 
 def requirement(model: Model, verdict: Verdict) -> dict[str, Any]:
@@ -234,7 +285,12 @@ def audit(found: Findings) -> dict[str, Any]:
             "source": _of_the_source(found),
             "requirements": measured,
         }
-    return {"seed": found.seed.hex(), "insecure_seed": found.seed.insecure}
+    record = {"seed": found.seed.hex(), "insecure_seed": found.seed.insecure}
+    if not found.compares:
+        return record
+    names = found.table.schema.names(Role.QUASI, Role.SENSITIVE)
+    few = [name for name in names if found.table.columns[name].size <= FEW_VALUES]
+    return record | {"loss_by": borne(found, few, 1)}
 
 
 def _asked_k(models: tuple[OutputModel, ...]) -> int:

@@ -112,6 +112,7 @@ def anonymize(run: Run) -> Outcome:
         solution=solution,
         draft=draft,
         proof=proof,
+        table=table,
         rows_in=run.source.num_rows,
         seed=run.seed,
         seconds=run.seconds,
@@ -154,7 +155,10 @@ def _request(run: Run, table: Table, certificate: Certificate | None) -> Request
     share = run.policy.publish.max_suppressed
     weights = _weights(table)
     models = expanded(
-        [model.settled(rows=table.rows, weights=weights) for model in run.policy.models()],
+        [
+            model.settled(rows=table.rows, weights=weights)
+            for model in run.policy.models()
+        ],
         lambda name: value_counts(table.columns[name]),
     )
     quasi, population = _quasi(run, table, models, certificate)
@@ -269,8 +273,9 @@ def _refuse(operator: Operator, policy: Policy) -> None:
 def _question(
     run: Run, request: Request, material: Material, operator: Operator
 ) -> Question:
-    rows, private = material.rows, Private(
-        source_values=_source_values(run.policy, request, material.table)
+    rows, private = (
+        material.rows,
+        Private(source_values=_source_values(run.policy, request, material.table)),
     )
     whole = every_column(run.policy)
     if request.subject is not None and len(rows) and not whole:

@@ -10,7 +10,7 @@ from sfumato.data.schema import Kind, Role
 from sfumato.errors import PolicyError
 from sfumato.models.base import Model, OutputModel
 from sfumato.policy.origin import Key
-from sfumato.policy.sections import ColumnSection
+from sfumato.policy.sections import ColumnSection, Report
 
 Fault = Callable[..., PolicyError]
 GENERALIZED = frozenset({Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE})
@@ -23,6 +23,8 @@ class Checked(Protocol):
     def unlisted(self) -> str: ...
     @property
     def columns(self) -> Mapping[str, ColumnSection]: ...
+    @property
+    def report(self) -> Report: ...
     def names(self, *roles: Role) -> tuple[str, ...]: ...
     def fault(self, key: Key, what: str, *, hint: str | None = None) -> PolicyError: ...
 
@@ -78,6 +80,7 @@ def check_columns(
     _check_present(policy, names)
     _check_unlisted(policy, names)
     _check_roles(policy)
+    _check_loss_by(policy, names)
     if not models:
         raise policy.fault(
             ("require",),
@@ -128,6 +131,19 @@ def _check_roles(policy: Checked) -> None:
             "has no quasi-identifier.",
             hint='Give role = "quasi" to what others may know of a person.',
         )
+
+
+def _check_loss_by(policy: Checked, names: Sequence[str]) -> None:
+    """Losses are told by values of columns that are published."""
+    secret = policy.names(Role.IDENTIFIER, Role.SUBJECT)
+    dropped = [name for name, section in policy.columns.items() if section.drop]
+    for name in policy.report.loss_by:
+        if name not in names or name in (*secret, *dropped):
+            raise policy.fault(
+                ("report", "loss_by"),
+                f"names '{name}', which is not a published column.",
+                hint="Name quasi-identifiers, sensitive or insensitive columns.",
+            )
 
 
 def _check_sensitive(policy: Checked, place: int, model: OutputModel) -> None:

@@ -27,6 +27,7 @@ from sfumato.policy.sections import (
     Data,
     Privacy,
     Publish,
+    Report,
     Requirement,
     Section,
 )
@@ -58,6 +59,7 @@ class Policy(Section):
     algorithm: AlgorithmSection = AlgorithmSection()
     publish: Publish = Publish()
     privacy: Privacy = Privacy()
+    report: Report = Report()
 
     _origin: Origin = PrivateAttr(default_factory=Origin)
 

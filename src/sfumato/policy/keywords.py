@@ -33,7 +33,15 @@ BY_COLUMN = MappingProxyType(
 MODELS = MappingProxyType({"k": "k-anonymity", "l": "l-diversity", "t": "t-closeness"})
 DATA = ("missing", "missing_as", "delimiter", "encoding")
 PUBLISH = ("operator", "max_suppressed", "numbers", "flat", "order", "format")
-OTHERS = ("drop", "require", "algorithm", "unlisted", "publish", "privacy")
+OTHERS = (
+    "drop",
+    "require",
+    "algorithm",
+    "unlisted",
+    "publish",
+    "privacy",
+    "loss_by",
+)
 KNOWN = (*ROLES, *BY_COLUMN, *MODELS, *DATA, *PUBLISH, *OTHERS)
 
 
@@ -45,7 +53,8 @@ def document_of(
     Roles (`identifier`, `quasi`, `sensitive`, `insensitive`, `subject`, `weight`,
     `drop`) take a column's name or a list of names; `hierarchies`, `kinds`, `orders`,
     `domains` and `weights` a mapping by column; `k`, `l` and `t` add requirements,
-    `require` further tables of them. `algorithm` is a name, or a mapping with its options.
+    `require` further tables of them; `loss_by` names columns by whose values the loss is
+    reported. `algorithm` is a name, or a mapping with its options.
     """
     _check_known(settings)
     given = {key: value for key, value in settings.items() if value is not None}
@@ -59,6 +68,8 @@ def document_of(
     }
     if "privacy" in given:
         document["privacy"] = dict(given["privacy"])
+    if "loss_by" in given:
+        document["report"] = {"loss_by": _names(given["loss_by"])}
     if "unlisted" in given:
         document["unlisted"] = given["unlisted"]
     return document

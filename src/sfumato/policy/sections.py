@@ -124,6 +124,13 @@ class AlgorithmSection(Named):
     """Left out: chosen for the data."""
 
 
+class Report(Section):
+    """What the report says beyond what it always says."""
+
+    loss_by: Annotated[Texts, Field(strict=False)] = ()
+    """Columns by whose values the loss is reported: who bears it."""
+
+
 class Privacy(Section):
     """The budget of all differentially private releases of the same people."""
 

@@ -38,6 +38,7 @@ class RequirementFacts(TypedDict):
     offending_groups: int
     sentence: str
     blind_spot: str
+    details: NotRequired[dict[str, Any]]
 
 
 class ColumnFacts(TypedDict):
@@ -87,6 +88,8 @@ class Facts(TypedDict):
     known_limits: list[str]
     privacy: dict[str, Any]
     """The guarantee of a process model, its ledger and its reach; empty without one."""
+    loss_by: dict[str, list[dict[str, Any]]]
+    """Who bears the loss, by column and value; empty where the policy names none."""
     not_for_publication: str | None
     """Why it must not be published, or None."""
 
@@ -125,12 +128,13 @@ def build(manifest: Mapping[str, Any], found: Mapping[str, Any]) -> Facts:
         seconds=dict(manifest.get("seconds", {})),
         known_limits=list(manifest.get("known_limits", ())),
         privacy=dict(manifest.get("privacy", {})),
+        loss_by=dict(manifest.get("loss_by", {})),
         not_for_publication=manifest.get("not_for_publication"),
     )
 
 
 def _requirement(entry: Mapping[str, Any]) -> RequirementFacts:
-    return RequirementFacts(
+    facts = RequirementFacts(
         model=entry["model"],
         parameters=dict(entry["parameters"]),
         holds=bool(entry["holds"]),
@@ -139,6 +143,9 @@ def _requirement(entry: Mapping[str, Any]) -> RequirementFacts:
         sentence=entry.get("sentence", ""),
         blind_spot=entry.get("blind_spot", ""),
     )
+    if entry.get("details"):
+        facts["details"] = dict(entry["details"])
+    return facts
 
 
 def _columns(

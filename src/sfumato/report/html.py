@@ -40,6 +40,7 @@ def page(facts: Facts) -> str:
         _promises(facts),
         _privacy(facts["privacy"]),
         _columns(facts),
+        _borne(facts["loss_by"]),
         _groups(facts),
         _measures("What it is worth: utility", facts["utility"]),
         _measures("What remains: risk", facts["risk"]),
@@ -141,12 +142,27 @@ def _promise(each: RequirementFacts) -> Html:
             "dl",
             tag("div", tag("dt", "required"), tag("dd", settings(each["parameters"]))),
             tag("div", tag("dt", "measured"), tag("dd", measured(each))),
+            _counted(each.get("details", {})),
             _offending(each),
             class_="pair",
         ),
         tag("p", "Does not protect from this: ", each["blind_spot"], class_="quiet"),
         class_="promise",
     )
+
+
+def _counted(details: Mapping[str, Any]) -> list[Html]:
+    """The range of a requirement that counts rows, and the count in the source."""
+    if "range" not in details:
+        return []
+    low, high = details["range"]
+    pairs = [("rows allowed", f"{amount(low)} to {amount(high)}")]
+    if "source" in details:
+        count = details["source"]
+        pairs.append(
+            ("rows in the source", "too few to say" if count is None else amount(count))
+        )
+    return [tag("div", tag("dt", name), tag("dd", text)) for name, text in pairs]
 
 
 def _offending(each: RequirementFacts) -> Html | None:
@@ -218,6 +234,49 @@ def _columns(facts: Facts) -> Html:
             numbers=(4, 5),
         ),
     )
+
+
+def _borne(lines: Mapping[str, Sequence[Mapping[str, Any]]]) -> Html | None:
+    """Who bears the loss: one table for each column that the policy names."""
+    if not lines:
+        return None
+    head = [
+        *("value", "rows", "left out", "show the value"),
+        *("cells that show nothing", "NCP"),
+    ]
+    return tag(
+        "section",
+        tag("h2", "Who bears the loss"),
+        tag(
+            "p",
+            "Rows of the source by their value, and what their cells lost. Values that "
+            "few rows have are counted together.",
+        ),
+        [
+            _table(
+                f"By {name}.",
+                head,
+                [_borne_row(line) for line in found],
+                numbers=range(1, 6),
+            )
+            for name, found in lines.items()
+        ],
+    )
+
+
+def _borne_row(line: Mapping[str, Any]) -> list[Html]:
+    several = (
+        f"{line['values']} other values" if line["values"] > 1 else "another value"
+    )
+    title = several if line["value"] is None else line["value"]
+    return [
+        tag("th", title, scope="row"),
+        _number(amount(line["rows"])),
+        _number(amount(line["suppressed_rows"])),
+        _number(f"{amount(line['shown'])} ({percent(line['shown'] / line['rows'])})"),
+        _number(percent(line["suppressed_cells"])),
+        _number(percent(line["ncp"])),
+    ]
 
 
 def _groups(facts: Facts) -> Html | None:

@@ -1,0 +1,125 @@
+"""Who bears the loss: what each value's rows lost, side by side.
+
+A release may lose little on average and most of it on a minority. For every value of an
+attribute: how many rows have it, how many are left out, how many still show it, and what
+their cells lost.
+"""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.base import Request, Solution
+from sfumato.data.coding import code_column
+from sfumato.data.schema import Role
+from sfumato.data.table import Column, Table
+from sfumato.models.targets import shown_codes
+from sfumato.publish.base import Draft
+
+OTHERS = None
+"""The value of a line that stands for several, each of which few rows have."""
+
+Ints = npt.NDArray[np.int64]
+
+
+class Borne(TypedDict):
+    """What the rows with one value lost."""
+
+    value: str | None
+    """The value; None for all that few rows have, together, or for missing cells."""
+    values: int
+    """How many values the line stands for."""
+    rows: int
+    suppressed_rows: int
+    shown: int
+    """Rows that show the value of this attribute."""
+    suppressed_cells: float
+    """The share of their quasi-identifier cells that show nothing at all."""
+    ncp: float
+    """The mean loss of their quasi-identifier cells."""
+
+
+def loss_by(
+    column: str,
+    *,
+    table: Table,
+    request: Request,
+    solution: Solution,
+    draft: Draft,
+    at_least: int,
+) -> list[Borne]:
+    """The loss by value of a column, commonest value first.
+
+    Values that fewer than `at_least` rows have are counted together, and with the next
+    commonest ones until the line has as many rows: nobody is told apart by it.
+    """
+    coded = _coded(table, column)
+    group_of = solution.grouping.group_of
+    kept = solution.grouping.kept
+    ncp, gone = (np.ones(len(group_of)) for _ in range(2))
+    ncp[kept] = draft.ncp.mean(axis=1)[group_of[kept]]
+    gone[kept] = (draft.ncp >= 1.0).mean(axis=1)[group_of[kept]]
+    visible = _visible(column, coded, table, request, solution)
+    return [
+        _line(coded, codes, ncp, gone, kept, visible)
+        for codes in _pooled(coded, at_least)
+    ]
+
+
+def _coded(table: Table, name: str) -> Column:
+    if name in table.columns:
+        return table.columns[name]
+    return code_column(name, table.source.column(name))
+
+
+def _visible(
+    name: str, coded: Column, table: Table, request: Request, solution: Solution
+) -> Ints:
+    """How many rows show each value of a column."""
+    counts = np.bincount(coded.codes[solution.grouping.kept], minlength=coded.size)
+    if table.schema[name].role is not Role.QUASI:
+        return counts
+    quasi = solution.quasi or request.quasi
+    place = [each.name for each in quasi].index(name)
+    codes = shown_codes(solution.grouping, quasi[place], place)
+    sizes = solution.grouping.sizes()
+    texts = np.bincount(
+        codes[codes >= 0], weights=sizes[codes >= 0], minlength=quasi[place].axis.size
+    )
+    by_text = dict(zip(quasi[place].axis.labels, texts.tolist(), strict=True))
+    return np.array([int(by_text.get(text, 0)) for text in coded.labels])
+
+
+def _pooled(coded: Column, at_least: int) -> list[list[int]]:
+    """The codes of each line: single values, and one line for all that are rare."""
+    counts = np.bincount(coded.codes, minlength=coded.size)
+    order = [int(c) for c in np.lexsort((np.arange(coded.size), -counts)) if counts[c]]
+    single = [code for code in order if counts[code] >= at_least]
+    rare = [code for code in order if counts[code] < at_least]
+    while rare and single and counts[rare].sum() < at_least:
+        rare.insert(0, single.pop())
+    return [*([code] for code in single), *([rare] if rare else [])]
+
+
+def _line(
+    coded: Column,
+    codes: list[int],
+    ncp: npt.NDArray[np.float64],
+    gone: npt.NDArray[np.float64],
+    kept: npt.NDArray[np.bool_],
+    visible: Ints,
+) -> Borne:
+    rows = np.isin(coded.codes, codes)
+    alone = len(codes) == 1 and codes[0] != coded.missing
+    return Borne(
+        value=coded.labels[codes[0]] if alone else OTHERS,
+        values=len(codes),
+        rows=int(rows.sum()),
+        suppressed_rows=int((rows & ~kept).sum()),
+        shown=int(visible[codes].sum()),
+        suppressed_cells=float(gone[rows].mean()),
+        ncp=float(ncp[rows].mean()),
+    )

@@ -1,0 +1,266 @@
+"""DIVA against trying everything, and what it says when there is no answer."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from diva_cases import Asked, Case, drawn, fewest_stars, stars_of
+
+import sfumato as sf
+from sfumato.algorithms.diva import Diva
+from sfumato.algorithms.integrating import cover
+from sfumato.data.seeds import Seed
+from sfumato.errors import InfeasibleError, PolicyError, SearchError
+
+STRATEGIES = ("basic", "min-choice", "max-fan-out")
+CASES = 60
+
+
+@cache
+def cases() -> list[tuple[Case, int | None]]:
+    """Random cases, and the fewest stars by trying everything (None: infeasible)."""
+    generator = np.random.default_rng(3)
+    found = [drawn(generator, most_rows=7) for _ in range(CASES)]
+    return [(case, fewest_stars(case)) for case in found]
+
+
+@cache
+def answers(strategy: str) -> list[object]:
+    return [answer(case, strategy) for case, _ in cases()]
+
+
+def answer(case: Case, strategy: str):
+    algorithm = Diva(strategy=strategy, loss="stars", base="mondrian")
+    try:
+        return algorithm.solve(case.request()).grouping
+    except InfeasibleError:
+        return None
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_it_agrees_with_trying_everything_on_what_is_possible(strategy):
+    found = [each is not None for each in answers(strategy)]
+    assert found == [best is not None for _, best in cases()]
+
+
+def test_some_cases_are_possible_and_some_are_not():
+    possible = sum(best is not None for _, best in cases())
+    assert 15 <= possible <= CASES - 15
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_answer_meets_k_and_all_constraints_by_definition(strategy):
+    for (case, _), grouping in zip(cases(), answers(strategy), strict=True):
+        if grouping is not None:
+            _, met, smallest = stars_of(case, grouping)
+            assert met
+            assert smallest >= case.k
+
+
+@pytest.mark.parametrize("strategy", ["min-choice", "max-fan-out"])
+def test_half_of_the_answers_are_within_a_quarter_of_the_best(strategy):
+    gaps = []
+    for (case, best), grouping in zip(cases(), answers(strategy), strict=True):
+        if grouping is not None and best:
+            gaps.append(stars_of(case, grouping)[0] / best - 1)
+    assert np.median(gaps) <= 0.25
+
+
+LETTERS = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y"), ("c", "x"), ("c", "y")]
+
+
+def refused(case: Case) -> str:
+    with pytest.raises(InfeasibleError) as error:
+        Diva(base="mondrian").solve(case.request())
+    return str(error.value)
+
+
+def test_a_range_below_k_is_infeasible_at_once_with_a_way_out():
+    text = refused(Case(LETTERS, 3, [Asked({1: "x"}, 1, 2)]))
+    assert "diversity 1 on 'q1' needs 1 rows and allows 2" in text
+    assert "3 or more rows" in text
+    assert "Raise at_most to 3, set at_least to 0, or lower k to 2." in text
+
+
+def test_a_value_that_fewer_than_k_rows_have_is_infeasible_at_once():
+    text = refused(Case(LETTERS, 3, [Asked({0: "a"}, 1, 6)]))
+    assert "needs 1 rows and has 2 in the source" in text
+    assert "Set at_least to 0, or lower k to 2." in text
+
+
+def test_more_rows_than_there_are_is_infeasible_at_once():
+    text = refused(Case(LETTERS, 2, [Asked({1: "x"}, 4, 6)]))
+    assert "needs 4 rows that show its values; the source has 3" in text
+    assert "Lower at_least to 3." in text
+
+
+def test_two_targets_that_cannot_share_a_group_need_room_for_both():
+    cells = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "z"), ("c", "z")]
+    text = refused(Case(cells, 2, [Asked({0: "a"}, 2, 5), Asked({1: "x"}, 2, 5)]))
+    assert "diversity 1 on 'q0' needs 2 rows and diversity 2 on 'q1' 2" in text
+    assert "together 3 rows have their values" in text
+    assert "the 1 rows they share are too few for a group of 2" in text
+    assert "Lower at_least of number 1 to 0" in text
+
+
+def test_what_one_constraint_needs_another_that_contains_it_must_allow():
+    cells = [("a", "x")] * 4 + [("b", "y")] * 2
+    asked = [Asked({0: "a", 1: "x"}, 4, 6), Asked({0: "a"}, 0, 3)]
+    text = refused(Case(cells, 2, asked))
+    assert (
+        "needs 4 rows, all of which count for diversity 2 on 'q0', which allows 3"
+        in text
+    )
+    assert "Raise at_most of number 2 to 4, or lower at_least of number 1 to 3." in text
+
+
+def test_what_only_a_search_can_show_names_the_constraints_in_conflict():
+    cells = [("a", "x"), ("a", "x"), ("a", "y"), ("b", "y"), ("b", "z"), ("c", "z")]
+    asked = [Asked({0: "a"}, 3, 3), Asked({1: "x"}, 2, 2), Asked({1: "y"}, 2, 2)]
+    text = refused(Case(cells, 2, asked))
+    assert "every way was tried" in text
+    assert "diversity 3 on 'q1'" in text
+
+
+def test_a_search_out_of_budget_does_not_say_that_there_is_no_answer():
+    cells = [("a", "x"), ("a", "x"), ("a", "y"), ("b", "y"), ("b", "z"), ("c", "z")]
+    asked = [Asked({0: "a"}, 3, 3), Asked({1: "x"}, 2, 2), Asked({1: "y"}, 2, 2)]
+    request = Case(cells, 2, asked).request()
+    with pytest.raises(SearchError, match="whether there is a release is not known"):
+        Diva(base="mondrian", budget=1_000).solve(request)
+
+
+def test_errors_name_no_value():
+    text = refused(Case([("secret", "x")] * 3, 2, [Asked({0: "secret"}, 4, 5)]))
+    assert "secret" not in text
+
+
+def test_left_over_rows_join_a_cluster_that_they_fit():
+    case = Case([("a", "x")] * 3, 2, [Asked({0: "a"}, 2, 3)])
+    grouping = Diva(base="mondrian").solve(case.request()).grouping
+    assert grouping.count == 1
+
+
+def test_left_over_rows_without_a_place_make_the_search_go_on():
+    """Two of four would leave two rows with another value: all is as it should be."""
+    case = Case([("a",), ("a",), ("a",), ("b",)], 2, [Asked({0: "a"}, 2, 2)])
+    grouping = Diva(base="mondrian").solve(case.request()).grouping
+    assert sorted(grouping.sizes().tolist()) == [2, 2]
+    assert stars_of(case, grouping) == (2, True, 2)
+
+
+def test_values_beyond_an_upper_bound_are_hidden_in_as_few_rows_as_needed():
+    case = Case([("a",)] * 6 + [("b",)] * 6, 2, [Asked({0: "a"}, 2, 4)])
+    grouping = Diva(base="mondrian", loss="stars").solve(case.request()).grouping
+    stars, met, _ = stars_of(case, grouping)
+    assert met
+    assert stars <= 4
+
+
+def test_a_cover_is_hardly_larger_than_asked():
+    assert sorted(cover(np.array([5, 3, 2, 9]), 5)) == [0]
+    assert sorted(cover(np.array([5, 3, 3]), 6)) == [0, 1]
+    assert sorted(cover(np.array([7, 7]), 3)) == [0]
+
+
+def wide(rows: int) -> pa.Table:
+    """Many rows, two columns that constraints name and one that none does."""
+    generator = np.random.default_rng(7)
+    return pa.table(
+        {
+            "sex": generator.choice(["F", "M"], rows).tolist(),
+            "race": generator.choice(list("abcd"), rows, p=[0.7, 0.2, 0.07, 0.03]),
+            "age": generator.integers(18, 90, rows).tolist(),
+            "illness": generator.choice(["flu", "gout", "none"], rows).tolist(),
+        }
+    )
+
+
+def released(*, operator: str = "suppress", require: list[dict], **options):
+    return sf.anonymize(
+        wide(600),
+        quasi=["sex", "race", "age"],
+        sensitive=["illness"],
+        k=5,
+        require=require,
+        algorithm={"name": "diva", "base": "mondrian", **options},
+        operator=operator,
+        seed=Seed.guessable(1),
+    )
+
+
+def shown(release, column: str, value: str) -> int:
+    return release.table.column(column).to_pylist().count(value)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_generated_constraints_are_met_for_every_value(strategy):
+    asked = [
+        {"model": "diversity", "generate": {"column": name, "class": "proportional"}}
+        for name in ("sex", "race")
+    ]
+    release = released(require=asked, strategy=strategy)
+    for name in ("sex", "race"):
+        cells = wide(600).column(name).to_pylist()
+        for value in set(cells):
+            assert shown(release, name, value) >= 0.8 * cells.count(value)
+
+
+def test_two_sided_ranges_hold_with_both_operators():
+    asked = {
+        "model": "diversity",
+        "generate": {"column": "race", "class": "average", "tolerance": 0.5},
+    }
+    for operator in ("suppress", "generalize"):
+        release = released(require=[asked], operator=operator)
+        assert all(verdict["holds"] for verdict in release.verdicts)
+
+
+def test_other_models_hold_in_the_diverse_clusters_too():
+    asked = [
+        {"model": "l-diversity", "l": 3},
+        {"model": "t-closeness", "t": 0.45},
+        {"model": "diversity", "where": {"race": "d"}, "at_least": 10},
+    ]
+    release = released(require=asked)
+    assert shown(release, "race", "d") >= 10
+    assert all(verdict["holds"] for verdict in release.verdicts)
+
+
+def test_components_without_common_rows_are_colored_apart():
+    asked = [
+        {"model": "diversity", "where": {"race": value}, "at_least": 10}
+        for value in "abc"
+    ]
+    assert released(require=asked).facts["algorithm"]["components"] == 3
+
+
+def test_hidden_values_show_their_parent_where_there_is_a_hierarchy():
+    tree = {"tree": {"*": {"few": ["c", "d"], "many": ["a", "b"]}}}
+    release = sf.anonymize(
+        wide(600),
+        quasi=["sex", "race", "age"],
+        sensitive=["illness"],
+        k=5,
+        require=[{"model": "diversity", "where": {"race": "a"}, "at_most": 100}],
+        algorithm={"name": "diva", "base": "mondrian"},
+        hierarchies={"race": tree} if False else {},
+        seed=Seed.guessable(1),
+    )
+    assert shown(release, "race", "a") <= 100
+
+
+@pytest.mark.parametrize("base", ["diva", "dp-anonym"])
+def test_a_base_that_makes_no_sense_is_refused(base):
+    with pytest.raises(PolicyError, match=f"'base' is '{base}'"):
+        released(require=[], base=base)
+
+
+@pytest.mark.parametrize("base", ["datafly", "oka", "best"])
+def test_any_algorithm_may_group_the_rest(base):
+    asked = [{"model": "diversity", "where": {"race": "d"}, "at_least": 5}]
+    release = released(require=asked, base=base)
+    assert all(verdict["holds"] for verdict in release.verdicts)
