@@ -159,6 +159,8 @@ class Budget:
     """How often each node was left without a color."""
     against: Counter[int] = field(default_factory=Counter)
     """How often each constraint stood in the way."""
+    stranded: int = 0
+    """Rows that no group could take when all nodes were colored, the last time."""
 
     def spend(self, rows: int) -> None:
         """Count the rows of a candidate."""

@@ -229,6 +229,7 @@ class Task:
         )
         settled = settle_rest(self.sigma, points, self.source.maker.judge, diverse)
         if settled is None:
+            self.budget.stranded = self.request.rows - len(diverse.rows)
             return None
         self.request.progress("grouping the rest", 0.5)
         used = np.zeros(self.request.rows, dtype=np.bool_)
@@ -304,7 +305,11 @@ class Task:
         failed = [node for node, _ in self.budget.failed.most_common(3)]
         others = [n for n, _ in self.budget.against.most_common(5) if n not in failed]
         numbers = sorted({*failed, *others[:3]})
-        return "; ".join(map(self.sigma.name, numbers)) or "the rows left over"
+        named = list(map(self.sigma.name, numbers))
+        if self.budget.stranded:
+            left = f"{self.budget.stranded} rows were left over that fit no group"
+            named.append(left)
+        return "; ".join(named) or "the other requirements"
 
 
 def _quiet(_step: str, _share: float) -> None:

@@ -117,20 +117,29 @@ def test_what_one_constraint_needs_another_that_contains_it_must_allow():
     assert "Raise at_most of number 2 to 4, or lower at_least of number 1 to 3." in text
 
 
+TANGLED = Case(
+    [("a", "x"), ("a", "x"), ("a", "y"), ("b", "x"), ("b", "z"), ("c", "z")],
+    2,
+    [Asked({0: "a"}, 3, 6), Asked({1: "x"}, 3, 6)],
+)
+"""Each target has three rows, two of them in common: one loses its third."""
+
+
 def test_what_only_a_search_can_show_names_the_constraints_in_conflict():
-    cells = [("a", "x"), ("a", "x"), ("a", "y"), ("b", "y"), ("b", "z"), ("c", "z")]
-    asked = [Asked({0: "a"}, 3, 3), Asked({1: "x"}, 2, 2), Asked({1: "y"}, 2, 2)]
-    text = refused(Case(cells, 2, asked))
+    text = refused(TANGLED)
     assert "every way was tried" in text
-    assert "diversity 3 on 'q1'" in text
+    assert "in conflict: diversity 1 on 'q0'; diversity 2 on 'q1'" in text
 
 
 def test_a_search_out_of_budget_does_not_say_that_there_is_no_answer():
-    cells = [("a", "x"), ("a", "x"), ("a", "y"), ("b", "y"), ("b", "z"), ("c", "z")]
-    asked = [Asked({0: "a"}, 3, 3), Asked({1: "x"}, 2, 2), Asked({1: "y"}, 2, 2)]
-    request = Case(cells, 2, asked).request()
+    algorithm = Diva(base="mondrian", budget=500)
     with pytest.raises(SearchError, match="whether there is a release is not known"):
-        Diva(base="mondrian", budget=1_000).solve(request)
+        algorithm.solve(TANGLED.request())
+
+
+def test_rows_that_no_group_takes_are_counted():
+    case = Case([("a",), ("b",), ("a",), ("a",)], 3, [Asked({0: "a"}, 2, 3)])
+    assert "1 rows were left over that fit no group" in refused(case)
 
 
 def test_errors_name_no_value():
@@ -238,19 +247,23 @@ def test_components_without_common_rows_are_colored_apart():
     assert released(require=asked).facts["algorithm"]["components"] == 3
 
 
-def test_hidden_values_show_their_parent_where_there_is_a_hierarchy():
-    tree = {"tree": {"*": {"few": ["c", "d"], "many": ["a", "b"]}}}
+def test_hidden_values_show_their_parent_where_there_is_a_hierarchy(tmp_path):
+    lines = ["a,many,*", "b,many,*", "c,few,*", "d,few,*"]
+    (tmp_path / "race.csv").write_text("\n".join(lines), encoding="utf-8")
     release = sf.anonymize(
         wide(600),
         quasi=["sex", "race", "age"],
-        sensitive=["illness"],
         k=5,
+        drop=["illness"],
         require=[{"model": "diversity", "where": {"race": "a"}, "at_most": 100}],
         algorithm={"name": "diva", "base": "mondrian"},
-        hierarchies={"race": tree} if False else {},
+        hierarchies={"race": "race.csv"},
+        base=tmp_path,
         seed=Seed.guessable(1),
     )
     assert shown(release, "race", "a") <= 100
+    assert shown(release, "race", "many") >= 200
+    assert shown(release, "race", "*") < 100
 
 
 @pytest.mark.parametrize("base", ["diva", "dp-anonym"])
