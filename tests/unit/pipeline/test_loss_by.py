@@ -1,0 +1,161 @@
+"""Who bears the loss: by value, for every algorithm, and without telling on the few."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.data.seeds import Seed
+from sfumato.errors import PolicyError
+
+ROWS = 40
+RACES = ["a"] * 26 + ["b"] * 10 + ["c"] * 3 + ["d"]
+TABLE = pa.table(
+    {
+        "race": RACES,
+        "age": [20 + row for row in range(ROWS)],
+        "illness": ["flu", "gout"] * (ROWS // 2),
+        "town": ["x"] * 20 + ["y"] * 20,
+    }
+)
+
+
+def released(**more: object):
+    settings = {
+        "quasi": ["race", "age"],
+        "sensitive": ["illness"],
+        "insensitive": ["town"],
+        "k": 5,
+        "algorithm": "mondrian",
+        "seed": Seed.guessable(1),
+    }
+    return sf.anonymize(TABLE, **(settings | more))
+
+
+def lines(column: str, **more: object) -> list[dict]:
+    return released(loss_by=[column], **more).manifest["loss_by"][column]
+
+
+def test_values_that_fewer_than_k_rows_have_are_counted_together():
+    found = [(each["value"], each["values"], each["rows"]) for each in lines("race")]
+    assert found == [("a", 1, 26), (None, 3, 14)]
+
+
+def test_enough_rare_values_stand_beside_the_common_ones():
+    found = [(each["value"], each["rows"]) for each in lines("race", k=4)]
+    assert found == [("a", 26), ("b", 10), (None, 4)]
+
+
+def test_shown_rows_are_those_whose_published_cell_is_the_value():
+    release = released(loss_by=["race"])
+    cells = release.table.column("race").to_pylist()
+    common = release.manifest["loss_by"]["race"][0]
+    assert common["shown"] == cells.count("a")
+
+
+def test_the_losses_by_value_add_up_to_the_loss_of_the_release():
+    release = released(loss_by=["race"])
+    found = release.manifest["loss_by"]["race"]
+    total = sum(each["rows"] * each["ncp"] for each in found)
+    assert total / ROWS == pytest.approx(release.utility["ncp"])
+
+
+def test_rows_left_out_lose_every_cell():
+    release = released(loss_by=["race"], max_suppressed=0.4, k=3, algorithm="datafly")
+    found = release.manifest["loss_by"]["race"]
+    out = sum(each["suppressed_rows"] for each in found)
+    assert out == release.manifest["rows_suppressed"] > 0
+    total = sum(each["rows"] * each["ncp"] for each in found)
+    assert total / ROWS == pytest.approx(release.utility["ncp"])
+
+
+@pytest.mark.parametrize("column", ["illness", "town"])
+def test_columns_that_are_published_as_they_are_show_every_value(column):
+    found = lines(column)
+    assert all(each["shown"] == each["rows"] == 20 for each in found)
+
+
+def test_nothing_is_told_unless_the_policy_asks_for_it():
+    assert "loss_by" not in released().manifest
+
+
+def test_the_private_record_tells_everything(tmp_path):
+    released().save(tmp_path / "out")
+    audit = json.loads((tmp_path / "out" / "private" / "audit.json").read_text())
+    found = [(each["value"], each["rows"]) for each in audit["loss_by"]["race"]]
+    assert found == [("a", 26), ("b", 10), ("c", 3), ("d", 1)]
+
+
+def test_the_report_has_a_table_by_value(tmp_path):
+    released(loss_by=["race"]).report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Who bears the loss" in page
+    assert "3 other values" in page
+
+
+def test_a_column_that_is_not_published_is_refused():
+    with pytest.raises(PolicyError, match="'name', which is not a published column"):
+        released(loss_by=["name"])
+
+
+ASKED = {"model": "diversity", "where": {"race": "b"}, "at_least": 5, "at_most": 10}
+RARE = {"model": "diversity", "where": {"race": "c"}, "at_most": 10}
+
+
+def test_each_constraint_is_reported_with_range_source_and_release(tmp_path):
+    release = released(require=[ASKED], algorithm={"name": "diva", "base": "mondrian"})
+    verdict = release.verdicts[1]
+    assert verdict["details"] == {"range": [5, 10], "source": 10}
+    shown = release.table.column("race").to_pylist().count("b")
+    assert verdict["measured"] == shown >= 5
+    release.report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<dt>rows allowed</dt><dd>5 to 10</dd>" in page
+    assert "<dt>rows in the source</dt><dd>10</dd>" in page
+
+
+def test_the_source_count_of_a_rare_value_is_not_told():
+    release = released(require=[RARE], algorithm={"name": "diva", "base": "mondrian"})
+    assert release.verdicts[1]["details"]["source"] is None
+
+
+def test_generated_constraints_are_checked_again_with_the_private_record(tmp_path):
+    policy = tmp_path / "policy.toml"
+    policy.write_text(
+        """
+version = 1
+[columns.race]
+role = "quasi"
+[columns.age]
+role = "quasi"
+[columns.illness]
+role = "sensitive"
+[columns.town]
+role = "insensitive"
+[[require]]
+model = "k-anonymity"
+k = 5
+[[require]]
+model = "diversity"
+generate = { column = "race", class = "minimum" }
+[algorithm]
+name = "diva"
+base = "mondrian"
+""",
+        encoding="utf-8",
+    )
+    asked = sf.Policy.load(policy)
+    sf.anonymize(TABLE, asked, seed=Seed.guessable(1)).save(tmp_path / "out")
+    found = sf.check(
+        tmp_path / "out" / "data.csv",
+        asked,
+        groups=tmp_path / "out" / "private" / "rows.parquet",
+    )
+    assert found.holds
+    assert [v["parameters"].get("where") for v in found.verdicts[1:]] == [
+        {"race": "a"},
+        {"race": "b"},
+    ]
