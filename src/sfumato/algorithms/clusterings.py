@@ -9,7 +9,7 @@ end proves anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 
@@ -26,6 +26,7 @@ from sfumato.algorithms.coloring import (
 )
 from sfumato.algorithms.constraints import Flags, Ints, Sigma
 from sfumato.algorithms.parts import Maker
+from sfumato.algorithms.planning import Classes
 from sfumato.data.seeds import Seed
 
 FEW = 8
@@ -44,8 +45,18 @@ class Source:
     maker: Maker
     seed: Seed
     budget: Budget
+    plan: Callable[[], Clustering]
+    """Groups of all target rows that lose constraints as little as can be."""
     random: bool = False
     """Whether candidates come in a random order, as in the paper's basic version."""
+
+    def planned(self) -> Clustering:
+        """Make the plan."""
+        classes = Classes.of(self.sigma, self.points).made_up()
+        seed = self.seed.child("plan")
+        groups = [g for rows in classes for g in self.maker.groups(rows, seed=seed)]
+        self.budget.spend(len(self.points))
+        return clustering_of(self.sigma, self.points, groups)
 
     def candidates(self, node: int, state: State) -> Iterator[Clustering]:
         """Clusterings for a node, given what is colored already."""
@@ -67,12 +78,22 @@ class Source:
     # Many rows: groups made by another algorithm, and the best of them.
 
     def _pooled(self, node: int, state: State, free: Ints) -> Iterator[Clustering]:
+        if not self.random:
+            yield from self._chosen(node, state, self._planned(node, state))
         full = free[self.sigma.full[node, free]]
         pools = [free] if len(full) == len(free) else [full, free]
         for pool in pools:
             for groups in self._grouped(node, state, pool):
-                if len(groups.rows):
-                    yield from self._chosen(node, state, groups)
+                yield from self._chosen(node, state, groups)
+
+    def _planned(self, node: int, state: State) -> Clustering:
+        """The groups of the plan that serve a node and are still free."""
+        plan = self.plan()
+        taken = np.logical_or.reduceat(state.used[plan.rows], plan.starts[:-1])
+        good = np.flatnonzero(~taken & (plan.shown[node] > 0)).tolist()
+        clusters = plan.clusters()
+        self.budget.spend(len(plan.rows))
+        return clustering_of(self.sigma, self.points, [clusters[g] for g in good])
 
     def _grouped(self, node: int, state: State, pool: Ints) -> Iterator[Clustering]:
         """Groups to choose from: by shared constraints, of all rows, in runs."""
@@ -120,6 +141,8 @@ class Source:
         self, node: int, state: State, groups: Clustering
     ) -> Iterator[Clustering]:
         """The groups that serve most open constraints, or cost least, until enough."""
+        if not groups.count:
+            return
         per_row = groups.stars / groups.sizes
         left = [n for n in self.sigma.nodes if n not in state.colors]
         serves = (groups.shown[left] > 0).sum(axis=0)

@@ -159,6 +159,8 @@ class Budget:
     """How often each node was left without a color."""
     against: Counter[int] = field(default_factory=Counter)
     """How often each constraint stood in the way."""
+    at: int | None = None
+    """The node that a color was sought for last."""
     stranded: int = 0
     """Rows that no group could take when all nodes were colored, the last time."""
 
@@ -174,8 +176,8 @@ class Budget:
         self.spent += other.spent
         self.tried += other.tried
         self.backtracks += other.backtracks
-        self.failed += other.failed
-        self.against += other.against
+        self.failed.update(other.failed)
+        self.against.update(other.against)
 
 
 LEAST = 100
@@ -218,6 +220,7 @@ def colorings(
 def _first_consistent(
     state: State, node: int, colors: Iterator[Clustering], budget: Budget
 ) -> Clustering | None:
+    budget.at = node
     for color in colors:
         budget.spend(len(color.rows))
         if state.consistent(node, color):

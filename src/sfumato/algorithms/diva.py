@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -111,6 +112,8 @@ class Diva(Algorithm):
             return Solution(grouping=Grouping(np.empty(0, dtype=np.int32), 0))
         order = canonical_order(request)
         task = Task.of(self, request.only(order))
+        if not task.sigma.count:
+            return self._without_constraints(request)
         task.sigma.refuse_impossible()
         request.progress("coloring constraints", 0.0)
         found = task.solved()
@@ -118,6 +121,14 @@ class Diva(Algorithm):
         group_of = np.empty(request.rows, dtype=np.int32)
         group_of[order] = grouping.group_of
         return Solution(grouping=replace(grouping, group_of=group_of), facts=facts)
+
+    def _without_constraints(self, request: Request) -> Solution:
+        """Nothing to color: the base does it all."""
+        base: Algorithm = find(request, self.base)()
+        models = tuple(m for m in request.models if not isinstance(m, Diversity))
+        part = replace(request, models=models)
+        base.check(part)
+        return base.improved(part, base.search(part))
 
 
 def canonical_order(request: Request) -> Ints:
@@ -163,6 +174,7 @@ class Task:
             maker=Maker(replace(part, progress=_quiet), judge, base, quick, MANY),
             seed=request.seed,
             budget=budget,
+            plan=cache(lambda: source.planned()),
             random=options.strategy == "basic",
         )
         return cls(
@@ -199,9 +211,11 @@ class Task:
         try:
             for state in self._all(nodes, budget):
                 return state, budget
-        finally:
-            self.budget.failed.update(budget.failed)
-            self.budget.against.update(budget.against)
+        except OutOfBudgetError:
+            self.budget.add(budget)
+            self.budget.at = budget.at
+            raise
+        self.budget.add(budget)
         raise self._no_answer()
 
     def _all(self, nodes: tuple[int, ...], budget: Budget) -> Iterator[State]:
@@ -304,6 +318,11 @@ class Task:
         """The constraints that were left without a color, and who was in the way."""
         failed = [node for node, _ in self.budget.failed.most_common(3)]
         others = [n for n, _ in self.budget.against.most_common(5) if n not in failed]
+        if not failed and self.budget.at is not None:
+            failed = [self.budget.at]
+            near = self.sigma.neighbors[self.budget.at]
+            shared = self.sigma.overlaps[self.budget.at]
+            others = sorted(near, key=lambda n: (-int(shared[n]), n))
         numbers = sorted({*failed, *others[:3]})
         named = list(map(self.sigma.name, numbers))
         if self.budget.stranded:

@@ -83,4 +83,4 @@ def nonsense(option: Field[Any], kind: Any) -> Sequence[Any]:
     return ("no such choice",) if str in allowed or choices(kind) else ()
 
 
-_FREE_TEXT = frozenset({"on", "population"})
+_FREE_TEXT = frozenset({"on", "population", "base"})

@@ -1,0 +1,335 @@
+"""Runs DIVA (Milani, Huang and Chiang, EDBT 2021) on the paper's tables, figures 4 and 5.
+
+Usage: python experiments/diva_constraints.py DIRECTORY [NAME]...
+
+NAME is census, pantheon, german, made or tangled; all of them if none is given.
+
+DIRECTORY holds `census_income/`, `pantheon/` and `german/`. Constraints are proportional
+(tolerance 0.2) on the commonest values of a few columns in turn, every fifth on a pair of
+values. No column has a hierarchy: a cell shows its value or a star. Every run is checked
+against k and the constraints, from its groups alone. `made` is a population of 100,000
+in three distributions; `tangled` draws small tables with narrow ranges around the
+counts of a known release, to tell the strategies apart.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.csv
+
+from sfumato.algorithms.base import Algorithm, Request
+from sfumato.algorithms.diva import STRATEGIES, Diva
+from sfumato.algorithms.k_member import KMember
+from sfumato.algorithms.mondrian import Mondrian
+from sfumato.algorithms.oka import Oka
+from sfumato.algorithms.parts import starry
+from sfumato.data.grouping import Grouping
+from sfumato.data.schema import Kind, Role
+from sfumato.data.seeds import Seed
+from sfumato.errors import InfeasibleError, SearchError
+from sfumato.models.diversity import Diversity
+from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.targets import shown_codes
+from sfumato.testing.tables import Awkward, request_for
+
+LEAST = 60
+"""Values that fewer rows have get no constraint, whatever k."""
+TOLERANCE = 0.2
+
+
+@dataclass(frozen=True)
+class Data:
+    """A table of text, and the columns that constraints are on."""
+
+    name: str
+    table: pa.Table
+    on: tuple[str, ...]
+    numbers: tuple[str, ...] = ()
+
+    def request(self, k: int, constraints: Sequence[Diversity], seed: int) -> Request:
+        """k-anonymity and these constraints; all columns are quasi-identifiers."""
+        names = self.table.column_names
+        kinds = {n: Kind.INTEGER if n in self.numbers else Kind.CATEGORY for n in names}
+        drawn = Awkward(self.name, self.table, dict.fromkeys(names, Role.QUASI), kinds)
+        models = [KAnonymity(k=k), *constraints]
+        return request_for(drawn, models, seed=Seed.guessable(seed), threads=2)
+
+
+def targets(data: Data) -> Iterator[dict[str, str]]:
+    """The commonest values of each column in turn; every fifth is a pair of values."""
+    ranked = [[(name, value) for value in _common(data, name)] for name in data.on]
+    last: list[tuple[str, str]] = []
+    for turn in zip_longest(*ranked):
+        for named in filter(None, turn):
+            yield dict([named])
+            last.append(named)
+            if len(last) == 4:
+                yield dict(last[:2])
+                last = []
+
+
+def _common(data: Data, name: str) -> list[str]:
+    counts = data.table.column(name).value_counts()
+    pairs = [(e["counts"].as_py(), e["values"].as_py()) for e in counts]
+    return [value for count, value in sorted(pairs, reverse=True) if count >= LEAST]
+
+
+def proportional(data: Data, number: int, k: int, keep: float) -> list[Diversity]:
+    """So many constraints, each about a share of the rows that have the values."""
+    found = []
+    for where in targets(data):
+        rows = np.ones(data.table.num_rows, dtype=np.bool_)
+        for name, value in where.items():
+            rows &= np.asarray(data.table.column(name).to_numpy() == value)
+        aim = keep * int(rows.sum())
+        low = math.ceil((1 - TOLERANCE) * aim)
+        if low >= k:
+            high = math.floor((1 + TOLERANCE) * aim)
+            found.append(Diversity(where=where, at_least=low, at_most=high))
+        if len(found) == number:
+            break
+    return found
+
+
+def stars(request: Request, grouping: Grouping) -> int:
+    """Cells that show no value."""
+    sizes, cells = grouping.sizes(), 0
+    for place, coded in enumerate(request.quasi):
+        cells += int(sizes[shown_codes(grouping, coded, place) < 0].sum())
+    return cells
+
+
+def run(name: str, algorithm: Algorithm, request: Request) -> None:
+    """One run: its figures, checked independently of the algorithm."""
+    begin, clock = time.process_time(), time.perf_counter()
+    try:
+        solution = algorithm.solve(request)
+    except (InfeasibleError, SearchError) as error:
+        say(f"{name:44} {type(error).__name__}: {str(error)[:160]}")
+        return
+    seconds, wall = time.process_time() - begin, time.perf_counter() - clock
+    grouping, facts = solution.grouping, solution.facts
+    groups = request.groups(grouping)
+    good = all(model.verify(groups).holds for model in request.models)
+    share = stars(request, grouping) / (request.rows * len(request.quasi))
+    say(
+        f"{name:44} {'holds' if good else 'FAILS'}  groups {grouping.count:6}  "
+        f"stars {share:7.2%}  discernibility {float((grouping.sizes() ** 2).sum()):.4g}  "
+        f"CPU {seconds:6.1f} s  wall {wall:6.1f} s  "
+        f"tried {facts.get('clusterings_tried', 0):5}  "
+        f"backtracks {facts.get('backtracks', 0):4}  "
+        f"hidden {facts.get('hidden_cells', 0)}"
+    )
+
+
+def say(text: str) -> None:
+    """A line, at once."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def baselines(data: Data, k: int, *, only_mondrian: bool = False) -> None:
+    """Algorithms that know no constraints; they too count stars."""
+    plain = data.request(k, [], 1)
+    request = Request(
+        quasi=tuple(map(starry, plain.quasi)), models=plain.models, seed=plain.seed
+    )
+    chosen: list[Algorithm] = [Mondrian()]
+    chosen += [] if only_mondrian else [KMember(), Oka()]
+    for algorithm in chosen:
+        run(f"{data.name} k={k} {algorithm.name}", algorithm, request)
+
+
+def compare(
+    data: Data,
+    numbers: Sequence[int],
+    sizes: Sequence[int],
+    base: str,
+    keep: float = 1.0,
+) -> None:
+    """Every strategy for every k and number of constraints."""
+    for k in sizes:
+        for number in numbers:
+            asked = proportional(data, number, k, keep)
+            for strategy in STRATEGIES:
+                algorithm = Diva(strategy=strategy, base=base, loss="stars")
+                kind = f"{len(asked)} constraints"
+                kind += f" keep={keep:g}" if keep < 1 else ""
+                name = f"{data.name} k={k} {kind} {strategy}, {base}"
+                run(name, algorithm, data.request(k, asked, 1))
+
+
+def read(paths: Sequence[Path], columns: Sequence[str]) -> pa.Table:
+    """Columns of CSV files, as text."""
+    options = pyarrow.csv.ConvertOptions(
+        include_columns=list(columns),
+        column_types=dict.fromkeys(columns, pa.string()),
+        strings_can_be_null=False,
+    )
+    return pa.concat_tables(
+        [pyarrow.csv.read_csv(path, convert_options=options) for path in paths]
+    )
+
+
+def census(directory: Path) -> Data:
+    """Census-Income, both parts: 299,285 rows."""
+    folder = directory / "census_income"
+    names = (
+        *("age", "sex", "race", "marital_stat", "education"),
+        *("country_of_birth_self", "class_of_worker"),
+    )
+    files = [folder / f"census_income_{part}.csv.gz" for part in ("train", "test")]
+    on = ("race", "sex", "marital_stat", "education", "class_of_worker")
+    return Data("census", read(files, names), on, ("age",))
+
+
+def pantheon(directory: Path) -> Data:
+    """Pantheon: 11,341 rows."""
+    names = (
+        *("gender", "continentName", "countryName"),
+        *("birthcity", "birthyear", "occupation"),
+    )
+    table = read([directory / "pantheon" / "pantheon.csv"], names)
+    return Data("pantheon", table, ("gender", "continentName", "occupation"))
+
+
+def german(directory: Path) -> Data:
+    """German credit: 1,000 rows."""
+    names = (
+        *("age", "personal_status_sex", "job"),
+        *("housing", "foreign_worker", "purpose"),
+    )
+    table = read([directory / "german" / "german.csv"], names)
+    on = ("personal_status_sex", "job", "housing", "purpose", "foreign_worker")
+    return Data("german", table, on, ("age",))
+
+
+def made(distribution: str) -> Data:
+    """A population of 100,000 with seven columns, drawn from one distribution."""
+    generator, rows = np.random.default_rng(3), 100_000
+    sizes = {"sex": 2, "race": 6, "status": 7, "work": 12, "town": 40, "job": 80}
+    cells: dict[str, list[str]] = {}
+    for name, size in sizes.items():
+        shares = _shares(distribution, size)
+        codes = generator.choice(size, rows, p=shares)
+        cells[name] = [f"{name} {code:02d}" for code in codes]
+    cells["age"] = generator.integers(18, 90, rows).astype(str).tolist()
+    return Data(
+        distribution, pa.table(cells), ("race", "sex", "status", "work"), ("age",)
+    )
+
+
+def _shares(distribution: str, size: int) -> npt.NDArray[np.float64]:
+    at = np.arange(size)
+    weights = {
+        "uniform": np.ones(size),
+        "zipfian": 1.0 / (at + 1),
+        "gaussian": np.exp(-0.5 * ((at - (size - 1) / 2) / (size / 5)) ** 2),
+    }[distribution]
+    return np.asarray(weights / weights.sum())
+
+
+def tangled(seed: int, *, rows: int = 60, number: int = 8, k: int = 4) -> Data:
+    """A small table of three columns."""
+    generator = np.random.default_rng(seed)
+    cells = {
+        name: generator.choice(list("abcd"), rows, p=[0.4, 0.3, 0.2, 0.1]).tolist()
+        for name in ("x", "y", "z")
+    }
+    return Data(f"tangled {seed}", pa.table(cells), ("x", "y", "z"))
+
+
+def narrow(data: Data, seed: int, number: int, k: int) -> list[Diversity]:
+    """Ranges of width two around the counts of a known release: they can be met."""
+    generator = np.random.default_rng(seed)
+    request = data.request(k, [], 1)
+    drawn = generator.permutation(data.table.num_rows) // (k + 1)
+    order = np.lexsort([q.codes for q in request.quasi])
+    group_of = np.empty(len(drawn), dtype=np.int32)
+    group_of[order] = np.arange(len(drawn)) // (k + 1)
+    grouping = Grouping.renumbered(group_of)
+    sizes, found = grouping.sizes(), {}
+    for place, coded in enumerate(request.quasi):
+        codes = shown_codes(grouping, coded, place)
+        for code in np.unique(codes[codes >= 0]):
+            count = int(sizes[codes == code].sum())
+            found[coded.name, coded.axis.labels[code]] = count
+    chosen = generator.permutation(len(found))[:number]
+    listed = [list(found.items())[place] for place in chosen]
+    return [
+        Diversity(where={name: value}, at_least=max(count - 1, 1), at_most=count + 1)
+        for (name, value), count in listed
+    ]
+
+
+def untangle(
+    tables: int, *, number: int = 8, k: int = 4, budget: int = 3_000_000
+) -> None:
+    """How much each strategy backtracks, and how often it finds an answer."""
+    for strategy in STRATEGIES:
+        tried, backtracks, answers, out, cells = [], [], 0, 0, []
+        begin = time.process_time()
+        for seed in range(tables):
+            data = tangled(seed)
+            request = data.request(k, narrow(data, seed, number, k), seed)
+            algorithm = Diva(
+                strategy=strategy, base="mondrian", loss="stars", budget=budget
+            )
+            try:
+                facts = algorithm.solve(request).facts
+            except SearchError:
+                out += 1
+                continue
+            except InfeasibleError:
+                continue
+            answers += 1
+            tried.append(facts["clusterings_tried"])
+            backtracks.append(facts["backtracks"])
+            cells.append(facts["stars"])
+        say(
+            f"tangled {strategy:12} of {tables}: answers {answers}, out of budget {out}; "
+            f"clusterings tried, mean {np.mean(tried):.1f}; backtracks, mean "
+            f"{np.mean(backtracks):.2f}, most {max(backtracks)}; stars, mean "
+            f"{np.mean(cells):.1f}; CPU {time.process_time() - begin:.1f} s"
+        )
+
+
+def main(directory: Path, names: Sequence[str]) -> None:
+    """The experiments that are named, or all."""
+    chosen = names or ("german", "tangled", "pantheon", "made", "census")
+    if "german" in chosen:
+        compare(german(directory), (18,), (10, 20), "k-member", keep=0.5)
+        compare(german(directory), (18,), (10,), "k-member")
+        for k in (10, 20):
+            baselines(german(directory), k)
+    if "tangled" in chosen:
+        untangle(100)
+    if "pantheon" in chosen:
+        compare(pantheon(directory), (24,), (10, 20), "k-member", keep=0.5)
+        compare(pantheon(directory), (24,), (10, 20), "k-member")
+        for k in (10, 20):
+            baselines(pantheon(directory), k)
+    if "made" in chosen:
+        for distribution in ("uniform", "zipfian", "gaussian"):
+            compare(made(distribution), (8,), (20,), "mondrian")
+            baselines(made(distribution), 20, only_mondrian=True)
+    if "census" in chosen:
+        table = census(directory)
+        compare(table, (8, 20), (10, 20, 30, 40, 50), "mondrian")
+        compare(table, (20,), (20,), "mondrian", keep=0.5)
+        for k in (10, 20, 30, 40, 50):
+            baselines(table, k, only_mondrian=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])
