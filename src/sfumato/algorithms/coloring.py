@@ -159,6 +159,8 @@ class Budget:
     """How often each node was left without a color."""
     against: Counter[int] = field(default_factory=Counter)
     """How often each constraint stood in the way."""
+    first: tuple[int, int] | None = None
+    """Clusterings tried and taken back when the first answer was found."""
     at: int | None = None
     """The node that a color was sought for last."""
     stranded: int = 0

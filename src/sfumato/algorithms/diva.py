@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,6 +35,8 @@ from sfumato.models.diversity import Diversity
 
 STRATEGIES = ("basic", "min-choice", "max-fan-out")
 LOSSES = ("ncp", "stars")
+SMALL = 20_000
+"""Rows that are grouped again and again, at most, to compare answers."""
 MANY = 2_000
 """Target rows beyond which clusters are cut by 'mondrian', whatever the base."""
 
@@ -76,6 +79,9 @@ class Diva(Algorithm):
     """What groups are to lose least of: "ncp", or "stars" for `suppress`."""
     budget: int = 20_000_000
     """How many rows the search may look at before it gives up."""
+    tries: int = 20
+    """How many answers of a small table are compared; the one with fewest stars is
+    taken."""
 
     def __post_init__(self) -> None:
         self._require_choice("strategy", self.strategy, STRATEGIES)
@@ -85,10 +91,14 @@ class Diva(Algorithm):
                 f"{self.name}: 'base' is '{self.base}'.",
                 hint="Name another algorithm, such as 'k-member' or 'mondrian'.",
             )
-        if not (self.budget >= 1 and self.budget % 1 == 0):
+        self._require_count("budget", self.budget)
+        self._require_count("tries", self.tries)
+
+    def _require_count(self, option: str, value: int) -> None:
+        if not (value >= 1 and value % 1 == 0):
             raise PolicyError(
-                f"{self.name}: 'budget' is {self.budget}.",
-                hint="'budget' must be a whole number of at least 1.",
+                f"{self.name}: '{option}' is {value}.",
+                hint=f"'{option}' must be a whole number of at least 1.",
             )
 
     def _require_choice(self, option: str, value: str, known: tuple[str, ...]) -> None:
@@ -146,6 +156,11 @@ class Found:
     diverse: Clustering
     rest: Clustering
 
+    @property
+    def stars(self) -> int:
+        """Cells that show no value."""
+        return int(self.diverse.stars.sum() + self.rest.stars.sum())
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Task:
@@ -182,15 +197,27 @@ class Task:
         )
 
     def solved(self) -> Found:
-        """The first coloring whose remaining rows can be grouped."""
+        """The best of a few colorings whose remaining rows can be grouped."""
+        best: Found | None = None
+        tries = max(1, min(self.options.tries, SMALL // self.request.rows))
         try:
-            for state in self._states():
-                found = self._completed(state)
-                if found is not None:
-                    return found
+            for found in islice(self._completions(), tries):
+                if best is None:
+                    self.budget.first = self.budget.tried, self.budget.backtracks
+                if best is None or found.stars < best.stars:
+                    best = found
         except OutOfBudgetError:
-            raise self._out_of_budget() from None
-        raise self._no_answer()
+            if best is None:
+                raise self._out_of_budget() from None
+        if best is None:
+            raise self._no_answer()
+        return best
+
+    def _completions(self) -> Iterator[Found]:
+        for state in self._states():
+            found = self._completed(state)
+            if found is not None:
+                yield found
 
     def _states(self) -> Iterator[State]:
         """The parts of the graph colored side by side; then all ways, one by one."""
@@ -278,16 +305,17 @@ class Task:
         return made, self._facts(found, hidden, sizes)
 
     def _facts(self, found: Found, hidden: Any, sizes: Ints) -> dict[str, Any]:
+        tried, backtracks = self.budget.first or (0, 0)
         return {
             "constraints": self.sigma.count,
             "conflict_rate": self.sigma.conflict_rate,
             "components": len(self.sigma.components()),
-            "clusterings_tried": self.budget.tried,
-            "backtracks": self.budget.backtracks,
+            "clusterings_tried": tried,
+            "backtracks": backtracks,
             "diverse_groups": found.diverse.count,
             "diverse_rows": len(found.diverse.rows),
             "hidden_cells": int(hidden.sum(axis=1) @ sizes),
-            "stars": int(found.diverse.stars.sum() + found.rest.stars.sum()),
+            "stars": found.stars,
         }
 
     def _no_answer(self) -> InfeasibleError | SearchError:
