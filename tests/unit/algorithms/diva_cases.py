@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations, product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from sfumato.algorithms.base import Request
+from sfumato.data.grouping import Grouping
 from sfumato.data.schema import Kind, Role
 from sfumato.models.diversity import Diversity
 from sfumato.models.k_anonymity import KAnonymity
@@ -32,7 +34,8 @@ class Case(NamedTuple):
     k: int
     asked: list[Asked]
 
-    def request(self, **options):
+    def request(self, **options: Any) -> Request:
+        """What is asked of an algorithm."""
         width = len(self.cells[0])
         names = [f"q{j}" for j in range(width)]
         table = Awkward(
@@ -130,7 +133,7 @@ def _meets(case: Case, shown: list[tuple[int, list[str | None]]]) -> bool:
     return True
 
 
-def stars_of(case: Case, grouping) -> tuple[int, bool, int]:
+def stars_of(case: Case, grouping: Grouping) -> tuple[int, bool, int]:
     """Stars, whether constraints are met, and the smallest group: by definition."""
     parts = [np.flatnonzero(grouping.group_of == g) for g in range(grouping.count)]
     shown = []
