@@ -173,6 +173,11 @@ class Budget:
         if self.spent > self.rows:
             raise OutOfBudgetError
 
+    def answered(self) -> None:
+        """Remember what the first answer took; further ones may take little more."""
+        self.first = self.tried, self.backtracks
+        self.rows = min(self.rows, MORE * self.spent + EXTRA)
+
     def add(self, other: Budget) -> None:
         """Count what another search did."""
         self.spent += other.spent
@@ -182,6 +187,9 @@ class Budget:
         self.against.update(other.against)
 
 
+MORE, EXTRA = 3, 200_000
+"""What a search may take in all once it has an answer: so many times what that took,
+and so many rows more."""
 LEAST = 100
 """What looking at a candidate costs at least, in rows."""
 

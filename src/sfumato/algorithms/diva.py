@@ -203,7 +203,7 @@ class Task:
         try:
             for found in islice(self._completions(), tries):
                 if best is None:
-                    self.budget.first = self.budget.tried, self.budget.backtracks
+                    self.budget.answered()
                 if best is None or found.stars < best.stars:
                     best = found
         except OutOfBudgetError:
