@@ -283,7 +283,7 @@ def untangle(
             data = tangled(seed)
             request = data.request(k, narrow(data, seed, number, k), seed)
             algorithm = Diva(
-                strategy=strategy, base="mondrian", loss="stars", budget=budget
+                strategy=strategy, base="mondrian", loss="stars", budget=budget, tries=1
             )
             try:
                 facts = algorithm.solve(request).facts
@@ -308,15 +308,17 @@ def main(directory: Path, names: Sequence[str]) -> None:
     """The experiments that are named, or all."""
     chosen = names or ("german", "tangled", "pantheon", "made", "census")
     if "german" in chosen:
-        compare(german(directory), (18,), (10, 20), "k-member", keep=0.5)
+        compare(german(directory), (18,), (10, 20), "mondrian", keep=0.5)
+        compare(german(directory), (18,), (10,), "k-member", keep=0.5)
         compare(german(directory), (18,), (10,), "k-member")
         for k in (10, 20):
             baselines(german(directory), k)
     if "tangled" in chosen:
         untangle(100)
     if "pantheon" in chosen:
-        compare(pantheon(directory), (24,), (10, 20), "k-member", keep=0.5)
-        compare(pantheon(directory), (24,), (10, 20), "k-member")
+        compare(pantheon(directory), (24,), (10, 20), "mondrian", keep=0.5)
+        compare(pantheon(directory), (24,), (10, 20), "mondrian")
+        compare(pantheon(directory), (24,), (20,), "k-member", keep=0.5)
         for k in (10, 20):
             baselines(pantheon(directory), k)
     if "made" in chosen:
