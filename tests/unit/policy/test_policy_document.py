@@ -306,5 +306,6 @@ def test_the_schema_names_every_key():
         "algorithm",
         "publish",
         "privacy",
+        "report",
     }
     assert schema["additionalProperties"] is False
