@@ -52,10 +52,12 @@ def report(name: str, found: list[int | None], best: list[int | None]) -> None:
     pairs = list(zip(found, best, strict=True))
     agree = sum((f is None) == (b is None) and f != -1 for f, b in pairs)
     gaps = np.array([f / b - 1 for f, b in pairs if f is not None and b])
+    without = [f for f, b in pairs if f is not None and b == 0]
     sys.stdout.write(
         f"{name:32} agrees on {agree} of {len(pairs)}; gap: median {np.median(gaps):.1%}, "
         f"mean {gaps.mean():.1%}, nine of ten within {np.quantile(gaps, 0.9):.1%}, "
-        f"best {np.mean(gaps == 0):.0%}\n"
+        f"best {np.mean(gaps == 0):.0%}; of {len(without)} that need no star, "
+        f"{without.count(0)} have none\n"
     )
     sys.stdout.flush()
 
