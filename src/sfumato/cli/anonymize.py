@@ -134,6 +134,8 @@ def chosen_seed(text: str | None, number: int | None) -> Seed | None:
 def print_release(manifest: Mapping[str, Any], out: Path) -> None:
     """Say in short what was released, what it is worth, and where it is."""
     typer.echo(_counted(manifest))
+    if "search" in manifest:
+        typer.echo(_searched(manifest["search"]))
     by_ledger = ", and by the ledger of its making" if "privacy" in manifest else ""
     typer.echo(f"\nProven from the published file{by_ledger}:")
     print_columns(requirement_rows(manifest["requirements"]))
@@ -158,6 +160,16 @@ def _counted(manifest: Mapping[str, Any]) -> str:
         f"Released {amount(rows)} of {counted(manifest['rows_in'], 'row')} "
         f"in {groups}; {counted(manifest['rows_suppressed'], 'row')} suppressed."
     )
+
+
+def _searched(search: Mapping[str, Any]) -> str:
+    """Whether nothing better is left to be found."""
+    from sfumato.report.phrases import amount
+
+    looked = f"{amount(search['nodes_checked'])} of {amount(search['nodes'])} choices"
+    if search["proven"]:
+        return f"Proven: no choice of levels loses less ({looked} checked)."
+    return f"Not proven to lose least ({looked} checked)."
 
 
 def _guarantee(manifest: Mapping[str, Any]) -> str:

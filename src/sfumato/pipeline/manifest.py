@@ -31,6 +31,8 @@ LIMITS = (
 )
 PATHS = frozenset({"population"})
 """Parameters that name files of the steward's machine."""
+SEARCHED = ("metric", "nodes", "nodes_checked", "proven", "bound")
+"""What an algorithm that can prove its result says of its search."""
 FEW_VALUES = 50
 """The private record says who bears the loss for columns of so many values."""
 INSECURE = "Made with a guessable seed: not for publication."
@@ -126,6 +128,8 @@ def manifest(found: Findings) -> dict[str, Any]:
     }
     if found.compares and found.policy.report.loss_by:
         record["loss_by"] = borne(found, found.policy.report.loss_by, found.least)
+    if "proven" in found.solution.facts:
+        record["search"] = {key: found.solution.facts[key] for key in SEARCHED}
     if found.certificate is None and not found.synthetic:
         record["promise"] = found.operator.form.promise
     if found.certificate is not None:

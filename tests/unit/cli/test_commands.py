@@ -264,3 +264,28 @@ def test_init_proposes_a_policy_that_runs(hospital, tmp_path, monkeypatch):
 def test_init_can_print_its_policy(hospital, capsys):
     assert main(["init", str(hospital / "source.csv"), "-o", "-"]) == 0
     assert "[columns.diagnosis]" in capsys.readouterr().out
+
+
+OPTIMUM = """\
+version = 1
+[data]
+path = "people.csv"
+[columns.age]
+role = "quasi"
+hierarchy = { intervals = [10, 20] }
+[[require]]
+model = "k-anonymity"
+k = 2
+[algorithm]
+name = "optimal"
+"""
+
+
+def test_a_proven_optimum_is_called_proven(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("age\n20\n21\n35\n36\n", encoding="utf-8")
+    Path("policy.toml").write_text(OPTIMUM, encoding="utf-8")
+    assert main(["anonymize", "policy.toml", "--out", "out"]) == 0
+    said = capsys.readouterr().out.splitlines()[1]
+    assert said.startswith("Proven: no choice of levels loses less (")
+    assert json.loads(Path("out/manifest.json").read_text())["search"]["proven"] is True
