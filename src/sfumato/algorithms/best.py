@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -10,7 +11,7 @@ import numpy as np
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.compiled import least_rows
-from sfumato.algorithms.harvest import Harvest
+from sfumato.algorithms.harvest import NODES, Harvest, levels_of
 from sfumato.algorithms.mondrian import Mondrian
 from sfumato.algorithms.perfect import lower_bound
 from sfumato.algorithms.refine import OUTSIDE, looks_at_table, loss_of, meets
@@ -19,11 +20,17 @@ from sfumato.data.rules import RuleKind
 from sfumato.errors import PolicyError, RefusedError
 from sfumato.hierarchies.axis import Shape
 from sfumato.models.groups import packed
+from sfumato.models.k_anonymity import KAnonymity
 
 SMALL_GROUPS = 20
 """Up to this k, groups that grow from single rows lose less than cuts."""
 FEW_TUPLES = 40_000
 """Up to so many distinct tuples, growing groups row by row takes seconds."""
+WIDE_TUPLES = 80_000
+"""The same where the lattice is too large to be visited, and nothing else does well: a
+minute. Beyond, groups grow within parts of the table."""
+PART = 12_000
+"""The least rows of such a part."""
 SHORT = 5.0
 """With less time than this, only the fastest start is made."""
 
@@ -36,10 +43,10 @@ class Best(Algorithm):
         algorithm it tries on the same request.
     Method: cut the table by gain (`mondrian`); where columns have hierarchies or
         requirements look at sensitive values, release boxes along the lattice
-        (`harvest`); where there are none and groups are small, grow groups row by row
-        (`k-member`). Take what loses least and refine it. The report says what was
-        chosen and why and, where all columns have hierarchies, how far the result is
-        from a lower bound.
+        (`harvest`); where there are none, or the lattice is too large, and groups are
+        small, grow groups row by row (`k-member`, in parts of a large table). Take
+        what loses least and refine it. The report says what was chosen and why and,
+        where all columns have hierarchies, how far the result is from a lower bound.
     Cost: seconds for tens of thousands of rows, about a minute for a million; more or
         less with `refine`.
     Limits: the bound is on a sample of rows and may be out of reach. With a limit in
@@ -59,7 +66,8 @@ class Best(Algorithm):
             return Solution(grouping=Grouping(np.empty(0, dtype=np.int32), 0))
         started = time.monotonic()
         trial = Trial(request)
-        for name, reason, options in plan(request, short=self._short):
+        patient = self.seconds is None
+        for name, reason, options in plan(request, short=self._short, patient=patient):
             trial.run(name, reason, options)
         chosen, loss = trial.choose()
         bound = lower_bound(request)
@@ -104,7 +112,7 @@ class Trial:
     def run(self, name: str, reason: str, options: dict[str, Any]) -> None:
         """Try one, if it is there and does not refuse."""
         try:
-            solution = find(self.request, name)(**options).search(self.request)
+            solution = searched(self.request, find(self.request, name)(**options))
         except (PolicyError, RefusedError):
             return
         if looks_at_table(self.request) and not meets(self.request, solution.grouping):
@@ -131,7 +139,9 @@ class Trial:
         return solution, loss
 
 
-def plan(request: Request, *, short: bool) -> list[tuple[str, str, dict[str, Any]]]:
+def plan(
+    request: Request, *, short: bool, patient: bool = True
+) -> list[tuple[str, str, dict[str, Any]]]:
     """What to try: name, reason, options; the order does not matter but for ties."""
     rules = request.rules()
     rows: list[tuple[str, str, dict[str, Any]]] = [
@@ -150,20 +160,42 @@ def plan(request: Request, *, short: bool) -> list[tuple[str, str, dict[str, Any
             "Requirements look at sensitive values, so values that occur too often "
         )
         rows.insert(0, ("harvest", reason + "were kept apart", orders))
-    if not trees and not short and _is_small(request, least_rows(rules)):
+    if short or least_rows(rules) > SMALL_GROUPS:
+        return rows
+    if not trees and tuples_of(request) <= FEW_TUPLES:
         reason = "Groups are small and no column has a hierarchy, so groups were grown"
+        rows.insert(0, ("k-member", reason, {}))
+    alone = not judged and request.subject is None
+    if trees and alone and patient and _is_wide(request):
+        reason = "Groups are small and the lattice is too large, so groups were grown"
         rows.insert(0, ("k-member", reason, {}))
     return rows
 
 
-def _is_small(request: Request, least: int) -> bool:
-    """Whether growing groups row by row pays and is affordable."""
-    if least > SMALL_GROUPS:
-        return False
-    if request.rows <= FEW_TUPLES:
-        return True
+def tuples_of(request: Request) -> int:
+    """How many different rows there are: growing groups takes that often a search."""
     key, _ = packed([coded.codes for coded in request.quasi])
-    return len(np.unique(key)) <= FEW_TUPLES
+    return len(np.unique(key))
+
+
+def _is_wide(request: Request) -> bool:
+    """Whether the lattice has more nodes than are visited."""
+    return math.prod(len(levels_of(coded)) for coded in request.quasi) > NODES
+
+
+def searched(request: Request, algorithm: Algorithm) -> Solution:
+    """What an algorithm finds; one that grows groups, in parts of a large table."""
+    if algorithm.name != "k-member" or tuples_of(request) <= WIDE_TUPLES:
+        return algorithm.search(request)
+    coarse = replace(request, models=(KAnonymity(k=PART),))
+    parts = Mondrian().search(coarse).grouping
+    group_of = np.empty(request.rows, dtype=np.int32)
+    count = 0
+    for rows in np.split(np.argsort(parts.group_of), np.cumsum(parts.sizes())[:-1]):
+        found = algorithm.search(request.only(rows)).grouping
+        group_of[rows] = found.group_of + count
+        count += found.count
+    return Solution(grouping=Grouping(group_of, count))
 
 
 def find(request: Request, name: str) -> Any:

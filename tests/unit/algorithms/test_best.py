@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from sfumato import registry
+from sfumato.algorithms import best
 from sfumato.algorithms.base import Request
 from sfumato.algorithms.best import Best, plan
 from sfumato.algorithms.harvest import Harvest
+from sfumato.algorithms.k_member import KMember
 from sfumato.algorithms.mondrian import Mondrian
 from sfumato.algorithms.perfect import lower_bound
 from sfumato.algorithms.refine import loss_of
@@ -92,17 +94,44 @@ def halves(name: str) -> Axis:
     )
 
 
-def two_columns(rows: int, k: int) -> Request:
+def columns(names: str, rows: int, k: int) -> Request:
     numbers = np.random.default_rng(8)
     return Request(
         quasi=tuple(
             CodedAxis(halves(name), numbers.integers(0, 4, rows).astype(np.int32))
-            for name in ("x", "y")
+            for name in names
         ),
         models=(KAnonymity(k=k),),
         seed=Seed.guessable(1),
         threads=1,
     )
+
+
+WIDE = "abcdefghijk"
+"""So many columns of three levels have more nodes than are visited."""
+
+
+def test_small_groups_are_grown_where_the_lattice_is_too_large():
+    request_ = columns(WIDE, rows=40, k=4)
+    assert names(request_)[0] == "k-member"
+    assert "k-member" not in names(columns("xy", rows=40, k=4))
+
+
+def test_who_sets_a_limit_does_not_wait_for_groups_to_grow():
+    wide = columns(WIDE, rows=40, k=4)
+    assert "k-member" not in [n for n, _, _ in plan(wide, short=False, patient=False)]
+
+
+def test_groups_of_many_tuples_grow_within_parts(monkeypatch):
+    monkeypatch.setattr(best, "WIDE_TUPLES", 10)
+    monkeypatch.setattr(best, "PART", 20)
+    request_ = columns(WIDE, rows=100, k=4)
+    coarse = replace(request_, models=(KAnonymity(k=20),))
+    parts = Mondrian().search(coarse).grouping.group_of
+    found = best.searched(request_, KMember()).grouping
+    assert found.sizes().min() >= 4
+    assert len(np.unique(parts)) > 1
+    assert all(len(set(parts[found.group_of == g])) == 1 for g in range(found.count))
 
 
 def cheapest_box(request_: Request, row: int, k: int) -> float:
@@ -121,7 +150,7 @@ def cheapest_box(request_: Request, row: int, k: int) -> float:
 
 
 def test_the_bound_of_a_row_is_its_cheapest_box_with_k_rows():
-    request_ = two_columns(rows=40, k=4)
+    request_ = columns("xy", rows=40, k=4)
     bound = lower_bound(request_)
     expected = np.mean([cheapest_box(request_, row, 4) for row in range(40)])
     assert bound is not None
@@ -129,13 +158,13 @@ def test_the_bound_of_a_row_is_its_cheapest_box_with_k_rows():
 
 
 def test_the_bound_of_all_rows_is_a_point():
-    bound = lower_bound(two_columns(rows=40, k=4))
+    bound = lower_bound(columns("xy", rows=40, k=4))
     assert bound is not None
     assert bound.low == bound.loss == bound.high
 
 
 def test_the_result_is_not_below_the_bound():
-    request_ = two_columns(rows=60, k=4)
+    request_ = columns("xy", rows=60, k=4)
     facts = Best().solve(request_).facts
     assert facts["bound"]["times"] >= 1.0
 
