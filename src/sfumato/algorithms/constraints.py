@@ -138,7 +138,7 @@ class Sigma:
 
     def _refuse_alone(self, number: int) -> None:
         low, high = int(self.lower[number]), int(self.upper[number])
-        found, name = int(self.present[number]), self.name(number)
+        name = self.name(number)
         if low > high:
             raise InfeasibleError(
                 f"{name} needs {low} rows and allows {high}.",
@@ -146,14 +146,25 @@ class Sigma:
             )
         if low == 0:
             return
-        if found < low:
-            raise InfeasibleError(
-                f"{name} needs {low} rows; the source has {found}.",
-                hint=f"Lower at_least to {found}.",
-            )
+        self._refuse_absent(number)
         fitting = int(self.fits[number].sum())
         if min(high, fitting) < self.k and self._whole(number):
             self._refuse_below_k(number, high, fitting)
+
+    def refuse_absent(self) -> None:
+        """Refuse to show values more often than the source has them."""
+        for number in range(self.count):
+            self._refuse_absent(number)
+
+    def _refuse_absent(self, number: int) -> None:
+        low, found = int(self.lower[number]), int(self.present[number])
+        if found < low:
+            fitting = int(self.fits[number].sum())
+            raise InfeasibleError(
+                f"{self.name(number)} needs {low} rows that show its values; the source "
+                f"has {found}.",
+                hint=f"Lower at_least to {found if fitting >= self.k else 0}.",
+            )
 
     def _whole(self, number: int) -> bool:
         """Whether all rows that a group shows count."""
@@ -191,15 +202,17 @@ class Sigma:
         """A target within another: what one needs, the other must allow."""
         asked = self.models[outer].where.items()
         within = inner != outer and asked <= self.models[inner].where.items()
-        if not within or self.needed[inner] <= self.upper[outer]:
+        # A group has k rows; where a sensitive value counts too, not all of them do.
+        asks = self.needed if self._whole(outer) else self.lower
+        need, most = int(asks[inner]), int(self.upper[outer])
+        if not within or need <= most:
             return
-        need, most = int(self.needed[inner]), int(self.upper[outer])
         raise InfeasibleError(
             f"{self.name(inner)} needs {need} rows, all of which count for "
             f"{self.name(outer)}, which allows {most}.",
             hint=f"Raise at_most of number {self.numbers[outer]} to {need}, or lower "
             f"at_least of number {self.numbers[inner]} to "
-            f"{most if most >= self.k else 0}.",
+            f"{most if most >= self.k or not self._whole(outer) else 0}.",
         )
 
 

@@ -25,6 +25,7 @@ from sfumato.algorithms.coloring import (
     in_order,
     most_neighbors,
 )
+from sfumato.algorithms.compiled import least_rows
 from sfumato.algorithms.constraints import Ints, Sigma
 from sfumato.algorithms.integrating import hide_excess, settle_rest
 from sfumato.algorithms.parts import Judge, Maker, find, starry
@@ -115,6 +116,10 @@ class Diva(Algorithm):
                 f"{self.name}: 'base' is '{self.base}', whose groups are private.",
                 hint="Name another algorithm, such as 'k-member' or 'mondrian'.",
             )
+        base: Algorithm = find(request, self.base)()
+        base.check(_plain(request))
+        if request.removable == 0 and request.rows:
+            Sigma.of(request, k=least_rows(request.rules())).refuse_absent()
 
     def search(self, request: Request) -> Solution:
         """Color, group the rest, hide what is too much."""
@@ -135,10 +140,17 @@ class Diva(Algorithm):
     def _without_constraints(self, request: Request) -> Solution:
         """Nothing to color: the base does it all."""
         base: Algorithm = find(request, self.base)()
-        models = tuple(m for m in request.models if not isinstance(m, Diversity))
-        part = replace(request, models=models)
+        part = _plain(request)
         base.check(part)
         return base.improved(part, base.search(part))
+
+
+def _plain(request: Request) -> Request:
+    """The request without its constraints; a row left out might be one they count."""
+    models = tuple(m for m in request.models if not isinstance(m, Diversity))
+    if len(models) == len(request.models):
+        return request
+    return replace(request, models=models, removable=0)
 
 
 def canonical_order(request: Request) -> Ints:
@@ -174,8 +186,7 @@ class Task:
 
     @classmethod
     def of(cls, options: Diva, request: Request) -> Task:
-        plain = tuple(m for m in request.models if not isinstance(m, Diversity))
-        part = replace(request, models=plain)
+        part = _plain(request)
         judge = Judge.of(part)
         if options.loss == "stars":
             part = replace(part, quasi=tuple(map(starry, part.quasi)))
@@ -327,8 +338,8 @@ class Task:
                 hint="Lower at_least or raise at_most of one of them.",
             )
         return InfeasibleError(
-            f"No table with groups of {self.sigma.k} rows meets all "
-            f"{self.sigma.count} diversity constraints: every way was tried; "
+            f"No table with all {self.request.rows} rows in groups of {self.sigma.k} "
+            f"meets all {self.sigma.count} diversity constraints: every way was tried; "
             f"in conflict: {names}.",
             hint="Lower at_least or raise at_most of one of them, or lower k.",
         )

@@ -13,7 +13,7 @@ import sfumato as sf
 from sfumato.algorithms.diva import Diva
 from sfumato.algorithms.integrating import cover
 from sfumato.data.seeds import Seed
-from sfumato.errors import InfeasibleError, PolicyError, SearchError
+from sfumato.errors import InfeasibleError, PolicyError, RefusedError, SearchError
 
 STRATEGIES = ("basic", "min-choice", "max-fan-out")
 CASES = 60
@@ -277,3 +277,72 @@ def test_any_algorithm_may_group_the_rest(base):
     asked = [{"model": "diversity", "where": {"race": "d"}, "at_least": 5}]
     release = released(require=asked, base=base)
     assert all(verdict["holds"] for verdict in release.verdicts)
+
+
+def small(columns: dict[str, list[object]], *, require: list[dict], **more: object):
+    settings = {
+        "quasi": [name for name in columns if name != "illness"],
+        "sensitive": ["illness"] if "illness" in columns else [],
+        "k": 2,
+        "require": require,
+        "algorithm": {"name": "diva", "base": "mondrian"},
+        "seed": Seed.guessable(1),
+    }
+    return sf.anonymize(pa.table(columns), **(settings | more))
+
+
+def test_of_a_group_that_shows_a_target_only_rows_with_its_sensitive_value_count():
+    """One of five women of race b has x, and up to three women may: no contradiction."""
+    columns = {
+        "sex": ["F"] * 10 + ["M"] * 10,
+        "race": (["b"] * 5 + ["a"] * 5) * 2,
+        "illness": ["x", "y", "y", "y", "y"] * 4,
+    }
+    inner = {"where": {"sex": "F", "race": "b", "illness": "x"}, "at_least": 1}
+    outer = {"where": {"sex": "F", "illness": "x"}, "at_most": 3}
+    asked = [{"model": "diversity", **each} for each in (inner, outer)]
+    release = small(columns, require=asked, k=5)
+    assert all(verdict["holds"] for verdict in release.verdicts)
+
+
+def test_a_left_over_row_joins_no_cluster_where_its_sensitive_value_is_too_much():
+    columns = {"sex": ["F"] * 5, "illness": ["y"] * 4 + ["x"]}
+    asked = [
+        {"model": "diversity", "where": {"sex": "F"}, "at_least": 4},
+        {"model": "diversity", "where": {"sex": "F", "illness": "x"}, "at_most": 0},
+    ]
+    with pytest.raises(InfeasibleError, match="left over"):
+        small(columns, require=asked)
+
+
+def test_what_is_infeasible_is_so_with_all_rows_kept():
+    asked = [{"model": "diversity", "where": {"sex": "F"}, "at_least": 3}]
+    with pytest.raises(InfeasibleError, match="No table with all 4 rows in groups"):
+        small({"sex": ["F"] * 3 + ["M"]}, require=asked, max_suppressed=0.25)
+
+
+def test_rows_with_a_sensitive_value_that_must_be_shown_are_not_left_out():
+    columns = {
+        "sex": ["F"] * 30 + ["M"],
+        "age": [1] * 30 + [99],
+        "illness": ["x"] * 15 + ["y"] * 15 + ["z"],
+    }
+    asked = [{"model": "diversity", "where": {"illness": "z"}, "at_least": 1}]
+    release = small(columns, require=asked, k=3, max_suppressed=0.25)
+    assert shown(release, "illness", "z") == 1
+
+
+def test_a_lower_bound_is_not_relaxed_to_what_k_forbids():
+    asked = [{"model": "diversity", "where": {"sex": "F"}, "at_least": 5}]
+    with pytest.raises(InfeasibleError, match="has 2") as error:
+        small({"sex": ["F"] * 2 + ["M"] * 8}, require=asked, k=3)
+    assert error.value.hint == "Lower at_least to 0."
+
+
+def test_a_base_that_refuses_the_requirements_is_refused_before_any_work():
+    asked = [
+        {"model": "t-closeness", "t": 0.3},
+        {"model": "diversity", "where": {"race": "d"}, "at_least": 5},
+    ]
+    with pytest.raises(RefusedError, match="klt"):
+        released(require=asked, base="klt")
