@@ -151,19 +151,24 @@ class Sigma:
         if min(high, fitting) < self.k and self._whole(number):
             self._refuse_below_k(number, high, fitting)
 
-    def refuse_absent(self) -> None:
-        """Refuse to show values more often than the source has them."""
-        for number in range(self.count):
-            self._refuse_absent(number)
+    def refuse_absent(self, *, removable: int) -> None:
+        """Refuse to show values more often than the source has them.
+
+        What a share comes to is not known before the rows that may go are gone.
+        """
+        for number, model in enumerate(self.models):
+            if not (removable and isinstance(model.at_least, float)):
+                self._refuse_absent(number)
 
     def _refuse_absent(self, number: int) -> None:
         low, found = int(self.lower[number]), int(self.present[number])
         if found < low:
-            fitting = int(self.fits[number].sum())
+            most = min(found, int(self.upper[number]))
+            room = most if self._whole(number) else int(self.fits[number].sum())
             raise InfeasibleError(
                 f"{self.name(number)} needs {low} rows that show its values; the source "
                 f"has {found}.",
-                hint=f"Lower at_least to {found if fitting >= self.k else 0}.",
+                hint=f"Lower at_least to {most if room >= self.k else 0}.",
             )
 
     def _whole(self, number: int) -> bool:

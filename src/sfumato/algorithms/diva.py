@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import islice
+from threading import Lock
 from typing import Any, ClassVar
 
 import numpy as np
@@ -58,7 +58,8 @@ class Diva(Algorithm):
     Departs from the paper: nodes share clusters wherever they serve both; many target
     rows are clustered by another algorithm; a cluster may hide a value that would break
     another constraint, if all else fails.
-    Cost: `budget` rows are looked at, at most; then it ends without an answer.
+    Cost: `budget` rows are looked at, at most, for each part of the graph; then it ends
+    without an answer.
     Limits: greedy but for few target rows; which values must survive is known to whoever
     reads the policy.
     Reference: Milani, Huang and Chiang, Preserving Diversity in Anonymized Data, EDBT
@@ -118,8 +119,8 @@ class Diva(Algorithm):
             )
         base: Algorithm = find(request, self.base)()
         base.check(_plain(request))
-        if request.removable == 0 and request.rows:
-            Sigma.of(request, k=least_rows(request.rules())).refuse_absent()
+        sigma = Sigma.of(request, k=least_rows(request.rules()))
+        sigma.refuse_absent(removable=request.removable)
 
     def search(self, request: Request) -> Solution:
         """Color, group the rest, hide what is too much."""
@@ -200,7 +201,7 @@ class Task:
             maker=Maker(replace(part, progress=_quiet), judge, base, quick, MANY),
             seed=request.seed,
             budget=budget,
-            plan=cache(lambda: source.planned()),
+            plan=once(lambda: source.planned()),
             random=options.strategy == "basic",
         )
         return cls(
@@ -368,6 +369,22 @@ class Task:
             left = f"{self.budget.stranded} rows were left over that fit no group"
             named.append(left)
         return "; ".join(named) or "the other requirements"
+
+
+def once(make: Callable[[], Clustering]) -> Callable[[], Clustering]:
+    """Make something when it is first asked for, whichever thread asks.
+
+    `functools.cache` may make it once per thread, and the budget would be spent twice.
+    """
+    lock, made = Lock(), list[Clustering]()
+
+    def get() -> Clustering:
+        with lock:
+            if not made:
+                made.append(make())
+            return made[0]
+
+    return get
 
 
 def _quiet(_step: str, _share: float) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from time import sleep
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +12,7 @@ import pytest
 from diva_cases import Asked, Case, drawn, fewest_stars, stars_of
 
 import sfumato as sf
-from sfumato.algorithms.diva import Diva
+from sfumato.algorithms.diva import Diva, once
 from sfumato.algorithms.integrating import cover
 from sfumato.data.seeds import Seed
 from sfumato.errors import InfeasibleError, PolicyError, RefusedError, SearchError
@@ -332,11 +334,21 @@ def test_rows_with_a_sensitive_value_that_must_be_shown_are_not_left_out():
     assert shown(release, "illness", "z") == 1
 
 
-def test_a_lower_bound_is_not_relaxed_to_what_k_forbids():
-    asked = [{"model": "diversity", "where": {"sex": "F"}, "at_least": 5}]
-    with pytest.raises(InfeasibleError, match="has 2") as error:
-        small({"sex": ["F"] * 2 + ["M"] * 8}, require=asked, k=3)
-    assert error.value.hint == "Lower at_least to 0."
+@pytest.mark.parametrize(
+    ("women", "more", "relaxed"),
+    [
+        (2, {"at_least": 8}, 0),
+        (4, {"at_least": 0.8}, 4),
+        (5, {"at_least": 0.8, "at_most": 4}, 4),
+    ],
+)
+def test_a_lower_bound_is_not_relaxed_to_what_is_forbidden(women, more, relaxed):
+    asked = [{"model": "diversity", "where": {"sex": "F"}, **more}]
+    columns = {"sex": ["F"] * women + ["M"] * (10 - women)}
+    removable = 0.1 if "at_most" not in more else 0.0
+    with pytest.raises(InfeasibleError, match=f"has {women}") as error:
+        small(columns, require=asked, k=3, max_suppressed=removable)
+    assert error.value.hint == f"Lower at_least to {relaxed}."
 
 
 def test_a_base_that_refuses_the_requirements_is_refused_before_any_work():
@@ -346,3 +358,18 @@ def test_a_base_that_refuses_the_requirements_is_refused_before_any_work():
     ]
     with pytest.raises(RefusedError, match="klt"):
         released(require=asked, base="klt")
+
+
+def test_the_plan_is_made_once_for_all_parts_of_the_graph():
+    """Or the budget, and with it the answer, would depend on the threads' luck."""
+    calls = []
+
+    def make():
+        calls.append(1)
+        sleep(0.05)
+        return calls
+
+    plan = once(make)
+    with ThreadPoolExecutor(max_workers=4) as pool:
+        list(pool.map(lambda _: plan(), range(4)))
+    assert len(calls) == 1
