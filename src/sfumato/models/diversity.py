@@ -227,8 +227,7 @@ def _count(amount: Amount, rows: int, whole: Callable[[float], int]) -> int:
 
 def _text(value: str | float) -> str:
     """A value as cells show it: a whole number without a point."""
-    whole = isinstance(value, float) and value.is_integer()
-    return str(int(value) if whole else value)
+    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def _listed(where: Mapping[str, Any]) -> str:

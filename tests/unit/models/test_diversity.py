@@ -185,6 +185,8 @@ def test_a_share_is_of_rows_also_where_missing_cells_stand_for_anything():
 def test_a_whole_number_is_what_cells_show_however_it_is_written():
     assert Diversity(where={"age": 30.0}, at_least=1).target == (("age", "30"),)
     assert Diversity(where={"age": 2.5}, at_least=1).target == (("age", "2.5"),)
+    assert Diversity(where={"age": 1e20}, at_least=1).target == (("age", "1e+20"),)
+    assert Diversity(where={"age": "30.0"}, at_least=1).target == (("age", "30.0"),)
 
 
 def test_a_cell_that_only_contains_the_value_does_not_show_it():
