@@ -16,6 +16,8 @@ from sfumato.models.targets import column_of, rows_of
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
+AT_A_TIME = 8_192
+"""Rows whose flags are made numbers, which take eight times the room, at a time."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -84,8 +86,11 @@ class Sigma:
     @cached_property
     def overlaps(self) -> Ints:
         """(constraints, constraints): rows that two targets have in common."""
-        flags = self.fits.astype(np.float64)
-        return np.asarray(np.rint(flags @ flags.T), dtype=np.int64)
+        found = np.zeros((self.count, self.count))
+        for start in range(0, self.fits.shape[1], AT_A_TIME):
+            flags = self.fits[:, start : start + AT_A_TIME].astype(np.float64)
+            found += flags @ flags.T
+        return np.asarray(np.rint(found), dtype=np.int64)
 
     @cached_property
     def neighbors(self) -> tuple[frozenset[int], ...]:
@@ -206,11 +211,12 @@ class Sigma:
     def _refuse_implied(self, inner: int, outer: int) -> None:
         """A target within another: what one needs, the other must allow."""
         asked = self.models[outer].where.items()
-        within = inner != outer and asked <= self.models[inner].where.items()
+        if inner == outer or not asked <= self.models[inner].where.items():
+            return
         # A group has k rows; where a sensitive value counts too, not all of them do.
         asks = self.needed if self._whole(outer) else self.lower
         need, most = int(asks[inner]), int(self.upper[outer])
-        if not within or need <= most:
+        if need <= most:
             return
         raise InfeasibleError(
             f"{self.name(inner)} needs {need} rows, all of which count for "

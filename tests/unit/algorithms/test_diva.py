@@ -12,6 +12,7 @@ import pytest
 from diva_cases import Asked, Case, drawn, fewest_stars, stars_of
 
 import sfumato as sf
+from sfumato.algorithms.constraints import Sigma
 from sfumato.algorithms.diva import Diva, once
 from sfumato.algorithms.integrating import cover
 from sfumato.data.seeds import Seed
@@ -373,3 +374,9 @@ def test_the_plan_is_made_once_for_all_parts_of_the_graph():
     with ThreadPoolExecutor(max_workers=4) as pool:
         list(pool.map(lambda _: plan(), range(4)))
     assert len(calls) == 1
+
+
+def test_overlaps_are_counted_however_many_rows_at_a_time(monkeypatch):
+    monkeypatch.setattr("sfumato.algorithms.constraints.AT_A_TIME", 2)
+    sigma = Sigma.of(TANGLED.request(), k=2)
+    assert sigma.overlaps.tolist() == [[3, 2], [2, 3]]
