@@ -380,3 +380,20 @@ def test_overlaps_are_counted_however_many_rows_at_a_time(monkeypatch):
     monkeypatch.setattr("sfumato.algorithms.constraints.AT_A_TIME", 2)
     sigma = Sigma.of(TANGLED.request(), k=2)
     assert sigma.overlaps.tolist() == [[3, 2], [2, 3]]
+
+
+@pytest.mark.parametrize("base", ["harvest", "best"])
+def test_rows_that_lack_a_value_are_compared_with_a_table_that_has_it(base):
+    """All rows but those of race b lack the illness that comes last."""
+    columns = {
+        "race": ["a"] * 40 + ["b"] * 10,
+        "age": [row % 7 for row in range(50)],
+        "illness": ["x", "y"] * 20 + ["x", "z"] * 5,
+    }
+    asked = [
+        {"model": "t-closeness", "t": 0.6},
+        {"model": "diversity", "where": {"race": "a"}, "at_least": 20},
+    ]
+    chosen = {"name": "diva", "base": base}
+    release = small(columns, require=asked, algorithm=chosen)
+    assert all(verdict["holds"] for verdict in release.verdicts)
