@@ -130,7 +130,8 @@ def _matching(evidence: Evidence, target: Target) -> Matching:
         same = np.array([text == value for text in column.texts], dtype=np.bool_)
         found &= same[column.codes]
     count = int(group_of.max(initial=-1)) + 1
-    return Matching(np.bincount(group_of[found], minlength=count))
+    shown = np.bincount(group_of[found], minlength=count)
+    return Matching(shown, rows=evidence.rows)
 
 
 def groups_of(evidence: Evidence, models: Sequence[OutputModel]) -> Groups:

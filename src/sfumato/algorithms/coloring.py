@@ -38,6 +38,8 @@ class Clustering:
     """(constraints, clusters): rows that count."""
     stars: Ints
     """Cells of each cluster that show no value."""
+    agreed: Flags
+    """(constraints, clusters): whether it shows the quasi-identifiers of a target."""
 
     @property
     def count(self) -> int:
@@ -80,7 +82,7 @@ def measured(
     values = points[rows]
     mixed = np.maximum.reduceat(values, first) != np.minimum.reduceat(values, first)
     stars = (mixed | unseen).sum(axis=1) * np.diff(starts)
-    return Clustering(rows, starts, unseen, np.where(agreed, counted, 0), stars)
+    return Clustering(rows, starts, unseen, np.where(agreed, counted, 0), stars, agreed)
 
 
 def nothing(sigma: Sigma, width: int) -> Clustering:
@@ -88,7 +90,9 @@ def nothing(sigma: Sigma, width: int) -> Clustering:
     none = np.zeros(0, dtype=np.int64)
     flags = np.zeros((0, width), dtype=np.bool_)
     shown = np.zeros((sigma.count, 0), dtype=np.int64)
-    return Clustering(none, np.zeros(1, dtype=np.int64), flags, shown, none)
+    return Clustering(
+        none, np.zeros(1, dtype=np.int64), flags, shown, none, shown.astype(np.bool_)
+    )
 
 
 @dataclass(eq=False)

@@ -16,6 +16,8 @@ from sfumato.models.targets import column_of, rows_of
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
+AT_A_TIME = 8_192
+"""Rows whose flags are made numbers, which take eight times the room, at a time."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -84,8 +86,11 @@ class Sigma:
     @cached_property
     def overlaps(self) -> Ints:
         """(constraints, constraints): rows that two targets have in common."""
-        flags = self.fits.astype(np.float64)
-        return np.asarray(np.rint(flags @ flags.T), dtype=np.int64)
+        found = np.zeros((self.count, self.count))
+        for start in range(0, self.fits.shape[1], AT_A_TIME):
+            flags = self.fits[:, start : start + AT_A_TIME].astype(np.float64)
+            found += flags @ flags.T
+        return np.asarray(np.rint(found), dtype=np.int64)
 
     @cached_property
     def neighbors(self) -> tuple[frozenset[int], ...]:
@@ -138,7 +143,7 @@ class Sigma:
 
     def _refuse_alone(self, number: int) -> None:
         low, high = int(self.lower[number]), int(self.upper[number])
-        found, name = int(self.present[number]), self.name(number)
+        name = self.name(number)
         if low > high:
             raise InfeasibleError(
                 f"{name} needs {low} rows and allows {high}.",
@@ -146,14 +151,30 @@ class Sigma:
             )
         if low == 0:
             return
-        if found < low:
-            raise InfeasibleError(
-                f"{name} needs {low} rows; the source has {found}.",
-                hint=f"Lower at_least to {found}.",
-            )
+        self._refuse_absent(number)
         fitting = int(self.fits[number].sum())
         if min(high, fitting) < self.k and self._whole(number):
             self._refuse_below_k(number, high, fitting)
+
+    def refuse_absent(self, *, removable: int) -> None:
+        """Refuse to show values more often than the source has them.
+
+        What a share comes to is not known before the rows that may go are gone.
+        """
+        for number, model in enumerate(self.models):
+            if not (removable and isinstance(model.at_least, float)):
+                self._refuse_absent(number)
+
+    def _refuse_absent(self, number: int) -> None:
+        low, found = int(self.lower[number]), int(self.present[number])
+        if found < low:
+            most = min(found, int(self.upper[number]))
+            room = most if self._whole(number) else int(self.fits[number].sum())
+            raise InfeasibleError(
+                f"{self.name(number)} needs {low} rows that show its values; the source "
+                f"has {found}.",
+                hint=f"Lower at_least to {most if room >= self.k else 0}.",
+            )
 
     def _whole(self, number: int) -> bool:
         """Whether all rows that a group shows count."""
@@ -190,16 +211,19 @@ class Sigma:
     def _refuse_implied(self, inner: int, outer: int) -> None:
         """A target within another: what one needs, the other must allow."""
         asked = self.models[outer].where.items()
-        within = inner != outer and asked <= self.models[inner].where.items()
-        if not within or self.needed[inner] <= self.upper[outer]:
+        if inner == outer or not asked <= self.models[inner].where.items():
             return
-        need, most = int(self.needed[inner]), int(self.upper[outer])
+        # A group has k rows; where a sensitive value counts too, not all of them do.
+        asks = self.needed if self._whole(outer) else self.lower
+        need, most = int(asks[inner]), int(self.upper[outer])
+        if need <= most:
+            return
         raise InfeasibleError(
             f"{self.name(inner)} needs {need} rows, all of which count for "
             f"{self.name(outer)}, which allows {most}.",
             hint=f"Raise at_most of number {self.numbers[outer]} to {need}, or lower "
             f"at_least of number {self.numbers[inner]} to "
-            f"{most if most >= self.k else 0}.",
+            f"{most if most >= self.k or not self._whole(outer) else 0}.",
         )
 
 

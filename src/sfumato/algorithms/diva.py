@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import islice
+from threading import Lock
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +25,7 @@ from sfumato.algorithms.coloring import (
     in_order,
     most_neighbors,
 )
+from sfumato.algorithms.compiled import least_rows
 from sfumato.algorithms.constraints import Ints, Sigma
 from sfumato.algorithms.integrating import hide_excess, settle_rest
 from sfumato.algorithms.parts import Judge, Maker, find, starry
@@ -57,7 +58,8 @@ class Diva(Algorithm):
     Departs from the paper: nodes share clusters wherever they serve both; many target
     rows are clustered by another algorithm; a cluster may hide a value that would break
     another constraint, if all else fails.
-    Cost: `budget` rows are looked at, at most; then it ends without an answer.
+    Cost: `budget` rows are looked at, at most, for each part of the graph; then it ends
+    without an answer.
     Limits: greedy but for few target rows; which values must survive is known to whoever
     reads the policy.
     Reference: Milani, Huang and Chiang, Preserving Diversity in Anonymized Data, EDBT
@@ -115,6 +117,10 @@ class Diva(Algorithm):
                 f"{self.name}: 'base' is '{self.base}', whose groups are private.",
                 hint="Name another algorithm, such as 'k-member' or 'mondrian'.",
             )
+        base: Algorithm = find(request, self.base)()
+        base.check(_plain(request))
+        sigma = Sigma.of(request, k=least_rows(request.rules()))
+        sigma.refuse_absent(removable=request.removable)
 
     def search(self, request: Request) -> Solution:
         """Color, group the rest, hide what is too much."""
@@ -135,10 +141,17 @@ class Diva(Algorithm):
     def _without_constraints(self, request: Request) -> Solution:
         """Nothing to color: the base does it all."""
         base: Algorithm = find(request, self.base)()
-        models = tuple(m for m in request.models if not isinstance(m, Diversity))
-        part = replace(request, models=models)
+        part = _plain(request)
         base.check(part)
         return base.improved(part, base.search(part))
+
+
+def _plain(request: Request) -> Request:
+    """The request without its constraints; a row left out might be one they count."""
+    models = tuple(m for m in request.models if not isinstance(m, Diversity))
+    if len(models) == len(request.models):
+        return request
+    return replace(request, models=models, removable=0)
 
 
 def canonical_order(request: Request) -> Ints:
@@ -174,8 +187,7 @@ class Task:
 
     @classmethod
     def of(cls, options: Diva, request: Request) -> Task:
-        plain = tuple(m for m in request.models if not isinstance(m, Diversity))
-        part = replace(request, models=plain)
+        part = _plain(request)
         judge = Judge.of(part)
         if options.loss == "stars":
             part = replace(part, quasi=tuple(map(starry, part.quasi)))
@@ -189,7 +201,7 @@ class Task:
             maker=Maker(replace(part, progress=_quiet), judge, base, quick, MANY),
             seed=request.seed,
             budget=budget,
-            plan=cache(lambda: source.planned()),
+            plan=once(lambda: source.planned()),
             random=options.strategy == "basic",
         )
         return cls(
@@ -327,8 +339,8 @@ class Task:
                 hint="Lower at_least or raise at_most of one of them.",
             )
         return InfeasibleError(
-            f"No table with groups of {self.sigma.k} rows meets all "
-            f"{self.sigma.count} diversity constraints: every way was tried; "
+            f"No table with all {self.request.rows} rows in groups of {self.sigma.k} "
+            f"meets all {self.sigma.count} diversity constraints: every way was tried; "
             f"in conflict: {names}.",
             hint="Lower at_least or raise at_most of one of them, or lower k.",
         )
@@ -357,6 +369,22 @@ class Task:
             left = f"{self.budget.stranded} rows were left over that fit no group"
             named.append(left)
         return "; ".join(named) or "the other requirements"
+
+
+def once(make: Callable[[], Clustering]) -> Callable[[], Clustering]:
+    """Make something when it is first asked for, whichever thread asks.
+
+    `functools.cache` may make it once per thread, and the budget would be spent twice.
+    """
+    lock, made = Lock(), list[Clustering]()
+
+    def get() -> Clustering:
+        with lock:
+            if not made:
+                made.append(make())
+            return made[0]
+
+    return get
 
 
 def _quiet(_step: str, _share: float) -> None:

@@ -19,7 +19,9 @@ COMPARED = frozenset({RuleKind.CLOSENESS, RuleKind.LIKENESS})
 def make_guide(compiled: Compiled) -> Guide:
     """Distinct values, excess and largest shares that the rules ask for, per view."""
     views = compiled.views
-    most_codes = int(compiled.codes.max(initial=0)) + 1
+    # Rows of a part of the table may lack the last of the values it is compared with.
+    known = max(map(len, compiled.references.values()), default=0)
+    most_codes = max(int(compiled.codes.max(initial=0)) + 1, known)
     distinct = np.zeros(len(views), dtype=np.int64)
     excess = np.full(len(views), np.inf)
     reference = np.zeros((len(views), most_codes))

@@ -59,8 +59,7 @@ def _home(
 ) -> int | None:
     """The cluster that a row may join at the least cost."""
     fits, full = sigma.fits[:, row, None], sigma.full[:, row, None]
-    shows = current.shown > 0
-    after = np.where(fits & shows, current.shown + full, 0)
+    after = np.where(fits & current.agreed, current.shown + full, 0)
     counts = current.counts[:, None] - current.shown + after
     within = (counts >= sigma.lower[:, None]) & (counts <= sigma.upper[:, None])
     possible = np.flatnonzero(within.all(axis=0))

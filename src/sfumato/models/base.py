@@ -118,6 +118,8 @@ class Matching:
     """Rows whose published cells show every value of it."""
     present: Counts | None = None
     """Rows that have its values in the source, where that is known."""
+    rows: int | None = None
+    """All rows, where groups may have rows in common."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

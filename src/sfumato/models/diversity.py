@@ -74,7 +74,7 @@ class Diversity(OutputModel):
             "where is missing.",
             'Write where = { column = "value" }, or generate = { column = … }.',
         )
-        texts = {str(name): str(value) for name, value in self.where.items()}
+        texts = {str(name): _text(value) for name, value in self.where.items()}
         object.__setattr__(self, "where", texts)
         self._require_range()
 
@@ -119,8 +119,9 @@ class Diversity(OutputModel):
         return low, high
 
     def verify(self, groups: Groups) -> Verdict:
-        rows = int(groups.rows.sum())
-        shown = int(groups.matching[self.targets()[0]].shown.sum())
+        found = groups.matching[self.targets()[0]]
+        rows = int(groups.rows.sum()) if found.rows is None else found.rows
+        shown = int(found.shown.sum())
         low, high = self.bounds(rows)
         return Verdict(low <= shown <= high, float(shown), 0, {"range": [low, high]})
 
@@ -201,6 +202,12 @@ class Diversity(OutputModel):
         )
         self._require_share("tolerance", generate.get("tolerance", 0.2), zero=True)
         self._require_share("keep", generate.get("keep", 1.0))
+        least = generate.get("at_least", 1)
+        self._require(
+            type(least) is int and least >= 1,
+            f"generate has at_least {least!r}.",
+            "It must be a whole number of at least 1.",
+        )
         self._require(
             not self.where and self.at_least is None and self.at_most is None,
             "where, at_least and at_most say nothing beside generate.",
@@ -216,6 +223,11 @@ def _count(amount: Amount, rows: int, whole: Callable[[float], int]) -> int:
         return amount
     slack = TOLERANCE if whole is math.floor else -TOLERANCE
     return whole(amount * rows + slack)
+
+
+def _text(value: str | float) -> str:
+    """A value as cells show it: a whole number without a point."""
+    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def _listed(where: Mapping[str, Any]) -> str:

@@ -17,6 +17,7 @@ from sfumato.data.coding import code_column
 from sfumato.data.schema import Role
 from sfumato.data.table import Column, Table
 from sfumato.models.targets import shown_codes
+from sfumato.pipeline.expanding import persons_with
 from sfumato.publish.base import Draft
 
 OTHERS = None
@@ -33,7 +34,8 @@ class Borne(TypedDict):
     values: int
     """How many values the line stands for."""
     rows: int
-    suppressed_rows: int
+    suppressed_rows: int | None
+    """Rows left out; None where they are not counted."""
     shown: int
     """Rows that show the value of this attribute."""
     suppressed_cells: float
@@ -53,20 +55,30 @@ def loss_by(
 ) -> list[Borne]:
     """The loss by value of a column, commonest value first.
 
-    Values that fewer than `at_least` rows have are counted together, and with the next
-    commonest ones until the line has as many rows: nobody is told apart by it.
+    Values that fewer than `at_least` rows, or persons, have are counted together, and
+    with the next commonest ones until the line has as many: nobody is told apart by
+    it. Sensitive values of rows left out are then not counted at all, for no group
+    hides whose they are.
     """
     coded = _coded(table, column)
     group_of = solution.grouping.group_of
     kept = solution.grouping.kept
+    secret = at_least > 1 and table.schema[column].role is Role.SENSITIVE
+    counted = kept if secret else np.ones(len(kept), dtype=np.bool_)
     ncp, gone = (np.ones(len(group_of)) for _ in range(2))
     ncp[kept] = draft.ncp.mean(axis=1)[group_of[kept]]
     gone[kept] = (draft.ncp >= 1.0).mean(axis=1)[group_of[kept]]
     visible = _visible(column, coded, table, request, solution)
-    return [
-        _line(coded, codes, ncp, gone, kept, visible)
-        for codes in _pooled(coded, at_least)
+    subject = None if request.subject is None else request.subject[counted]
+    lines = [
+        _line(coded, codes, ncp, gone, kept, visible, counted)
+        for codes in _pooled(coded.codes[counted], subject, at_least)
     ]
+    if counted.all():
+        return lines
+    for line in lines:
+        line["suppressed_rows"] = None
+    return lines
 
 
 def _coded(table: Table, name: str) -> Column:
@@ -93,15 +105,30 @@ def _visible(
     return np.array([int(by_text.get(text, 0)) for text in coded.labels])
 
 
-def _pooled(coded: Column, at_least: int) -> list[list[int]]:
+def _pooled(
+    codes: npt.NDArray[np.int32],
+    subject: npt.NDArray[np.int32] | None,
+    at_least: int,
+) -> list[list[int]]:
     """The codes of each line: single values, and one line for all that are rare."""
-    counts = np.bincount(coded.codes, minlength=coded.size)
-    order = [int(c) for c in np.lexsort((np.arange(coded.size), -counts)) if counts[c]]
-    single = [code for code in order if counts[code] >= at_least]
-    rare = [code for code in order if counts[code] < at_least]
-    while rare and single and counts[rare].sum() < at_least:
+    counts = np.bincount(codes)
+    persons = persons_with(codes, subject)
+    order = np.lexsort((np.arange(len(counts)), -counts)).tolist()
+    single = [code for code in order if persons[code] >= at_least]
+    rare = [code for code in order if counts[code] and persons[code] < at_least]
+    while rare and single and _together(codes, subject, rare) < at_least:
         rare.insert(0, single.pop())
     return [*([code] for code in single), *([rare] if rare else [])]
+
+
+def _together(
+    codes: npt.NDArray[np.int32],
+    subject: npt.NDArray[np.int32] | None,
+    chosen: list[int],
+) -> int:
+    """How many persons have one of several values."""
+    rows = np.isin(codes, chosen)
+    return int(rows.sum()) if subject is None else len(np.unique(subject[rows]))
 
 
 def _line(
@@ -111,8 +138,9 @@ def _line(
     gone: npt.NDArray[np.float64],
     kept: npt.NDArray[np.bool_],
     visible: Ints,
+    counted: npt.NDArray[np.bool_],
 ) -> Borne:
-    rows = np.isin(coded.codes, codes)
+    rows = np.isin(coded.codes, codes) & counted
     alone = len(codes) == 1 and codes[0] != coded.missing
     return Borne(
         value=coded.labels[codes[0]] if alone else OTHERS,

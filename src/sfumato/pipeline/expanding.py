@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.data.table import Column
 from sfumato.errors import DataError
 from sfumato.models.base import OutputModel
 
+Codes = npt.NDArray[np.int32]
 Counting = Callable[[str], Mapping[str, int]]
 """How often each value of a column occurs in the source."""
 
@@ -33,11 +35,28 @@ def generated_columns(models: Sequence[OutputModel]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(each["column"]) for each in asked if each))
 
 
-def value_counts(column: Column) -> dict[str, int]:
-    """How often each value of a column occurs; missing cells have none."""
-    counts = np.bincount(column.codes, minlength=len(column.labels)).tolist()
-    named = zip(column.labels, counts, strict=False)
-    return {text: n for c, (text, n) in enumerate(named) if c != column.missing and n}
+def value_counts(
+    column: Column, subject: Codes | None = None, *, k: int = 1
+) -> dict[str, int]:
+    """How often each value of a column occurs; missing cells have none.
+
+    With subjects, only values of k persons or more count: no group shows others, and
+    nobody is told of them.
+    """
+    counts = np.bincount(column.codes, minlength=len(column.labels))
+    persons = persons_with(column.codes, subject)
+    return {
+        column.labels[code]: int(counts[code])
+        for code in np.flatnonzero(persons)
+        if code != column.missing and (subject is None or persons[code] >= k)
+    }
+
+
+def persons_with(codes: Codes, subject: Codes | None) -> npt.NDArray[np.int64]:
+    """How many persons have each code; without subjects every row is one."""
+    if subject is None:
+        return np.bincount(codes)
+    return np.bincount(np.unique(np.column_stack([codes, subject]), axis=0)[:, 0])
 
 
 def from_record(known: Mapping[str, Mapping[str, int]]) -> Counting:

@@ -16,7 +16,8 @@ from sfumato.data.seeds import Seed
 from sfumato.data.table import Table
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.metrics.base import Outcome
-from sfumato.models.base import Model, OutputModel, Verdict
+from sfumato.models.base import Model, OutputModel, Target, Verdict
+from sfumato.models.targets import rows_of
 from sfumato.pipeline.bearing import Borne, loss_by
 from sfumato.pipeline.certified import Certificate
 from sfumato.policy import Policy
@@ -184,13 +185,19 @@ def _with_source(found: Findings) -> list[dict[str, Any]]:
     records = requirements(found.request.models, found.proof)
     if not (found.compares and any(m.counts_values for m in found.request.models)):
         return records
-    whole = found.request.as_one_group()
     for model, record in zip(found.request.models, records, strict=True):
         for target in model.targets():
-            present = whole.matching[target].present
-            count = 0 if present is None else int(present.sum())
-            record["details"]["source"] = count if count >= found.least else None
+            record["details"]["source"] = _told(found, target)
     return records
+
+
+def _told(found: Findings, target: Target) -> int | None:
+    """How many rows of the source have a target, unless too few rows or persons do."""
+    request = found.request
+    columns = {coded.name: coded for coded in request.quasi} | dict(request.sensitive)
+    rows = rows_of(target, columns, request.rows)
+    having = np.flatnonzero(rows) if request.subject is None else request.subject[rows]
+    return int(rows.sum()) if len(np.unique(having)) >= found.least else None
 
 
 def borne(

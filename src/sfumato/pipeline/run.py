@@ -34,7 +34,12 @@ from sfumato.pipeline.certified import (
     open_certificate,
     synthetic_draft,
 )
-from sfumato.pipeline.expanding import expanded, generated_columns, value_counts
+from sfumato.pipeline.expanding import (
+    expanded,
+    generated_columns,
+    smallest_group,
+    value_counts,
+)
 from sfumato.pipeline.population import population_path, read_population, shared_axes
 from sfumato.pipeline.prepare import (
     coded_table,
@@ -159,7 +164,7 @@ def _request(run: Run, table: Table, certificate: Certificate | None) -> Request
             model.settled(rows=table.rows, weights=weights)
             for model in run.policy.models()
         ],
-        lambda name: value_counts(table.columns[name]),
+        lambda name: _common_values(run.policy, table, name),
     )
     quasi, population = _quasi(run, table, models, certificate)
     everything = certificate is not None and certificate.algorithm.every_column
@@ -300,9 +305,17 @@ def _source_values(
     views = [view for model in request.models for view in model.views(names)]
     wanted = {view.column for view in views if view.reference == "source"}
     generated = generated_columns(policy.models())
-    return {name: value_counts(table.columns[name]) for name in generated} | {
+    return {name: _common_values(policy, table, name) for name in generated} | {
         name: _value_counts(request, name) for name in wanted
     }
+
+
+def _common_values(policy: Policy, table: Table, name: str) -> dict[str, int]:
+    """How often each value occurs that requirements are generated for."""
+    subject = table.schema.subject
+    codes = None if subject is None else table.columns[subject].codes
+    k = smallest_group(policy.models())
+    return value_counts(table.columns[name], codes, k=k)
 
 
 def _value_counts(request: Request, name: str) -> dict[str, int]:

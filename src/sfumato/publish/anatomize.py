@@ -30,7 +30,8 @@ How to read this release
 The file `data` has one line per row of the source: the columns that are published
 exactly, and the number of the row's group in the column `group`. The file
 `sensitive` says which sensitive values occur in each group, and in `count` how often.
-Group numbers and the order of the lines were drawn at random and mean nothing.
+Group numbers and the order of the lines of `sensitive` were drawn at random and mean
+nothing.
 
 To estimate how often a value goes with a property, join the two on `group` and weigh
 each pair by the value's share of its group:

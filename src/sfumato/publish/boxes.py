@@ -59,7 +59,8 @@ class Extent:
         nodes = self._nodes
         if self.hidden is None or not self.hidden.any():
             return nodes
-        axis, hidden = self.coded.axis, np.flatnonzero(self.hidden)
+        # Rows that differ show the node over all of them, hidden or not.
+        axis, hidden = self.coded.axis, np.flatnonzero(self.hidden & self._agreed)
         return _with(nodes, hidden, _above(axis, nodes[hidden], self.bounds[0][hidden]))
 
     @property

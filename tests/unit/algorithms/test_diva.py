@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from time import sleep
 
 import numpy as np
 import pyarrow as pa
@@ -10,10 +12,11 @@ import pytest
 from diva_cases import Asked, Case, drawn, fewest_stars, stars_of
 
 import sfumato as sf
-from sfumato.algorithms.diva import Diva
+from sfumato.algorithms.constraints import Sigma
+from sfumato.algorithms.diva import Diva, once
 from sfumato.algorithms.integrating import cover
 from sfumato.data.seeds import Seed
-from sfumato.errors import InfeasibleError, PolicyError, SearchError
+from sfumato.errors import InfeasibleError, PolicyError, RefusedError, SearchError
 
 STRATEGIES = ("basic", "min-choice", "max-fan-out")
 CASES = 60
@@ -276,4 +279,121 @@ def test_a_base_that_makes_no_sense_is_refused(base):
 def test_any_algorithm_may_group_the_rest(base):
     asked = [{"model": "diversity", "where": {"race": "d"}, "at_least": 5}]
     release = released(require=asked, base=base)
+    assert all(verdict["holds"] for verdict in release.verdicts)
+
+
+def small(columns: dict[str, list[object]], *, require: list[dict], **more: object):
+    settings = {
+        "quasi": [name for name in columns if name != "illness"],
+        "sensitive": ["illness"] if "illness" in columns else [],
+        "k": 2,
+        "require": require,
+        "algorithm": {"name": "diva", "base": "mondrian"},
+        "seed": Seed.guessable(1),
+    }
+    return sf.anonymize(pa.table(columns), **(settings | more))
+
+
+def test_of_a_group_that_shows_a_target_only_rows_with_its_sensitive_value_count():
+    """One of five women of race b has x, and up to three women may: no contradiction."""
+    columns = {
+        "sex": ["F"] * 10 + ["M"] * 10,
+        "race": (["b"] * 5 + ["a"] * 5) * 2,
+        "illness": ["x", "y", "y", "y", "y"] * 4,
+    }
+    inner = {"where": {"sex": "F", "race": "b", "illness": "x"}, "at_least": 1}
+    outer = {"where": {"sex": "F", "illness": "x"}, "at_most": 3}
+    asked = [{"model": "diversity", **each} for each in (inner, outer)]
+    release = small(columns, require=asked, k=5)
+    assert all(verdict["holds"] for verdict in release.verdicts)
+
+
+def test_a_left_over_row_joins_no_cluster_where_its_sensitive_value_is_too_much():
+    columns = {"sex": ["F"] * 5, "illness": ["y"] * 4 + ["x"]}
+    asked = [
+        {"model": "diversity", "where": {"sex": "F"}, "at_least": 4},
+        {"model": "diversity", "where": {"sex": "F", "illness": "x"}, "at_most": 0},
+    ]
+    with pytest.raises(InfeasibleError, match="left over"):
+        small(columns, require=asked)
+
+
+def test_what_is_infeasible_is_so_with_all_rows_kept():
+    asked = [{"model": "diversity", "where": {"sex": "F"}, "at_least": 3}]
+    with pytest.raises(InfeasibleError, match="No table with all 4 rows in groups"):
+        small({"sex": ["F"] * 3 + ["M"]}, require=asked, max_suppressed=0.25)
+
+
+def test_rows_with_a_sensitive_value_that_must_be_shown_are_not_left_out():
+    columns = {
+        "sex": ["F"] * 30 + ["M"],
+        "age": [1] * 30 + [99],
+        "illness": ["x"] * 15 + ["y"] * 15 + ["z"],
+    }
+    asked = [{"model": "diversity", "where": {"illness": "z"}, "at_least": 1}]
+    release = small(columns, require=asked, k=3, max_suppressed=0.25)
+    assert shown(release, "illness", "z") == 1
+
+
+@pytest.mark.parametrize(
+    ("women", "more", "relaxed"),
+    [
+        (2, {"at_least": 8}, 0),
+        (4, {"at_least": 0.8}, 4),
+        (5, {"at_least": 0.8, "at_most": 4}, 4),
+    ],
+)
+def test_a_lower_bound_is_not_relaxed_to_what_is_forbidden(women, more, relaxed):
+    asked = [{"model": "diversity", "where": {"sex": "F"}, **more}]
+    columns = {"sex": ["F"] * women + ["M"] * (10 - women)}
+    removable = 0.1 if "at_most" not in more else 0.0
+    with pytest.raises(InfeasibleError, match=f"has {women}") as error:
+        small(columns, require=asked, k=3, max_suppressed=removable)
+    assert error.value.hint == f"Lower at_least to {relaxed}."
+
+
+def test_a_base_that_refuses_the_requirements_is_refused_before_any_work():
+    asked = [
+        {"model": "t-closeness", "t": 0.3},
+        {"model": "diversity", "where": {"race": "d"}, "at_least": 5},
+    ]
+    with pytest.raises(RefusedError, match="klt"):
+        released(require=asked, base="klt")
+
+
+def test_the_plan_is_made_once_for_all_parts_of_the_graph():
+    """Or the budget, and with it the answer, would depend on the threads' luck."""
+    calls = []
+
+    def make():
+        calls.append(1)
+        sleep(0.05)
+        return calls
+
+    plan = once(make)
+    with ThreadPoolExecutor(max_workers=4) as pool:
+        list(pool.map(lambda _: plan(), range(4)))
+    assert len(calls) == 1
+
+
+def test_overlaps_are_counted_however_many_rows_at_a_time(monkeypatch):
+    monkeypatch.setattr("sfumato.algorithms.constraints.AT_A_TIME", 2)
+    sigma = Sigma.of(TANGLED.request(), k=2)
+    assert sigma.overlaps.tolist() == [[3, 2], [2, 3]]
+
+
+@pytest.mark.parametrize("base", ["harvest", "best"])
+def test_rows_that_lack_a_value_are_compared_with_a_table_that_has_it(base):
+    """All rows but those of race b lack the illness that comes last."""
+    columns = {
+        "race": ["a"] * 40 + ["b"] * 10,
+        "age": [row % 7 for row in range(50)],
+        "illness": ["x", "y"] * 20 + ["x", "z"] * 5,
+    }
+    asked = [
+        {"model": "t-closeness", "t": 0.6},
+        {"model": "diversity", "where": {"race": "a"}, "at_least": 20},
+    ]
+    chosen = {"name": "diva", "base": base}
+    release = small(columns, require=asked, algorithm=chosen)
     assert all(verdict["holds"] for verdict in release.verdicts)

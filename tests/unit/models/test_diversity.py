@@ -115,6 +115,8 @@ def test_a_share_that_is_met_exactly_is_met_whatever_the_last_digit():
         ({"generate": {"column": "sex", "class": "most"}}, "class is 'most'"),
         ({"generate": {"column": "sex", "klass": "average"}}, "the key 'klass'"),
         ({"generate": {"column": "sex"}, "at_least": 1}, "beside generate"),
+        ({"generate": {"column": "sex", "at_least": "x"}}, "at_least 'x'"),
+        ({"generate": {"column": "sex", "at_least": 0.5}}, "at_least 0.5"),
     ],
 )
 def test_nonsense_is_refused_by_name(parameters, text):
@@ -167,6 +169,24 @@ def test_any_published_table_can_be_checked():
     assert good.holds
     assert good.verdicts[1]["measured"] == 2
     assert not sf.check(table, **policy(constraint(3, sex="F"))).holds
+
+
+def test_a_share_is_of_rows_also_where_missing_cells_stand_for_anything():
+    table = pa.table(
+        {"sex": ["F"] * 4 + ["M"] * 4 + [None] * 4, "race": ["a"] * 12}
+        | {"illness": ["x"] * 12}
+    )
+    asked = policy(constraint(0.3, sex="F"), missing_as="any")
+    found = sf.check(table, **asked).verdicts[1]
+    assert found["details"]["range"] == [4, 12]
+    assert found["holds"]
+
+
+def test_a_whole_number_is_what_cells_show_however_it_is_written():
+    assert Diversity(where={"age": 30.0}, at_least=1).target == (("age", "30"),)
+    assert Diversity(where={"age": 2.5}, at_least=1).target == (("age", "2.5"),)
+    assert Diversity(where={"age": 1e20}, at_least=1).target == (("age", "1e+20"),)
+    assert Diversity(where={"age": "30.0"}, at_least=1).target == (("age", "30.0"),)
 
 
 def test_a_cell_that_only_contains_the_value_does_not_show_it():

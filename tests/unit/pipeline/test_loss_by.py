@@ -159,3 +159,63 @@ base = "mondrian"
         {"race": "a"},
         {"race": "b"},
     ]
+
+
+PEOPLE = pa.table(
+    {
+        "person": [f"p{row // 2}" for row in range(30)] + ["q"] * 10,
+        "race": ["a"] * 15 + ["b"] * 15 + ["rare"] * 10,
+        "age": [20 + row for row in range(40)],
+        "illness": ["flu", "gout"] * 20,
+    }
+)
+"""One person has ten rows, and a value that nobody else has."""
+PERSONS = {
+    "quasi": ["race", "age"],
+    "sensitive": ["illness"],
+    "subject": "person",
+    "k": 5,
+    "seed": Seed.guessable(1),
+}
+
+
+def test_a_value_of_few_persons_is_not_told_however_many_rows_they_have():
+    release = sf.anonymize(PEOPLE, **PERSONS, algorithm="mondrian", loss_by=["race"])
+    assert [each["value"] for each in release.manifest["loss_by"]["race"]] == [
+        "a",
+        None,
+    ]
+
+
+def test_no_constraint_is_generated_for_a_value_of_few_persons():
+    made = {"column": "race", "tolerance": 1.0}
+    release = sf.anonymize(
+        PEOPLE,
+        **PERSONS,
+        algorithm={"name": "diva", "base": "mondrian"},
+        require=[{"model": "diversity", "generate": made}],
+    )
+    assert "rare" not in json.dumps(release.manifest)
+
+
+def test_the_source_count_of_few_persons_is_not_told():
+    asked = {"model": "diversity", "where": {"race": "rare"}, "at_most": 20}
+    release = sf.anonymize(
+        PEOPLE,
+        **PERSONS,
+        algorithm={"name": "diva", "base": "mondrian"},
+        require=[asked],
+    )
+    assert release.verdicts[1]["details"]["source"] is None
+
+
+def test_sensitive_values_of_rows_left_out_are_not_told(tmp_path):
+    release = released(
+        loss_by=["illness"], max_suppressed=0.4, k=3, algorithm="datafly"
+    )
+    assert release.manifest["rows_suppressed"] > 0
+    cells = release.table.column("illness").to_pylist()
+    for line in release.manifest["loss_by"]["illness"]:
+        assert line["suppressed_rows"] is None
+        assert line["rows"] == line["shown"] == cells.count(line["value"])
+    release.report(tmp_path / "report.html")
