@@ -7,7 +7,7 @@ their cells lost.
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ OTHERS = None
 """The value of a line that stands for several, each of which few rows have."""
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 
 class Borne(TypedDict):
@@ -42,6 +43,16 @@ class Borne(TypedDict):
     """The share of their quasi-identifier cells that show nothing at all."""
     ncp: float
     """The mean loss of their quasi-identifier cells."""
+
+
+class Sums(NamedTuple):
+    """Over the rows of each value of a column."""
+
+    rows: Ints
+    suppressed: Floats
+    gone: Floats
+    ncp: Floats
+    shown: Ints
 
 
 def loss_by(
@@ -68,17 +79,30 @@ def loss_by(
     ncp, gone = (np.ones(len(group_of)) for _ in range(2))
     ncp[kept] = draft.ncp.mean(axis=1)[group_of[kept]]
     gone[kept] = (draft.ncp >= 1.0).mean(axis=1)[group_of[kept]]
-    visible = _visible(column, coded, table, request, solution)
     subject = None if request.subject is None else request.subject[counted]
-    lines = [
-        _line(coded, codes, ncp, gone, kept, visible, counted)
-        for codes in _pooled(coded.codes[counted], subject, at_least)
-    ]
+    chosen = coded.codes[counted]
+    sums = Sums(
+        rows=np.bincount(chosen, minlength=coded.size),
+        suppressed=_summed(chosen, ~kept[counted], coded.size),
+        gone=_summed(chosen, gone[counted], coded.size),
+        ncp=_summed(chosen, ncp[counted], coded.size),
+        shown=_visible(column, coded, table, request, solution),
+    )
+    lines = [_line(coded, codes, sums) for codes in _pooled(chosen, subject, at_least)]
     if counted.all():
         return lines
     for line in lines:
         line["suppressed_rows"] = None
     return lines
+
+
+def _summed(
+    codes: npt.NDArray[np.int32],
+    numbers: Floats | npt.NDArray[np.bool_],
+    size: int,
+) -> Floats:
+    """The sum of some numbers of rows, for each code."""
+    return np.bincount(codes, numbers, minlength=size).astype(np.float64)
 
 
 def _coded(table: Table, name: str) -> Column:
@@ -131,23 +155,15 @@ def _together(
     return int(rows.sum()) if subject is None else len(np.unique(subject[rows]))
 
 
-def _line(
-    coded: Column,
-    codes: list[int],
-    ncp: npt.NDArray[np.float64],
-    gone: npt.NDArray[np.float64],
-    kept: npt.NDArray[np.bool_],
-    visible: Ints,
-    counted: npt.NDArray[np.bool_],
-) -> Borne:
-    rows = np.isin(coded.codes, codes) & counted
+def _line(coded: Column, codes: list[int], sums: Sums) -> Borne:
+    rows = int(sums.rows[codes].sum())
     alone = len(codes) == 1 and codes[0] != coded.missing
     return Borne(
         value=coded.labels[codes[0]] if alone else OTHERS,
         values=len(codes),
-        rows=int(rows.sum()),
-        suppressed_rows=int((rows & ~kept).sum()),
-        shown=int(visible[codes].sum()),
-        suppressed_cells=float(gone[rows].mean()),
-        ncp=float(ncp[rows].mean()),
+        rows=rows,
+        suppressed_rows=int(sums.suppressed[codes].sum()),
+        shown=int(sums.shown[codes].sum()),
+        suppressed_cells=float(sums.gone[codes].sum()) / rows,
+        ncp=float(sums.ncp[codes].sum()) / rows,
     )
