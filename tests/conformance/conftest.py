@@ -14,8 +14,8 @@ def pytest_generate_tests(metafunc):
 
 
 def as_parameter(listed: Listed):
-    """A check as pytest takes it; one with an exception may fail."""
+    """A check as pytest takes it; one with an exception must fail."""
     if listed.exception is None:
         return pytest.param(listed.check, id=str(listed))
-    marks = [pytest.mark.xfail(reason=listed.exception, strict=False)]
+    marks = [pytest.mark.xfail(reason=listed.exception, strict=True)]
     return pytest.param(listed.check, id=str(listed), marks=marks)

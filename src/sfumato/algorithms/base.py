@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from sfumato.algorithms.request import Progress, Request, Solution, silent
 from sfumato.data.grouping import SUPPRESSED, Grouping
+from sfumato.data.rules import Rule
 from sfumato.errors import (
     GuaranteeError,
     InfeasibleError,
@@ -35,6 +36,8 @@ class Algorithm(ABC):
     """The process models whose guarantee its releases have."""
     keeps_values: ClassVar[bool] = False
     """Whether it sees to it that values are shown as often as `diversity` asks."""
+    counts_persons: ClassVar[bool] = True
+    """Whether it serves tables with a subject column; it refuses them otherwise."""
 
     refine: float | bool = False
     """How much work goes into lowering the loss of what was found: nothing, 1 (or
@@ -48,6 +51,10 @@ class Algorithm(ABC):
         for option in ("refine", "seconds"):
             _require_amount(cls.name, option, options.get(option))
         return super().__new__(cls)
+
+    def serves(self, rule: Rule) -> bool:
+        """Whether it knows a rule on groups; requests with another are refused."""
+        return True
 
     def check(self, request: Request) -> None:  # noqa: B027 - most refuse nothing
         """Refuse, with a reason, a request this algorithm cannot serve."""

@@ -95,6 +95,8 @@ class Klt(Algorithm):
         "Groups near rows with different sensitive values, for swapping and anatomy."
     )
 
+    counts_persons: ClassVar[bool] = False
+
     variant: Variant = "text"
     categories: Categories = "sets"
     """Whether two sets of categories are the same or not, or how far up their
@@ -108,9 +110,13 @@ class Klt(Algorithm):
                     hint=f"It must be one of: {', '.join(get_args(kind))}.",
                 )
 
+    def serves(self, rule: Rule) -> bool:
+        joint = rule.view is not None and rule.view.others_known
+        return rule.kind in SERVED and not joint
+
     def check(self, request: Request) -> None:
         """Refuse requirements that the six steps do not know."""
-        _refuse_rules(request)
+        self._refuse_rules(request)
         if request.subject is not None:
             raise RefusedError(
                 "klt counts rows; the policy has a subject column, so that persons "
@@ -123,6 +129,17 @@ class Klt(Algorithm):
                 '(data.missing_as = "any").',
                 hint="Take 'mondrian', or set data.missing_as to \"value\".",
             )
+
+    def _refuse_rules(self, request: Request) -> None:
+        names, subjects = tuple(request.sensitive), request.subject is not None
+        for model in request.models:
+            if not all(map(self.serves, model.rules(names, subjects=subjects))):
+                raise RefusedError(
+                    f"klt knows sizes, distinct values and shares; {model.name} asks "
+                    "for more.",
+                    hint="Take 'mondrian' for the groups; 'swap' and 'anatomize' "
+                    "work with any algorithm.",
+                )
 
     def search(self, request: Request) -> Solution:
         """Group the rows by the six steps."""
@@ -138,20 +155,6 @@ class Klt(Algorithm):
             raise _too_many(unplaced, request)
         grouping = Grouping.renumbered(labels)
         return Solution(grouping=grouping, facts=task.facts(rounds, unplaced, grouping))
-
-
-def _refuse_rules(request: Request) -> None:
-    for model in request.models:
-        names, subjects = tuple(request.sensitive), request.subject is not None
-        for rule in model.rules(names, subjects=subjects):
-            joint = rule.view is not None and rule.view.others_known
-            if rule.kind not in SERVED or joint:
-                raise RefusedError(
-                    f"klt knows sizes, distinct values and shares; {model.name} asks "
-                    "for more.",
-                    hint="Take 'mondrian' for the groups; 'swap' and 'anatomize' "
-                    "work with any algorithm.",
-                )
 
 
 def _missing_sensitive(request: Request) -> bool:

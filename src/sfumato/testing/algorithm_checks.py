@@ -108,7 +108,9 @@ def _solves(algorithm: Algorithm, table: Awkward) -> None:
     for models in requirement_sets(table):
         for removable in (0, table.rows // 10):
             request = request_for(table, models, removable=removable)
-            if _one_group_does(request):
+            if request.subject is not None and not algorithm.counts_persons:
+                must(not _accepts(algorithm, request), "a subject column was accepted")
+            elif _one_group_does(request):
                 check_solution(request, algorithm.solve(request))
             elif removable == 0:
                 _must_be_infeasible(algorithm, request)
@@ -361,10 +363,18 @@ def _serves(algorithm: Algorithm, request: Request) -> None:
         must(not _whole_holds(request), "a feasible request was called infeasible")
     except RefusedError as error:
         must(error.hint, "the error has no hint")
-        scopes = {model.scope for model in request.models}
-        must(scopes != {Scope.GROUP}, "a group model was refused")
+        must(_may_refuse(algorithm, request), "a group model was refused")
     else:
         check_solution(request, solution)
+
+
+def _may_refuse(algorithm: Algorithm, request: Request) -> bool:
+    """Whether a request asks for more than the algorithm says that it serves."""
+    if {model.scope for model in request.models} != {Scope.GROUP}:
+        return True
+    if request.subject is not None and not algorithm.counts_persons:
+        return True
+    return not all(map(algorithm.serves, request.rules()))
 
 
 def _whole_holds(request: Request) -> bool:

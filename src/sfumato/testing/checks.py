@@ -63,23 +63,11 @@ _BOUNDS = "Two empty bounds stand for a missing value and for no bound alike."
 
 _FILE_ORDER = "Steps and ties follow the order of the rows, as published."
 
-_KLT_MODELS = "It knows sizes, distinct values and shares, and refuses other models."
-
-_KLT_SUBJECT = "It counts rows, and refuses tables with several rows per person."
-
 _NO_RULE = "No group by itself decides how many rows of a table show a value."
 
 EXCEPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
     {
         ("klt", "the order of rows does not matter"): _FILE_ORDER,
-        ("klt", "the models of the catalogue are served"): _KLT_MODELS,
-        **{
-            (
-                "klt",
-                f"meets every requirement or says why not: {variant} several-rows",
-            ): _KLT_SUBJECT
-            for variant in ("defaults", "variant=boger-2020", "categories=hierarchy")
-        },
         ("diversity", "the NumPy form agrees with the compiled rules"): _NO_RULE,
         ("diversity", "the compiled rules are safe with subjects"): _NO_RULE,
         ("generalize", "a cell contains the source value: mean"): _MEAN,
