@@ -11,8 +11,9 @@ import numpy as np
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.compiled import least_rows
-from sfumato.algorithms.harvest import NODES, Harvest, levels_of
+from sfumato.algorithms.harvest import NODES, levels_of
 from sfumato.algorithms.mondrian import Mondrian
+from sfumato.algorithms.others import find
 from sfumato.algorithms.perfect import lower_bound
 from sfumato.algorithms.refine import OUTSIDE, looks_at_table, loss_of, meets
 from sfumato.data.grouping import Grouping
@@ -196,16 +197,6 @@ def searched(request: Request, algorithm: Algorithm) -> Solution:
         group_of[rows] = found.group_of + count
         count += found.count
     return Solution(grouping=Grouping(group_of, count))
-
-
-def find(request: Request, name: str) -> Any:
-    """The class of another algorithm."""
-    if request.resolve is not None:
-        return request.resolve(name)
-    for kind in (Harvest, Mondrian):
-        if kind.name == name:
-            return kind
-    raise PolicyError(f"There is no algorithm '{name}' at hand.")
 
 
 def _told(refinement: dict[str, Any]) -> str:

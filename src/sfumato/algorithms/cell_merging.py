@@ -17,7 +17,6 @@ from sfumato.algorithms.compiled import Compiled, compile_rules
 from sfumato.algorithms.dp_cuts import Split, Tree
 from sfumato.data.grouping import SUPPRESSED
 from sfumato.errors import InfeasibleError
-from sfumato.kernels.rules import group_ok
 
 Ints = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.int64]
@@ -76,27 +75,13 @@ class Cells:
             cells,
             self.tree.low[listed].min(axis=0),
             self.tree.high[listed].max(axis=0),
-            self._allowed(self.rows(cells)),
+            self.compiled.allows(self.rows(cells)),
         )
 
     def filled(self, cell: int) -> list[Group]:
         """A cell as a group, if it has rows."""
         _, starts = self._order
         return [self.group((cell,))] if starts[cell + 1] > starts[cell] else []
-
-    def _allowed(self, rows: Rows) -> bool:
-        counted = [
-            np.unique(line[rows], return_counts=True) for line in self.compiled.codes
-        ]
-        width = max((len(codes) for codes, _ in counted), default=0)
-        codes = np.zeros((len(counted), width), dtype=np.int32)
-        counts = np.zeros((len(counted), width), dtype=np.int64)
-        for line, (values, times) in enumerate(counted):
-            codes[line, : len(values)] = values
-            counts[line, : len(values)] = times
-        lengths = np.array([len(values) for values, _ in counted], dtype=np.int64)
-        table = self.compiled.table
-        return bool(group_ok(len(rows), 0, codes, counts, lengths, table))
 
 
 def merged(cells: Cells, splits: Sequence[Split], *, join: bool) -> Merged:

@@ -18,7 +18,7 @@ from sfumato.data.rules import SUBJECT, Rule, RuleKind, View
 from sfumato.errors import PolicyError, RefusedError
 from sfumato.hierarchies.axis import Axis
 from sfumato.hierarchies.rollup import roll_up
-from sfumato.kernels.rules import RuleTable, rule_table
+from sfumato.kernels.rules import RuleTable, group_ok, rule_table
 from sfumato.models.groups import packed, value_shares
 
 Codes = npt.NDArray[np.int32]
@@ -40,6 +40,18 @@ class Compiled:
     references: Mapping[View, npt.NDArray[np.float64]] = field(default_factory=dict)
     pairs: Mapping[View, Pairs] = field(default_factory=dict)
     missing_any: bool = False
+
+    def allows(self, rows: npt.NDArray[np.int64], population: int = 0) -> bool:
+        """Whether some rows may be a group; for few questions, asked one by one."""
+        counted = [np.unique(line[rows], return_counts=True) for line in self.codes]
+        width = max((len(codes) for codes, _ in counted), default=0)
+        codes = np.zeros((len(counted), width), dtype=np.int32)
+        counts = np.zeros((len(counted), width), dtype=np.int64)
+        for line, (values, times) in enumerate(counted):
+            codes[line, : len(values)] = values
+            counts[line, : len(values)] = times
+        lengths = np.array([len(values) for values, _ in counted], dtype=np.int64)
+        return bool(group_ok(len(rows), population, codes, counts, lengths, self.table))
 
     def only(self, rules: Sequence[Rule]) -> RuleTable:
         """The table of some of the rules, on the same views and codes."""

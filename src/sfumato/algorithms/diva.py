@@ -28,7 +28,8 @@ from sfumato.algorithms.coloring import (
 from sfumato.algorithms.compiled import least_rows
 from sfumato.algorithms.constraints import Ints, Sigma
 from sfumato.algorithms.integrating import hide_excess, settle_rest
-from sfumato.algorithms.parts import Judge, Maker, find, starry
+from sfumato.algorithms.others import find
+from sfumato.algorithms.parts import Judge, Maker, starry
 from sfumato.algorithms.space import require_whole_table
 from sfumato.data.grouping import Grouping
 from sfumato.errors import InfeasibleError, PolicyError, SearchError

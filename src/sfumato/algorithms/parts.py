@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +11,8 @@ from sfumato.algorithms.base import Algorithm, Request
 from sfumato.algorithms.compiled import Compiled, compile_rules, least_rows
 from sfumato.data.rules import RuleKind
 from sfumato.data.seeds import Seed
-from sfumato.errors import InfeasibleError, PolicyError, RefusedError
+from sfumato.errors import InfeasibleError, RefusedError
 from sfumato.hierarchies.axis import STAR, Axis, CodedAxis, Shape
-from sfumato.kernels.rules import group_ok
 
 Ints = npt.NDArray[np.int64]
 
@@ -38,16 +36,7 @@ class Judge:
         """Whether these rows may be a group."""
         if len(rows) < self.minimum or self.plain:
             return len(rows) >= self.minimum
-        counted = [np.unique(c[rows], return_counts=True) for c in self.compiled.codes]
-        width = max(len(codes) for codes, _ in counted)
-        codes = np.zeros((len(counted), width), dtype=np.int32)
-        counts = np.zeros((len(counted), width), dtype=np.int64)
-        for line, (values, times) in enumerate(counted):
-            codes[line, : len(values)] = values
-            counts[line, : len(values)] = times
-        lengths = np.array([len(values) for values, _ in counted], dtype=np.int64)
-        table = self.compiled.table
-        return bool(group_ok(len(rows), 0, codes, counts, lengths, table))
+        return self.compiled.allows(rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,19 +78,6 @@ class Maker:
         except (InfeasibleError, RefusedError):
             return None
         return found.group_of if found.kept.all() else None
-
-
-def find(request: Request, name: str) -> Any:
-    """The class of another algorithm."""
-    if request.resolve is not None:
-        return request.resolve(name)
-    from sfumato.algorithms.k_member import KMember
-    from sfumato.algorithms.mondrian import Mondrian
-
-    for kind in (KMember, Mondrian):
-        if kind.name == name:
-            return kind
-    raise PolicyError(f"There is no algorithm '{name}' at hand.")
 
 
 def starry(coded: CodedAxis) -> CodedAxis:

@@ -11,15 +11,13 @@ from types import MappingProxyType
 from typing import Any, get_type_hints
 
 import numpy as np
-import numpy.typing as npt
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.compiled import Compiled, compile_rules
+from sfumato.algorithms.compiled import compile_rules
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.errors import PolicyError
-from sfumato.kernels.rules import group_ok
 from sfumato.models.base import Groups, Model, OutputModel, Scope, SensitiveModel
 from sfumato.testing.check import CALM, Check, must, must_be_named, nonsense
 from sfumato.testing.definitions import holds_by_definition, is_defined
@@ -183,9 +181,7 @@ def groups_that_break_the_rules(request: Request, grouping: Grouping) -> int:
     groups = groups_of(request, grouping)
     people = np.zeros(groups.count) if groups.population is None else groups.population
     return sum(
-        not _one_verdict(
-            compiled, np.flatnonzero(group_of == group), int(people[group])
-        )
+        not compiled.allows(np.flatnonzero(group_of == group), int(people[group]))
         for group in range(grouping.count)
     )
 
@@ -193,20 +189,6 @@ def groups_that_break_the_rules(request: Request, grouping: Grouping) -> int:
 def _published(request: Request, grouping: Grouping) -> Request:
     """The request on the rows that are kept, whose distribution is published."""
     return request.only(np.flatnonzero(grouping.kept))
-
-
-def _one_verdict(
-    compiled: Compiled, rows: npt.NDArray[np.int64], population: int
-) -> bool:
-    counted = [np.unique(codes[rows], return_counts=True) for codes in compiled.codes]
-    width = max((len(codes) for codes, _ in counted), default=0)
-    codes = np.zeros((len(counted), width), dtype=np.int32)
-    counts = np.zeros((len(counted), width), dtype=np.int64)
-    for line, (values, times) in enumerate(counted):
-        codes[line, : len(values)] = values
-        counts[line, : len(values)] = times
-    lengths = np.array([len(values) for values, _ in counted], dtype=np.int64)
-    return bool(group_ok(len(rows), population, codes, counts, lengths, compiled.table))
 
 
 def _monotone_under_merging(models: st.SearchStrategy[Any]) -> None:
