@@ -148,7 +148,7 @@ def table_2() -> Grouping:
 
 
 def borne(column: str) -> dict[str, tuple[int, int]]:
-    lines = loss_by(column, at_least=1, **published(table_2()))
+    lines = loss_by([column], at_least=1, **published(table_2()))[column]
     return {str(line["value"]): (line["shown"], line["rows"]) for line in lines}
 
 

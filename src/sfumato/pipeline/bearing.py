@@ -7,6 +7,7 @@ their cells lost.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple, TypedDict
 
 import numpy as np
@@ -45,62 +46,90 @@ class Borne(TypedDict):
     """The mean loss of their quasi-identifier cells."""
 
 
+class Lost(NamedTuple):
+    """What the groups of a release lost, brought to their rows."""
+
+    kept: npt.NDArray[np.bool_]
+    ncp: Floats
+    """The mean loss of each row's quasi-identifier cells; 1 for rows left out."""
+    gone: Floats
+    """The share of each row's quasi-identifier cells that show nothing at all."""
+    sizes: Ints
+    """Rows of each group."""
+
+    @classmethod
+    def by(cls, solution: Solution, draft: Draft) -> Lost:
+        grouping = solution.grouping
+        # Index −1, the group of rows left out, finds the last place.
+        ncp = np.append(draft.ncp.mean(axis=1), 1.0)[grouping.group_of]
+        gone = np.append((draft.ncp >= 1.0).mean(axis=1), 1.0)[grouping.group_of]
+        return cls(grouping.kept, ncp, gone, grouping.sizes())
+
+
 class Sums(NamedTuple):
     """Over the rows of each value of a column."""
 
     rows: Ints
-    suppressed: Floats
+    suppressed: Ints
     gone: Floats
     ncp: Floats
     shown: Ints
 
 
 def loss_by(
-    column: str,
+    columns: Iterable[str],
     *,
     table: Table,
     request: Request,
     solution: Solution,
     draft: Draft,
     at_least: int,
-) -> list[Borne]:
-    """The loss by value of a column, commonest value first.
+) -> dict[str, list[Borne]]:
+    """The loss by the values of each column, commonest value first.
 
     Values that fewer than `at_least` rows, or persons, have are counted together, and
     with the next commonest ones until the line has as many: nobody is told apart by
     it. Sensitive values of rows left out are then not counted at all, for no group
     hides whose they are.
     """
-    coded = _coded(table, column)
-    group_of = solution.grouping.group_of
-    kept = solution.grouping.kept
-    secret = at_least > 1 and table.schema[column].role is Role.SENSITIVE
-    counted = kept if secret else np.ones(len(kept), dtype=np.bool_)
-    ncp, gone = (np.ones(len(group_of)) for _ in range(2))
-    ncp[kept] = draft.ncp.mean(axis=1)[group_of[kept]]
-    gone[kept] = (draft.ncp >= 1.0).mean(axis=1)[group_of[kept]]
-    subject = None if request.subject is None else request.subject[counted]
-    chosen = coded.codes[counted]
+    lost = Lost.by(solution, draft)
+    return {
+        name: _lines(name, table, request, solution, lost, at_least) for name in columns
+    }
+
+
+def _lines(
+    name: str,
+    table: Table,
+    request: Request,
+    solution: Solution,
+    lost: Lost,
+    at_least: int,
+) -> list[Borne]:
+    coded = _coded(table, name)
+    secret = at_least > 1 and table.schema[name].role is Role.SENSITIVE
+    partial = secret and not lost.kept.all()
+    counted = lost.kept if partial else slice(None)
+    codes, subject = coded.codes[counted], request.subject
+    rows = np.bincount(codes, minlength=coded.size)
+    suppressed = np.bincount(codes[~lost.kept[counted]], minlength=coded.size)
     sums = Sums(
-        rows=np.bincount(chosen, minlength=coded.size),
-        suppressed=_summed(chosen, ~kept[counted], coded.size),
-        gone=_summed(chosen, gone[counted], coded.size),
-        ncp=_summed(chosen, ncp[counted], coded.size),
-        shown=_visible(column, coded, table, request, solution),
+        rows=rows,
+        suppressed=suppressed,
+        gone=_summed(codes, lost.gone[counted], coded.size),
+        ncp=_summed(codes, lost.ncp[counted], coded.size),
+        shown=_open(name, coded, request, solution, lost.sizes)
+        if table.schema[name].role is Role.QUASI
+        else rows - suppressed,
     )
-    lines = [_line(coded, codes, sums) for codes in _pooled(chosen, subject, at_least)]
-    if counted.all():
-        return lines
-    for line in lines:
+    persons = None if subject is None else subject[counted]
+    lines = [_line(coded, each, sums) for each in _pooled(codes, persons, at_least)]
+    for line in lines if partial else ():
         line["suppressed_rows"] = None
     return lines
 
 
-def _summed(
-    codes: npt.NDArray[np.int32],
-    numbers: Floats | npt.NDArray[np.bool_],
-    size: int,
-) -> Floats:
+def _summed(codes: npt.NDArray[np.int32], numbers: Floats, size: int) -> Floats:
     """The sum of some numbers of rows, for each code."""
     return np.bincount(codes, numbers, minlength=size).astype(np.float64)
 
@@ -111,17 +140,13 @@ def _coded(table: Table, name: str) -> Column:
     return code_column(name, table.source.column(name))
 
 
-def _visible(
-    name: str, coded: Column, table: Table, request: Request, solution: Solution
+def _open(
+    name: str, coded: Column, request: Request, solution: Solution, sizes: Ints
 ) -> Ints:
-    """How many rows show each value of a column."""
-    counts = np.bincount(coded.codes[solution.grouping.kept], minlength=coded.size)
-    if table.schema[name].role is not Role.QUASI:
-        return counts
+    """How many rows show each value of a quasi-identifier."""
     quasi = solution.quasi or request.quasi
     place = [each.name for each in quasi].index(name)
     codes = shown_codes(solution.grouping, quasi[place], place)
-    sizes = solution.grouping.sizes()
     texts = np.bincount(
         codes[codes >= 0], weights=sizes[codes >= 0], minlength=quasi[place].axis.size
     )

@@ -204,17 +204,14 @@ def borne(
     found: Findings, columns: Iterable[str], at_least: int
 ) -> dict[str, list[Borne]]:
     """Who bears the loss, by the values of some columns."""
-    return {
-        name: loss_by(
-            name,
-            table=found.table,
-            request=found.request,
-            solution=found.solution,
-            draft=found.draft,
-            at_least=at_least,
-        )
-        for name in columns
-    }
+    return loss_by(
+        columns,
+        table=found.table,
+        request=found.request,
+        solution=found.solution,
+        draft=found.draft,
+        at_least=at_least,
+    )
 
 
 def requirement(model: Model, verdict: Verdict) -> dict[str, Any]:
