@@ -30,7 +30,9 @@ def compact(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if not types.is_dictionary(column.type):
         return column
     values, places = distinct(column)
-    used = np.unique(places[places >= 0])
+    seen = np.zeros(len(values) + 1, dtype=np.bool_)
+    seen[places] = True
+    used = np.flatnonzero(seen[:-1])
     if not column.type.ordered and len(used):
         kept = values.take(pa.array(used))
         used = used[pc.sort_indices(kept).to_numpy()]

@@ -13,7 +13,6 @@ from typing import IO, Any, cast
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as arrow_csv
 import pyarrow.parquet as parquet
 import pyarrow.types as types
 
@@ -42,14 +41,14 @@ def write_table(
     CSV is UTF-8 with LF, and quoted only where needed. A null is an empty cell; where a
     column has both nulls and empty texts, the latter are quoted.
     """
-    plain = bare(table)
     form = Format(format) if format else format_of(path)
     if form is Format.CSV:
         with _opened(Path(path)) as sink:
-            _write_csv(plain, sink, delimiter)
+            _write_csv(table, sink, delimiter)
     elif form is Format.PARQUET:
-        parquet.write_table(plain, path, compression="zstd")
+        parquet.write_table(bare(table), path, compression="zstd")
     else:
+        plain = bare(table)
         with (
             pa.OSFile(str(path), "wb") as sink,
             pa.ipc.new_file(sink, plain.schema) as writer,
@@ -75,20 +74,11 @@ def _write_csv(table: pa.Table, sink: IO[bytes], delimiter: str) -> None:
         lambda name: _quoted_column(name, table[name], delimiter, alone),
         table.column_names,
     )
-    if any(quoted for _, quoted in columns):
-        _write_joined([column for column, _ in columns], sink, delimiter)
-    elif table.num_rows:
-        plain = pa.table([column for column, _ in columns], table.column_names)
-        arrow_csv.write_csv(plain, sink, _unquoted(delimiter))
-
-
-def _unquoted(delimiter: str) -> arrow_csv.WriteOptions:
-    return arrow_csv.WriteOptions(
-        include_header=False,
-        delimiter=delimiter,
-        quoting_style="none",
-        batch_size=BATCH_ROWS,
-    )
+    quoted = pa.table(columns, [str(place) for place in range(len(columns))])
+    batches = quoted.to_batches(max_chunksize=BATCH_ROWS)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for lines in pool.map(lambda batch: _lines(batch, delimiter), batches):
+            sink.write(lines)
 
 
 def _header(names: Iterable[str], delimiter: str) -> bytes:
@@ -106,38 +96,39 @@ def _quoted_name(name: str, delimiter: str) -> str:
 
 def _quoted_column(
     name: str, column: pa.ChunkedArray, delimiter: str, alone: bool
-) -> tuple[pa.ChunkedArray, bool]:
-    """A column as the text of its CSV cells, and whether any of them is quoted."""
+) -> pa.ChunkedArray:
+    """A column as the text of its CSV cells; a dictionary stays one."""
+    mark = QUOTE + QUOTE if alone else ""
     if types.is_dictionary(column.type):
-        cells, quoted = _quoted_dictionary(name, column, delimiter, alone)
-    else:
-        cells, quoted = _quoted_texts(as_text(column, name=name), delimiter, alone)
-    if not cells.null_count:
-        return cells, quoted
-    return pc.fill_null(cells, QUOTE + QUOTE if alone else ""), quoted or alone
+        return _quoted_dictionary(name, column, delimiter, mark)
+    texts = as_text(column, name=name)
+    cells = _quoted_texts(texts, delimiter, alone or bool(texts.null_count))
+    return pc.fill_null(cells, mark) if cells.null_count else cells
 
 
 def _quoted_dictionary(
-    name: str, column: pa.ChunkedArray, delimiter: str, alone: bool
-) -> tuple[pa.ChunkedArray, bool]:
+    name: str, column: pa.ChunkedArray, delimiter: str, mark: str
+) -> pa.ChunkedArray:
     values, places = distinct(column, name=name)
-    nulls = bool(column.null_count)
     texts = pa.chunked_array([as_text(values, name=name)])
-    cells, quoted = _quoted_texts(texts, delimiter, alone or nulls)
-    indices = pa.array(places, mask=places < 0)
-    return pa.chunked_array([cells.combine_chunks().take(indices)]), quoted
+    nulls = bool(texts.null_count or column.null_count)
+    cells = _quoted_texts(texts, delimiter, bool(mark) or nulls)
+    known = pa.chunked_array([*pc.fill_null(cells, mark).chunks, pa.array([mark])])
+    # Index −1, a null, becomes the last place.
+    indices = np.where(places < 0, len(values), places).astype(np.int32)
+    return pa.chunked_array(
+        [pa.DictionaryArray.from_arrays(indices, known.combine_chunks())]
+    )
 
 
 def _quoted_texts(
     texts: pa.ChunkedArray, delimiter: str, mark_empty: bool
-) -> tuple[pa.ChunkedArray, bool]:
-    mark_empty = mark_empty or bool(texts.null_count)
+) -> pa.ChunkedArray:
     chunks = [_quoted_chunk(chunk, delimiter, mark_empty) for chunk in texts.chunks]
-    cells = pa.chunked_array([cells for cells, _ in chunks], texts.type)
-    return cells, any(quoted for _, quoted in chunks)
+    return pa.chunked_array(chunks, texts.type)
 
 
-def _quoted_chunk(chunk: Any, delimiter: str, mark_empty: bool) -> tuple[Any, bool]:
+def _quoted_chunk(chunk: Any, delimiter: str, mark_empty: bool) -> Any:
     needed = None
     if _has_special(chunk, delimiter):
         needed = pc.match_substring_regex(chunk, f'[\\x{ord(delimiter):02x}"\\r\\n]')
@@ -145,10 +136,10 @@ def _quoted_chunk(chunk: Any, delimiter: str, mark_empty: bool) -> tuple[Any, bo
         empty = pc.equal(chunk, "")
         needed = empty if needed is None else pc.or_(needed, empty)
     if needed is None or not pc.any(needed).as_py():
-        return chunk, False
+        return chunk
     doubled = pc.replace_substring(chunk, QUOTE, QUOTE + QUOTE)
     quoted = pc.binary_join_element_wise(QUOTE, doubled, QUOTE, "")
-    return pc.if_else(needed, quoted, chunk), True
+    return pc.if_else(needed, quoted, chunk)
 
 
 def _has_special(chunk: Any, delimiter: str) -> bool:
@@ -162,20 +153,18 @@ def _has_special(chunk: Any, delimiter: str) -> bool:
     return any(mark in seen for mark in (delimiter.encode(), b'"', b"\n", b"\r"))
 
 
-def _write_joined(
-    columns: list[pa.ChunkedArray], sink: IO[bytes], delimiter: str
-) -> None:
-    table = pa.table(columns, [str(place) for place in range(len(columns))])
-    batches = table.to_batches(max_chunksize=BATCH_ROWS)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for lines in pool.map(lambda batch: _lines(batch, delimiter), batches):
-            sink.write(lines)
-
-
 def _lines(batch: pa.RecordBatch, delimiter: str) -> bytes:
-    ended = pc.binary_join_element_wise(batch.columns[-1], "", "\n")
-    joined = pc.binary_join_element_wise(*batch.columns[:-1], ended, delimiter)
+    """The lines of some rows, as they are written."""
+    columns = [_decoded(column) for column in batch.columns]
+    ended = pc.binary_join_element_wise(columns[-1], "", "\n")
+    joined = pc.binary_join_element_wise(*columns[:-1], ended, delimiter)
     return b"".join(_bytes_of(joined))
+
+
+def _decoded(column: Any) -> Any:
+    if not types.is_dictionary(column.type):
+        return column
+    return column.dictionary.take(column.indices)
 
 
 def _bytes_of(texts: Any) -> Iterator[memoryview]:
