@@ -15,7 +15,10 @@ def main(words: Sequence[str] | None = None) -> int:
         # Asked alone it is answered without the libraries that read a command line.
         return print_version()
     if words is None:
+        from sfumato.cli.memory import keep_freed_memory
+
         leave_out()
+        keep_freed_memory()
     from sfumato.cli.app import run
 
     return run(given)
