@@ -45,11 +45,13 @@ from sfumato.models.theta_diversity import ThetaDiversity
 THREADS = 2
 
 FIRST_USE = """
-import sfumato as sf, pyarrow as pa
+import sys, sfumato as sf, pyarrow as pa
 ages = [str(20 + i % 50) for i in range(400)]
 jobs = ["abcdefg"[i % 7] for i in range(400)]
-table = pa.table({"age": ages, "job": jobs})
-sf.anonymize(table, quasi=["age", "job"], k=5)
+illnesses = ["abcdefghijklm"[i % 13] for i in range(400)]
+table = pa.table({"age": ages, "job": jobs, "illness": illnesses})
+roles = {"quasi": ["age", "job"], "sensitive": ["illness"]}
+sf.anonymize(table, **roles, k=5, algorithm=sys.argv[1])
 """
 
 
@@ -152,10 +154,10 @@ def check_file(*, rows: int) -> Job:
     )
 
 
-def first_use(*, cold: bool) -> Job:
+def first_use(*, algorithm: str, cold: bool) -> Job:
     """A first small release in a new process, with or without compiled kernels."""
     cache = scratch() / ("kernels-cold" if cold else "kernels-warm")
-    arguments = [python(), "-c", FIRST_USE]
+    arguments = [python(), "-c", FIRST_USE, algorithm]
     settings = environment(NUMBA_CACHE_DIR=str(cache))
 
     def forget() -> None:

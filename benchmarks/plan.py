@@ -12,6 +12,24 @@ QUICK_SIZES = (30_000, 100_000)
 GROWTH = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 QUICK_GROWTH = (3_000, 10_000, 30_000)
 CUTS = ("gain", "widest")
+COMPILING = (
+    "mondrian",
+    "best",
+    "harvest",
+    "datafly",
+    "incognito",
+    "optimal",
+    "local-optimal",
+    "top-down",
+    "bottom-up",
+    "klt",
+    "k-member",
+    "oka",
+    "tgc",
+    "mdav",
+    "diva",
+)
+"""Algorithms that compile kernels at their first use; the first two stand for all."""
 
 
 def plan(*, quick: bool) -> list[Case]:
@@ -27,7 +45,7 @@ def plan(*, quick: bool) -> list[Case]:
         *_diverse(QUICK_GROWTH if quick else GROWTH),
         *_files(sizes[-1]),
         *_checking(sizes[-1]),
-        *_first_use(),
+        *_first_use(quick),
         *_start_up(),
         *lowest_losses(rows),
     ]
@@ -155,17 +173,23 @@ def _checking(size: int) -> Iterator[Case]:
         )
 
 
-def _first_use() -> Iterator[Case]:
+def _first_use(quick: bool) -> Iterator[Case]:
     group = "first use, kernels not yet compiled"
-    for cold in (False, True):
+    yield Case(
+        group=group,
+        label="best, compiled before",
+        job="first_use",
+        parameters={"algorithm": "best", "cold": False},
+        reference=True,
+    )
+    for name in COMPILING[:2] if quick else COMPILING:
         yield Case(
             group=group,
-            label="nothing compiled" if cold else "compiled before",
+            label=name,
             job="first_use",
-            parameters={"cold": cold},
-            reference=not cold,
-            repeats=1 if cold else 3,
-            warm=not cold,
+            parameters={"algorithm": name, "cold": True},
+            repeats=1,
+            warm=False,
         )
 
 
