@@ -79,9 +79,10 @@ def _add_group(space: Space, rows: Ints, g: int, box: Box, colony: Colony) -> No
     for i in range(len(rows)):
         put(space.tables, box, space.points[rows[i]])
         colony.follower[rows[i]] = rows[i + 1] if i + 1 < len(rows) else -1
-    colony.low[g] = box.low
-    colony.high[g] = box.high
-    colony.words[g] = box.words
+    for j in range(len(box.low)):
+        colony.low[g, j], colony.high[g, j] = box.low[j], box.high[j]
+    for word in range(len(box.words)):
+        colony.words[g, word] = box.words[word]
     colony.size[g] = len(rows)
     colony.first[g] = rows[0]
     colony.last[g] = rows[-1]
@@ -184,7 +185,8 @@ def _merge(colony: Colony, g: int, other: int) -> None:
     for j in range(colony.low.shape[1]):
         colony.low[g, j] = min(colony.low[g, j], colony.low[other, j])
         colony.high[g, j] = max(colony.high[g, j], colony.high[other, j])
-    colony.words[g] |= colony.words[other]
+    for word in range(colony.words.shape[1]):
+        colony.words[g, word] |= colony.words[other, word]
     colony.follower[colony.last[g]] = colony.first[other]
     colony.last[g] = colony.last[other]
     colony.size[g] += colony.size[other]

@@ -266,6 +266,6 @@ def pool_loss(pool: Pool) -> float:
 @inner
 def keep_amounts(pool: Pool) -> None:
     """Remember how the rows are dealt out now."""
-    items = pool.numbers[ITEMS]
     for g in range(pool.numbers[GROUPS]):
-        pool.amounts[KEPT, g, :items] = pool.amounts[NOW, g, :items]
+        for i in range(pool.numbers[ITEMS]):
+            pool.amounts[KEPT, g, i] = pool.amounts[NOW, g, i]

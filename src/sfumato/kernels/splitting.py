@@ -168,9 +168,8 @@ def _corrected(
 @inner
 def _swap_sides(rows: Ints, middle: int) -> None:
     moved = rows.copy()
-    rest = len(rows) - middle
-    rows[:rest] = moved[middle:]
-    rows[rest:] = moved[:middle]
+    for i in range(len(rows)):
+        rows[i] = moved[(middle + i) % len(rows)]
 
 
 @inner
