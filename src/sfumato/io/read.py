@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import zlib
 from collections import Counter
 from pathlib import Path
@@ -73,10 +74,11 @@ def _empty(path: Path) -> DataError:
     )
 
 
-def _content(path: Path) -> bytes:
+def _content(path: Path) -> pa.Buffer:
     try:
-        content = path.read_bytes()
-        return gzip.decompress(content) if compressed(path) else content
+        if compressed(path):
+            return pa.py_buffer(gzip.decompress(path.read_bytes()))
+        return _bytes_of(path)
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise DataError(
             f"'{path}' is not a whole gzip file.",
@@ -89,9 +91,17 @@ def _content(path: Path) -> bytes:
         ) from None
 
 
+def _bytes_of(path: Path) -> pa.Buffer:
+    """A file in memory of Arrow's, which new pages of the system need not fill."""
+    with path.open("rb") as file:
+        room = pa.allocate_buffer(os.fstat(file.fileno()).st_size)
+        size = file.readinto(memoryview(room))
+        return room.slice(0, size)
+
+
 def _read_csv(path: Path, delimiter: str | None, encoding: str | None) -> pa.Table:
     plain = plain_text(_content(path), encoding, path)
-    if not plain.content or plain.content.isspace():
+    if plain.blank:
         raise _empty(path)
     delimiter = delimiter or find_delimiter(plain.sample)
     names = header(plain.sample, delimiter)
@@ -104,27 +114,27 @@ def _read_csv(path: Path, delimiter: str | None, encoding: str | None) -> pa.Tab
             f"'{path}', line 1: the header cannot be read as {len(names)} names.",
             hint="Put quotation marks around names with unusual characters.",
         )
-    _check_last_quote(plain.content, table, path)
+    _check_last_quote(plain, table, path)
     return remember(table, delimiter=delimiter, encoding=plain.encoding)
 
 
 def _parse(plain: Plain, delimiter: str, names: list[str], path: Path) -> pa.Table:
     try:
-        return _parse_blocks(plain.content, delimiter, names)
+        return _parse_blocks(plain, delimiter, names)
     except pa.ArrowInvalid:
         plain.check_decodes(path)
-        raise _explain(plain.content, delimiter, path) from None
+        raise _explain(plain, delimiter, path) from None
 
 
 def _parse_blocks(
-    content: bytes, delimiter: str, names: list[str], **options: Any
+    plain: Plain, delimiter: str, names: list[str], **options: Any
 ) -> pa.Table:
-    quoted = b'"' in content
+    quoted = plain.has(b'"')
     block = BLOCK_BYTES
     while True:
         try:
             return arrow_csv.read_csv(
-                pa.BufferReader(content),
+                pa.BufferReader(plain.buffer),
                 read_options=arrow_csv.ReadOptions(
                     block_size=block, use_threads=not options
                 ),
@@ -138,14 +148,14 @@ def _parse_blocks(
             )
         except pa.ArrowInvalid as error:
             # A row longer than a block: nothing is wrong with it.
-            if "straddling" not in str(error) or block > len(content):
+            if "straddling" not in str(error) or block > plain.buffer.size:
                 raise
             block *= 8
 
 
-def _explain(content: bytes, delimiter: str, path: Path) -> DataError:
+def _explain(plain: Plain, delimiter: str, path: Path) -> DataError:
     """Say what is wrong without the cells that the parser's own message quotes."""
-    ragged = _first_ragged(content, delimiter, path)
+    ragged = _first_ragged(plain, delimiter, path)
     if ragged is not None:
         return ragged
     return DataError(
@@ -154,16 +164,17 @@ def _explain(content: bytes, delimiter: str, path: Path) -> DataError:
     )
 
 
-def _first_ragged(content: bytes, delimiter: str, path: Path) -> DataError | None:
+def _first_ragged(plain: Plain, delimiter: str, path: Path) -> DataError | None:
     found: list[Any] = []
 
     def stop(row: Any) -> str:
         found.append(row)
         return "error"
 
+    content = plain.content
     names = header(content.decode("utf-8"), delimiter)
     try:
-        _parse_blocks(content, delimiter, names, invalid_row_handler=stop)
+        _parse_blocks(plain, delimiter, names, invalid_row_handler=stop)
     except pa.ArrowInvalid:
         if not found:
             return None
@@ -192,12 +203,15 @@ def _positions(data: npt.NDArray[np.uint8], byte: bytes) -> npt.NDArray[np.intp]
     return np.flatnonzero(data == byte[0])
 
 
-def _check_last_quote(content: bytes, table: pa.Table, path: Path) -> None:
+def _check_last_quote(plain: Plain, table: pa.Table, path: Path) -> None:
     """An unclosed quotation mark swallows the rest of the file into the last cell."""
     if not table.num_rows:
         return
     last = table.column(table.num_columns - 1)[-1].as_py()
-    if ("\n" in last or "\r" in last) and content.count(b'"') % 2:
+    if "\n" not in last and "\r" not in last:
+        return
+    content = plain.content
+    if content.count(b'"') % 2:
         rest = last.encode("utf-8")
         line = content.count(b"\n") - rest.count(b"\n") + 1
         raise DataError(
@@ -230,7 +244,7 @@ def _read_parquet(path: Path) -> pa.Table:
 
 
 def _read_arrow(path: Path) -> pa.Table:
-    content = pa.py_buffer(_content(path))
+    content = _content(path)
     for open_it in (pa.ipc.open_file, pa.ipc.open_stream):
         try:
             return open_it(content).read_all()

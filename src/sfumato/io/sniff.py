@@ -5,12 +5,14 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 from sfumato.errors import DataError
 
@@ -28,7 +30,9 @@ OTHER_FILES = (
     (b"PK\x03\x04", "a spreadsheet or a zip archive", ".csv after exporting it"),
     (b"\x1f\x8b", "gzip", ".csv.gz"),
 )
+HEAD_BYTES = 1 << 12
 SAMPLE_BYTES = 1 << 16
+PIECE_BYTES = 1 << 20
 SAMPLE_ROWS = 100
 
 
@@ -36,53 +40,79 @@ SAMPLE_ROWS = 100
 class Plain:
     """The content of a CSV file as UTF-8 without a mark at its start."""
 
-    content: bytes
+    buffer: pa.Buffer
     encoding: str
     """The encoding it came in."""
 
     @property
+    def content(self) -> bytes:
+        """A copy of all of it."""
+        return bytes(memoryview(self.buffer))
+
+    @property
+    def blank(self) -> bool:
+        return all(piece.isspace() for piece in self._pieces())
+
+    def has(self, byte: bytes) -> bool:
+        return any(byte in piece for piece in self._pieces())
+
+    @property
     def sample(self) -> str:
         """The first lines, the last of them whole."""
-        end = self.content.find(b"\n", SAMPLE_BYTES)
-        head = self.content if end < 0 else self.content[: end + 1]
-        return head.decode("utf-8", errors="replace")
+        end = min(SAMPLE_BYTES, self.buffer.size)
+        for piece in self._pieces(end):
+            found = piece.find(b"\n") + 1
+            end += found or len(piece)
+            if found:
+                break
+        return str(memoryview(self.buffer)[:end], "utf-8", errors="replace")
+
+    def _pieces(self, start: int = 0) -> Iterator[bytes]:
+        """All bytes from a place on, copied a piece at a time."""
+        view = memoryview(self.buffer)
+        for at in range(start, len(view), PIECE_BYTES):
+            yield bytes(view[at : at + PIECE_BYTES])
 
     def check_decodes(self, path: Path) -> None:
         """Raise for the first byte that is no UTF-8."""
+        content = self.content
         try:
-            self.content.decode("utf-8")
+            content.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise undecodable(self.content, error, path) from None
+            raise undecodable(content, error, path) from None
 
 
-def plain_text(content: bytes, encoding: str | None, path: Path) -> Plain:
+def plain_text(buffer: pa.Buffer, encoding: str | None, path: Path) -> Plain:
     """Decode a CSV file, by declaration or by what its bytes prove.
 
     UTF-8 is taken unless a mark at the start, or the zero bytes of UTF-16, prove
     another. The old one-byte encodings cannot be proven from bytes (one byte is `ê` in
     one and `ę` in the next), so they are read only when declared.
     """
+    head = bytes(memoryview(buffer)[:HEAD_BYTES])
     for magic, what, ending in OTHER_FILES:
-        if content.startswith(magic):
+        if head.startswith(magic):
             raise DataError(
                 f"'{path}' is named like a text file, but it is {what}.",
                 hint=f"Name it {ending}.",
             )
-    chosen = _known(encoding, path) if encoding else proven_encoding(content)
+    chosen = _known(encoding, path) if encoding else proven_encoding(head)
     if chosen in ("utf-8", "utf-8-sig"):
-        return Plain(content.removeprefix(codecs.BOM_UTF8), chosen)
-    return Plain(_decoded(content, chosen, path).encode("utf-8"), chosen)
+        marked = head.startswith(codecs.BOM_UTF8)
+        return Plain(buffer.slice(len(codecs.BOM_UTF8)) if marked else buffer, chosen)
+    text = _decoded(bytes(memoryview(buffer)), chosen, path)
+    return Plain(pa.py_buffer(text.encode("utf-8")), chosen)
 
 
-def proven_encoding(content: bytes) -> str:
-    """The encoding that the first bytes prove, or else UTF-8."""
+def proven_encoding(head: bytes) -> str:
+    """The encoding that the first bytes of a file prove, or else UTF-8."""
     for mark, name in BOMS:
-        if content.startswith(mark):
+        if head.startswith(mark):
             return name
-    head = np.frombuffer(content[:4096], dtype=np.uint8)
+    found = np.frombuffer(head, dtype=np.uint8)
     for first, name in ((1, "utf-16-le"), (0, "utf-16-be")):
-        zeros, others = head[first::2] == 0, head[1 - first :: 2] == 0
-        if len(head) > 3 and zeros.mean() > 0.9 and others.mean() < 0.1:
+        zeros, others = found[first::2] == 0, found[1 - first :: 2] == 0
+        if len(found) > 3 and zeros.mean() > 0.9 and others.mean() < 0.1:
             return name
     return "utf-8"
 

@@ -238,11 +238,11 @@ def test_parquet_under_the_name_of_csv_is_named(tmp_path):
 
 
 def test_an_unreadable_place_is_named(write, monkeypatch):
-    def refuse(self):
+    def refuse(self, mode):
         raise PermissionError(13, "Permission denied")
 
     path = write("a\n1\n")
-    monkeypatch.setattr("pathlib.Path.read_bytes", refuse)
+    monkeypatch.setattr("pathlib.Path.open", refuse)
     assert "cannot be read: Permission denied" in fault(path)
 
 
