@@ -17,23 +17,33 @@ from sfumato.data.rules import SUBJECT, RuleKind
 from sfumato.errors import InfeasibleError, PolicyError, RefusedError
 from sfumato.hierarchies.axis import Axis, Shape
 from sfumato.hierarchies.rollup import is_line
-from sfumato.kernels.boxes import AxisTables, axis_tables
 from sfumato.kernels.centers import fill_clusters
 from sfumato.kernels.clusters import (
     GROUPS,
     Clusters,
+    Law,
     Secrets,
     collect,
     insert_rest,
-    meets_pointer,
+    make_law,
     rows_to_groups,
     settle,
 )
-from sfumato.kernels.greedy import Histograms, histograms_for, pair_losses
+from sfumato.kernels.greedy import Histograms, histograms_for
 from sfumato.kernels.growing import LAST, ROWS, Work
 from sfumato.kernels.layout import APART
 from sfumato.kernels.nearest import build_index, column_kinds, make_aim, search_pointers
-from sfumato.kernels.units import Units, new_boxes
+from sfumato.kernels.units import (
+    SCALE,
+    SHAPE,
+    WEIGHT,
+    WORD,
+    WORDS,
+    Lines,
+    Units,
+    lay_axes,
+    new_boxes,
+)
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
@@ -176,11 +186,11 @@ def make_units(
     starts: Ints,
 ) -> Units:
     """Units of rows, with the losses that the plan asks for."""
-    axes = [coded.axis for coded in request.quasi]
-    tables = axis_tables(axes)
+    lines = lay_out(request, plan)
     heads = rows[starts[:-1]]
     low = np.column_stack([c.codes[heads] for c in request.quasi])
-    high, sets = low, np.zeros((0, max(int(tables.words.sum()), 1)), dtype=np.uint64)
+    words = max(int(lines.axis[:, WORDS].sum()), 1)
+    high, sets = low, np.zeros((0, words), dtype=np.uint64)
     lengths = np.diff(starts)
     copies, weight = lengths, np.ones(len(lengths), dtype=np.int64)
     if request.subject is not None:
@@ -189,16 +199,10 @@ def make_units(
         low = np.minimum.reduceat(ordered, starts[:-1], axis=0)
         high = np.maximum.reduceat(ordered, starts[:-1], axis=0)
         if (lengths > 1).any():
-            sets = _sets(tables, ordered, starts, sets.shape[1])
+            sets = _sets(lines.axis, ordered, starts, words)
     values = [codes[heads] for codes in extra]
-    weights = np.array([axis.weight for axis in axes])
-    scale = np.full(len(axes), plan.quasi)
-    single = np.array([single_loss(axis) for axis in axes]) * weights * scale
-    if not plan.singles:
-        single[:] = 0.0
-    pair_start, pairs = pair_losses(tables)
     return Units(
-        axes=len(axes),
+        axes=len(lines.axis),
         low=np.ascontiguousarray(np.column_stack([low, *values]), dtype=np.int32),
         high=np.ascontiguousarray(np.column_stack([high, *values]), dtype=np.int32),
         sets=sets,
@@ -206,12 +210,19 @@ def make_units(
         weight=weight.astype(np.int64),
         first=starts,
         values=np.ascontiguousarray(compiled.codes[:, rows]),
-        tables=tables,
-        pair_start=pair_start,
-        pairs=_with_singles(pair_start, pairs, tables.size, scale, single),
-        single=single,
-        scale=scale,
+        **lines._asdict(),
     )
+
+
+def lay_out(request: Request, plan: Plan) -> Lines:
+    """The axes, with the losses that the plan asks for."""
+    axes = [coded.axis for coded in request.quasi]
+    scale = np.full(len(axes), plan.quasi)
+    single = np.zeros(len(axes))
+    if plan.singles:
+        weights = np.array([axis.weight for axis in axes])
+        single = np.array([single_loss(axis) for axis in axes]) * weights * scale
+    return lay_axes(axes, scale, single)
 
 
 def single_loss(axis: Axis) -> float:
@@ -221,28 +232,16 @@ def single_loss(axis: Axis) -> float:
     return 1.0 / max(axis.size, 1)
 
 
-def _with_singles(
-    start: Ints, pairs: Floats, sizes: Ints, scale: Floats, single: Floats
-) -> Floats:
-    """Losses of runs, scaled, with that of a single code on the diagonal."""
-    result = pairs.copy()
-    for j in np.flatnonzero(start >= 0):
-        square = result[start[j] : start[j] + sizes[j] ** 2].reshape(sizes[j], sizes[j])
-        square *= scale[j]
-        np.fill_diagonal(square, single[j])
-    return result
-
-
 def _sets(
-    tables: AxisTables, ordered: Codes, starts: Ints, words: int
+    axis: Ints, ordered: Codes, starts: Ints, words: int
 ) -> npt.NDArray[np.uint64]:
     """The values of each unit on flat axes, as bits."""
     sets = np.zeros((len(starts) - 1, words), dtype=np.uint64)
     owner = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    for j, shape in enumerate(tables.shape):
-        if shape == Shape.FLAT:
+    for j in range(len(axis)):
+        if axis[j, SHAPE] == Shape.FLAT:
             codes = ordered[:, j].astype(np.uint64)
-            at = tables.word_start[j] + (codes // np.uint64(64)).astype(np.int64)
+            at = axis[j, WORD] + (codes // np.uint64(64)).astype(np.int64)
             np.bitwise_or.at(sets, (owner, at), np.uint64(1) << codes % np.uint64(64))
     return sets
 
@@ -320,13 +319,10 @@ def make_clusters(task: Task, groups: int | None = None) -> Clusters:
         groups = int((units.copies * units.weight).sum()) // least + 2
     return Clusters(
         number=np.zeros(3, dtype=np.int64),
-        unit=np.zeros(entries, dtype=np.int64),
-        count=np.zeros(entries, dtype=np.int64),
-        follower=np.full(entries, -1, dtype=np.int64),
-        first=np.full(groups, -1, dtype=np.int64),
-        last=np.full(groups, -1, dtype=np.int64),
+        entry=np.full((entries, 3), -1, dtype=np.int64),
+        chain=np.full((groups, 2), -1, dtype=np.int64),
         size=np.zeros(groups, dtype=np.int64),
-        box=new_boxes(units.tables, groups),
+        box=new_boxes(units, groups),
         left=units.copies.copy(),
         pairs=np.zeros((groups, task.secrets.columns)),
     )
@@ -338,14 +334,16 @@ def make_work(task: Task, *, seed: int, order: Ints, parts: Ints, layout: Ints) 
     kind, sizes = column_kinds(units, task.secrets.sizes)
     base = units.axes + secrets.columns
     spread = np.zeros(len(kind))
-    spread[: units.axes] = units.scale * units.tables.weight
+    spread[: units.axes] = units.factor[:, SCALE] * units.factor[:, WEIGHT]
     spread[units.axes : base] = secrets.scale
-    index = build_index(units, kind, sizes, spread, parts, layout)
     used = spread > 0
     values = int(sizes[base:].max(initial=1))
     aim, clusters = (
-        make_aim(kind, sizes, new_boxes(units.tables, 1)),
+        make_aim(kind, sizes, new_boxes(units, 1)),
         make_clusters(task),
+    )
+    index = build_index(
+        units.low, units.high, aim.columns, spread, parts, layout.copy()
     )
     search, remove = search_pointers(units, index, aim)
     work = Work(
@@ -366,11 +364,15 @@ def make_work(task: Task, *, seed: int, order: Ints, parts: Ints, layout: Ints) 
         used=used,
         nearest=search,
         remove=remove,
-        meets=meets_pointer(units, clusters, task.compiled.table, task.room),
     )
     work.state[LAST] = order[0]
     work.state[ROWS] = task.request.rows
     return work
+
+
+def law_of(task: Task, clusters: Clusters) -> Law:
+    """The rules for groups of these units."""
+    return make_law(task.units, clusters, task.compiled.table, task.room)
 
 
 def finish(task: Task, clusters: Clusters, middle: Ints, *, by_rows: bool) -> Grouping:
@@ -392,7 +394,7 @@ def place_rest(task: Task, clusters: Clusters, middle: Ints, *, by_rows: bool) -
         return
     window = min(groups, max(NEAR, EFFORT // len(rest)))
     step = max(1, 20_000_000 // max(window, 1))
-    room = task.room
+    law = law_of(task, clusters)
     for begin in range(0, len(rest) if groups else 0, step):
         with task.clock.running():
             insert_rest(
@@ -405,8 +407,7 @@ def place_rest(task: Task, clusters: Clusters, middle: Ints, *, by_rows: bool) -
                 middle,
                 window,
                 by_rows,
-                task.compiled.table,
-                room,
+                law,
             )
         task.request.progress("placing rows", min(1.0, (begin + step) / len(rest)))
     collect(task.units, clusters, task.secrets, np.flatnonzero(clusters.left))
@@ -414,12 +415,10 @@ def place_rest(task: Task, clusters: Clusters, middle: Ints, *, by_rows: bool) -
 
 def merge_offenders(task: Task, clusters: Clusters) -> None:
     """Merge groups until every group meets the rules."""
-    room, group, groups = task.room, 0, int(clusters.number[GROUPS])
+    law, group, groups = law_of(task, clusters), 0, int(clusters.number[GROUPS])
     while group < groups:
         with task.clock.running():
-            group = settle(
-                task.units, clusters, task.secrets, task.compiled.table, room, group, 64
-            )
+            group = settle(task.units, clusters, task.secrets, law, group, 64)
         task.request.progress("merging groups", group / groups)
 
 

@@ -13,6 +13,7 @@ from sfumato.algorithms.clustering import (
     Task,
     facts_of,
     finish,
+    law_of,
     make_work,
     nothing,
     prepare,
@@ -86,9 +87,9 @@ def cluster(task: Task, seed: str) -> Solution:
 
 def grow_all(task: Task, work: Work) -> None:
     """Grow groups in batches, with progress between them."""
-    request, room = task.request, task.room
+    request, law = task.request, law_of(task, work.clusters)
     finished = False
     while not finished:
         with task.clock.running():
-            finished = grow_members(work, task.compiled.table, room, BATCH)
+            finished = grow_members(work, law, BATCH)
         request.progress("growing groups", 1 - work.state[ROWS] / request.rows)

@@ -22,7 +22,7 @@ from sfumato.algorithms.clustering import (
 from sfumato.algorithms.space import require_whole_table
 from sfumato.hierarchies.axis import Shape
 from sfumato.kernels.centers import Centers, add_to_center, join_nearest, shed
-from sfumato.kernels.units import new_boxes
+from sfumato.kernels.units import UNIT, new_boxes
 
 BATCH = 2000
 """Rows between two reports of progress."""
@@ -106,12 +106,12 @@ def _centers(task: Task, groups: int) -> Centers:
     """Empty centers."""
     axes = [coded.axis for coded in task.request.quasi]
     numeric = np.array([axis.shape is Shape.FREE for axis in axes])
-    numbers = unit_means(task, numeric) * task.units.tables.unit
+    numbers = unit_means(task, numeric) * task.units.factor[:, UNIT]
     return Centers(
         numbers=np.ascontiguousarray(numbers),
         numeric=numeric,
         sums=np.zeros((groups, len(axes))),
         known=np.zeros((groups, len(axes)), dtype=np.int64),
         size=np.zeros(groups, dtype=np.int64),
-        box=new_boxes(task.units.tables, groups),
+        box=new_boxes(task.units, groups),
     )

@@ -14,6 +14,7 @@ from sfumato.algorithms.clustering import (
     Task,
     facts_of,
     finish,
+    law_of,
     least_persons,
     make_work,
     nothing,
@@ -212,12 +213,10 @@ class Tgc(Algorithm):
             where[layout] = np.searchsorted(parts, np.arange(len(layout)), side="right")
             order = order[np.argsort(where[order], kind="stable")]
             work = make_work(task, seed=RANDOM, order=order, parts=parts, layout=layout)
-        room, finished = task.room, False
+        law, finished = law_of(task, work.clusters), False
         while not finished:
             with task.clock.running():
-                finished = grow_to_threshold(
-                    work, task.compiled.table, room, limits.delta, BATCH
-                )
+                finished = grow_to_threshold(work, law, limits.delta, BATCH)
             share = work.state[PART] / (len(parts) - 1)
             request.progress("growing groups", float(share))
         grouping = finish(task, work.clusters, work.middle, by_rows=False)

@@ -10,7 +10,17 @@ import numpy.typing as npt
 
 from sfumato.kernels.clusters import GROUPS, Clusters, Secrets, add_unit
 from sfumato.kernels.compiling import inner
-from sfumato.kernels.units import Box, Codes, Floats, Ints, Units, cell_with, clear, put
+from sfumato.kernels.units import (
+    WEIGHT,
+    Box,
+    Codes,
+    Floats,
+    Ints,
+    Units,
+    cell_with,
+    clear,
+    put,
+)
 
 
 class Centers(NamedTuple):
@@ -37,7 +47,7 @@ def distance(units: Units, centers: Centers, g: int, u: int, best: float) -> flo
             if known > 0 and here == here:
                 total += abs(here - centers.sums[g, j] / known)
             elif known > 0 or here == here:
-                total += units.tables.weight[j]
+                total += units.factor[j, WEIGHT]
         else:
             total += cell_with(units, centers.box, g, j, u)
         if total > best:

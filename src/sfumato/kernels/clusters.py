@@ -30,8 +30,13 @@ from sfumato.kernels.units import (
     put,
 )
 
-ENTRIES, GROUPS = 0, 1
+ENTRIES, GROUPS = range(2)
 """Places of `Clusters.number`."""
+MEMBER, TIMES, FOLLOWER = range(3)
+"""Columns of `Clusters.entry`: a unit, how many copies of it, and the next entry of the
+same group, or −1."""
+HEAD, TAIL = range(2)
+"""Columns of `Clusters.chain`: the first and the last entry of a group."""
 
 TRIES = 24
 """Partners that are tried for a union that meets the rules, before any will do."""
@@ -58,12 +63,8 @@ class Clusters(NamedTuple):
     """All groups, and what is in none."""
 
     number: Ints
-    unit: Ints
-    count: Ints
-    follower: Ints
-    """The next entry of the same group, or −1."""
-    first: Ints
-    last: Ints
+    entry: Ints
+    chain: Ints
     size: Ints
     """Rows of each group; 0 for one that was merged into another."""
     box: Box
@@ -71,6 +72,21 @@ class Clusters(NamedTuple):
     """Copies of each unit that no group has."""
     pairs: Floats
     """(groups, sensitive columns): sums of pairwise contributions."""
+
+
+class Law(NamedTuple):
+    """What is asked of every group."""
+
+    rules: RuleTable
+    room: Histograms
+    meets: Any
+    """`group_meets` behind a pointer."""
+
+
+@inner
+def allowed(units: Units, clusters: Clusters, law: Law, g: int, h: int, u: int) -> bool:
+    """Whether group g, with group h (unless −1) and unit u (unless −1), is allowed."""
+    return law.meets(units, clusters, g, h, u, law.rules, law.room)
 
 
 @inner
@@ -92,14 +108,14 @@ def told(
     """What the values of group g tell of unit u's in column a."""
     total = 0.0
     value = units.low[u, units.axes + a]
-    entry = clusters.first[g]
+    entry = clusters.chain[g, HEAD]
     while entry >= 0:
-        other = clusters.unit[entry]
-        rows = clusters.count[entry] * units.weight[other]
+        other = clusters.entry[entry, MEMBER]
+        rows = clusters.entry[entry, TIMES] * units.weight[other]
         total += rows * contribution(
             secrets, a, value, units.low[other, units.axes + a]
         )
-        entry = clusters.follower[entry]
+        entry = clusters.entry[entry, FOLLOWER]
     return total
 
 
@@ -108,14 +124,14 @@ def add_entry(clusters: Clusters, g: int, u: int, count: int) -> None:
     """Chain `count` copies of a unit to a group."""
     entry = clusters.number[ENTRIES]
     clusters.number[ENTRIES] += 1
-    clusters.unit[entry] = u
-    clusters.count[entry] = count
-    clusters.follower[entry] = -1
-    if clusters.first[g] < 0:
-        clusters.first[g] = entry
+    clusters.entry[entry, MEMBER] = u
+    clusters.entry[entry, TIMES] = count
+    clusters.entry[entry, FOLLOWER] = -1
+    if clusters.chain[g, HEAD] < 0:
+        clusters.chain[g, HEAD] = entry
     else:
-        clusters.follower[clusters.last[g]] = entry
-    clusters.last[g] = entry
+        clusters.entry[clusters.chain[g, TAIL], FOLLOWER] = entry
+    clusters.chain[g, TAIL] = entry
 
 
 @inner
@@ -133,6 +149,22 @@ def add_unit(
 
 
 @numba.njit(cache=True, nogil=True)
+def group_is_large(
+    units: Units,
+    clusters: Clusters,
+    g: int,
+    h: int,
+    u: int,
+    rules: RuleTable,
+    room: Histograms,
+) -> bool:
+    """`group_meets` where a least size is all that is asked."""
+    size = clusters.size[g] + (clusters.size[h] if h >= 0 else 0)
+    size += units.weight[u] if u >= 0 else 0
+    return size >= rules.minimum
+
+
+@numba.njit(cache=True, nogil=True)
 def group_meets(
     units: Units,
     clusters: Clusters,
@@ -147,8 +179,6 @@ def group_meets(
     size += units.weight[u] if u >= 0 else 0
     if size < rules.minimum:
         return False
-    if len(rules.kinds) == 0:
-        return True
     for v in range(len(room.lengths)):
         found = _count_group(units, clusters, g, v, 0, room)
         if h >= 0:
@@ -164,25 +194,28 @@ def group_meets(
     return group_ok(size, 0, room.codes, room.counts, room.lengths, rules)
 
 
-def meets_pointer(
+def make_law(
     units: Units, clusters: Clusters, rules: RuleTable, room: Histograms
-) -> Any:
-    """`group_meets` behind a pointer, so that callers compile without it."""
+) -> Law:
+    """The rules, behind a pointer, so that callers compile without them.
+
+    Where only sizes are compared, nothing else is compiled at all.
+    """
     made = types_of(units, clusters, rules, room)
-    whole = [types.int64] * 3
-    signature = types.boolean(*made[:2], *whole, *made[2:])
-    return pointer(group_meets, signature)
+    signature = types.boolean(*made[:2], *[types.int64] * 3, *made[2:])
+    judge = group_meets if len(rules.kinds) else group_is_large
+    return Law(rules, room, pointer(judge, signature))
 
 
 @inner
 def _count_group(
     units: Units, clusters: Clusters, g: int, v: int, found: int, room: Histograms
 ) -> int:
-    entry = clusters.first[g]
+    entry = clusters.chain[g, HEAD]
     while entry >= 0:
-        count = clusters.count[entry]
-        found = _count_unit(units, clusters.unit[entry], count, v, found, room)
-        entry = clusters.follower[entry]
+        count = clusters.entry[entry, TIMES]
+        found = _count_unit(units, clusters.entry[entry, MEMBER], count, v, found, room)
+        entry = clusters.entry[entry, FOLLOWER]
     return found
 
 
@@ -224,8 +257,7 @@ def insert_rest(
     middle: Ints,
     window: int,
     by_rows: bool,
-    rules: RuleTable,
-    room: Histograms,
+    law: Law,
 ) -> int:
     """Put the units rest[begin:until], copy by copy, where the loss grows least.
 
@@ -255,8 +287,7 @@ def insert_rest(
                 by_rows,
                 losses,
                 growth,
-                rules,
-                room,
+                law,
             )
             if g < 0:
                 homeless += 1
@@ -277,8 +308,7 @@ def _best_place(
     by_rows: bool,
     losses: Floats,
     growth: Floats,
-    rules: RuleTable,
-    room: Histograms,
+    law: Law,
 ) -> int:
     """The group among low … high − 1 whose loss grows least and that stays allowed."""
     best = np.inf
@@ -288,9 +318,9 @@ def _best_place(
         if growth[g] < best:
             best = growth[g]
             found = g
-    if len(rules.kinds) == 0 or found < 0:
+    if len(law.rules.kinds) == 0 or found < 0:
         return found
-    if group_meets(units, clusters, found, -1, u, rules, room):
+    if allowed(units, clusters, law, found, -1, u):
         return found
     for g in range(low, high):
         growth[g] = _growth(units, clusters, secrets, g, u, by_rows, losses[g], np.inf)
@@ -299,7 +329,7 @@ def _best_place(
         g = low + np.argmin(growth[low:high])
         if growth[g] == np.inf:
             return -1
-        if group_meets(units, clusters, g, -1, u, rules, room):
+        if allowed(units, clusters, law, g, -1, u):
             return g
         growth[g] = np.inf
     return -1
@@ -353,8 +383,7 @@ def settle(
     units: Units,
     clusters: Clusters,
     secrets: Secrets,
-    rules: RuleTable,
-    room: Histograms,
+    law: Law,
     begin: int,
     limit: int,
 ) -> int:
@@ -368,12 +397,10 @@ def settle(
     merges = 0
     g = begin
     while g < clusters.number[GROUPS] and merges < limit:
-        if clusters.size[g] == 0 or group_meets(
-            units, clusters, g, -1, -1, rules, room
-        ):
+        if clusters.size[g] == 0 or allowed(units, clusters, law, g, -1, -1):
             g += 1
             continue
-        partner = _partner(units, clusters, secrets, g, growth, rules, room)
+        partner = _partner(units, clusters, secrets, g, growth, law)
         if partner < 0:
             g += 1
             continue
@@ -389,8 +416,7 @@ def _partner(
     secrets: Secrets,
     g: int,
     growth: Floats,
-    rules: RuleTable,
-    room: Histograms,
+    law: Law,
 ) -> int:
     """The group to merge group g with; −1 if it is the only one."""
     size = float(clusters.size[g])
@@ -413,7 +439,7 @@ def _partner(
             return nearest
         if nearest < 0:
             nearest = h
-        if group_meets(units, clusters, g, h, -1, rules, room):
+        if allowed(units, clusters, law, g, h, -1):
             return h
         growth[h] = np.inf
     return nearest
@@ -424,22 +450,22 @@ def merge(units: Units, clusters: Clusters, secrets: Secrets, g: int, h: int) ->
     """Move everything of group h into group g."""
     for a in range(secrets.columns):
         between = 0.0
-        entry = clusters.first[h]
+        entry = clusters.chain[h, HEAD]
         while entry >= 0:
-            u = clusters.unit[entry]
-            rows = clusters.count[entry] * units.weight[u]
+            u = clusters.entry[entry, MEMBER]
+            rows = clusters.entry[entry, TIMES] * units.weight[u]
             between += rows * told(units, clusters, secrets, g, a, u)
-            entry = clusters.follower[entry]
+            entry = clusters.entry[entry, FOLLOWER]
         clusters.pairs[g, a] += clusters.pairs[h, a] + 2 * between
-    if clusters.first[g] < 0:
-        clusters.first[g] = clusters.first[h]
+    if clusters.chain[g, HEAD] < 0:
+        clusters.chain[g, HEAD] = clusters.chain[h, HEAD]
     else:
-        clusters.follower[clusters.last[g]] = clusters.first[h]
-    clusters.last[g] = clusters.last[h]
+        clusters.entry[clusters.chain[g, TAIL], FOLLOWER] = clusters.chain[h, HEAD]
+    clusters.chain[g, TAIL] = clusters.chain[h, TAIL]
     join(units, clusters.box, g, h)
     clusters.size[g] += clusters.size[h]
     clusters.size[h] = 0
-    clusters.first[h] = -1
+    clusters.chain[h, HEAD] = -1
 
 
 @numba.njit(cache=True, nogil=True)
@@ -448,12 +474,12 @@ def rows_to_groups(units: Units, clusters: Clusters, rows: int) -> Codes:
     group_of = np.full(rows, -1, dtype=np.int32)
     used = np.zeros(len(units.copies), dtype=np.int64)
     for g in range(clusters.number[GROUPS]):
-        entry = clusters.first[g]
+        entry = clusters.chain[g, HEAD]
         while entry >= 0:
-            u = clusters.unit[entry]
-            more = clusters.count[entry] * units.weight[u]
+            u = clusters.entry[entry, MEMBER]
+            more = clusters.entry[entry, TIMES] * units.weight[u]
             start = units.first[u] + used[u]
             group_of[start : start + more] = g
             used[u] += more
-            entry = clusters.follower[entry]
+            entry = clusters.entry[entry, FOLLOWER]
     return group_of

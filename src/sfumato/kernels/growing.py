@@ -1,8 +1,4 @@
-"""Groups that grow by their nearest unit: k-member and threshold-greedy clustering.
-
-Small functions are inlined before compilation: to hand so many arrays from one
-compiled function to the next would take longer to compile than their bodies.
-"""
+"""Groups that grow by their nearest unit: k-member and threshold-greedy clustering."""
 
 from __future__ import annotations
 
@@ -16,25 +12,50 @@ from sfumato.data.rules import RuleKind
 from sfumato.kernels.boxes import FLAT
 from sfumato.kernels.clusters import (
     ENTRIES,
+    FOLLOWER,
     GROUPS,
+    HEAD,
+    MEMBER,
+    TIMES,
     Clusters,
+    Law,
     Secrets,
     add_entry,
+    allowed,
     contribution,
 )
 from sfumato.kernels.compiling import inner
-from sfumato.kernels.greedy import Histograms
 from sfumato.kernels.layout import SHARES
 from sfumato.kernels.nearest import (
+    ACTIVE,
+    ALIVE,
+    CODE_COUNT,
+    KIND,
+    LEAST,
     SET,
+    START,
     TABLE,
     Aim,
     Index,
     bucket,
+    is_left,
     sort_tiers,
 )
 from sfumato.kernels.rules import RuleTable
-from sfumato.kernels.units import Floats, Ints, Units, clear, put, run_loss, set_loss
+from sfumato.kernels.units import (
+    COUNT,
+    HIGH,
+    LOW,
+    SHAPE,
+    WORD,
+    Floats,
+    Ints,
+    Units,
+    clear,
+    put,
+    run_loss,
+    set_loss,
+)
 
 DISTINCT = int(RuleKind.DISTINCT)
 COMPARING = (
@@ -80,59 +101,57 @@ class Work(NamedTuple):
     """Columns that cost something."""
     nearest: Any
     remove: Any
-    meets: Any
     """Compiled functions, behind pointers."""
 
 
 @numba.njit(cache=True, nogil=True)
-def grow_members(work: Work, rules: RuleTable, room: Histograms, limit: int) -> bool:
+def grow_members(work: Work, law: Law, limit: int) -> bool:
     """Grow up to `limit` groups of k-member; True if nothing is left to grow from."""
     index, clusters = work.index, work.clusters
     root = index.roots[0]
     for _ in range(limit):
-        if work.state[ROWS] < max(rules.minimum, 1):
+        if work.state[ROWS] < max(law.rules.minimum, 1):
             return True
         u = _seed(work, root)
         g = _begin(work)
-        _take(work, g, u, min(clusters.left[u], _room_for(work, rules, g)))
-        if _grow(work, g, root, rules, room):
+        _take(work, g, u, min(clusters.left[u], _room_for(work, law.rules, g)))
+        if _grow(work, g, root, law):
             _close(work, g)
         else:
             _dissolve(work, g)
     return False
 
 
-@numba.njit(inline="always")
+@inner
 def _seed(work: Work, root: int) -> int:
     """The unit that the next group begins with."""
     if work.seed == FIRST:
-        return work.index.least[root]
+        return work.index.blocks[root, LEAST]
     if work.seed == FURTHEST:
         return _furthest(work, root)
     return _next_seed(work)
 
 
-@numba.njit(inline="always")
+@inner
 def _next_seed(work: Work) -> int:
     """The next unit left, in the drawn order."""
     index = work.index
     while True:
         u = work.order[work.state[NEXT]]
-        leaf = index.leaf_of[u]
-        if index.where[u] < index.start[leaf] + index.alive[leaf]:
+        if is_left(index, u):
             return u
         work.state[NEXT] += 1
 
 
-@numba.njit(inline="always")
+@inner
 def _furthest(work: Work, root: int) -> int:
     """The unit farthest from the one that was added last."""
     units, aim = work.units, work.aim
     clear(aim.box, 0)
     put(units, aim.box, 0, work.state[LAST], work.changed)
     aim.sign[0] = -1
-    for j in range(len(aim.kind)):
-        aim.active[j] = work.used[j] and j < units.axes
+    for j in range(len(aim.columns)):
+        aim.columns[j, ACTIVE] = work.used[j] and j < units.axes
     work.changed[:] = 1
     _refresh(work, -1)
     found = work.nearest(units, work.index, aim, root)
@@ -140,12 +159,12 @@ def _furthest(work: Work, root: int) -> int:
     return found
 
 
-@numba.njit(inline="always")
+@inner
 def _begin(work: Work) -> int:
     """Start an empty group; its number."""
     clusters = work.clusters
     g = clusters.number[GROUPS]
-    clusters.first[g] = -1
+    clusters.chain[g, HEAD] = -1
     clusters.size[g] = 0
     clusters.pairs[g] = 0.0
     clear(work.aim.box, 0)
@@ -154,7 +173,7 @@ def _begin(work: Work) -> int:
     work.changed[:] = 1
     work.aim.tier_mask[:, 0] = 0
     for j in range(len(work.used)):
-        work.aim.active[j] = work.used[j]
+        work.aim.columns[j, ACTIVE] = work.used[j]
     return g
 
 
@@ -170,7 +189,7 @@ def _take(work: Work, g: int, u: int, count: int) -> None:
     work.state[LAST] = u
     work.state[ROWS] -= rows
     if clusters.left[u] == 0:
-        work.remove(units, work.index, u, aim.kind, aim.sizes)
+        _remove(work, u)
     for a in range(secrets.columns):
         value, at = units.low[u, units.axes + a], work.sum_start[a]
         clusters.pairs[g, a] += 2.0 * rows * work.sums[at + value] + float(rows) * rows
@@ -180,9 +199,16 @@ def _take(work: Work, g: int, u: int, count: int) -> None:
     for f in range(len(work.filters)):
         work.seen[f, units.low[u, base + f]] += rows
     for j in range(units.axes):
-        if aim.kind[j] == SET and len(units.sets) == 0:
-            bit = np.uint64(1) << np.uint64(bucket(units.low[u, j], aim.sizes[j]))
-            aim.tier_mask[j, 0] |= bit
+        if aim.columns[j, KIND] == SET and len(units.sets) == 0:
+            at = bucket(units.low[u, j], aim.columns[j, CODE_COUNT])
+            aim.tier_mask[j, 0] |= np.uint64(1) << np.uint64(at)
+
+
+@inner
+def _remove(work: Work, u: int) -> None:
+    """Take a unit out of the index."""
+    units = work.units
+    work.remove(units.low, units.high, work.index, work.aim.columns, u)
 
 
 @inner
@@ -190,16 +216,17 @@ def _refresh(work: Work, g: int) -> None:
     """Bring the tables of costs up to date with the group (g ≥ 0) or the last unit."""
     units, aim = work.units, work.aim
     for j in range(units.axes):
-        if work.changed[j] and aim.kind[j] == TABLE:
-            _fill(work, j)
-            sort_tiers(aim, j)
+        if work.changed[j] and aim.columns[j, START] >= 0:
+            _fill(units, aim, j)
+            if aim.columns[j, KIND] == TABLE:
+                sort_tiers(aim, j)
         work.changed[j] = 0
     if g < 0:
         return
     size = float(work.clusters.size[g])
     for a in range(work.secrets.columns):
         j = units.axes + a
-        start, at = aim.table_start[j], work.sum_start[a]
+        start, at = aim.columns[j, START], work.sum_start[a]
         factor = work.secrets.scale[a] / ((size + 1) * (size + 1))
         for value in range(work.secrets.sizes[a]):
             pairs = work.clusters.pairs[g, a] + 2.0 * work.sums[at + value] + 1.0
@@ -208,28 +235,27 @@ def _refresh(work: Work, g: int) -> None:
 
 
 @inner
-def _fill(work: Work, j: int) -> None:
+def _fill(units: Units, aim: Aim, j: int) -> None:
     """The cost of the cell on axis j once it holds each code."""
-    units, aim = work.units, work.aim
-    start, low, high = aim.table_start[j], aim.box.low[0, j], aim.box.high[0, j]
-    flat = units.tables.shape[j] == FLAT
-    word = aim.box.words[0, units.tables.word_start[j]] if flat else np.uint64(0)
-    for code in range(aim.sizes[j]):
+    start, here = aim.columns[j, START], aim.box.cells[0, j]
+    flat = units.axis[j, SHAPE] == FLAT
+    for code in range(aim.columns[j, CODE_COUNT]):
         if flat:
-            has = np.int64((word >> np.uint64(code)) & np.uint64(1))
-            cost = set_loss(units, j, np.int64(aim.box.count[0, j]) + 1 - has)
+            word = aim.box.words[0, units.axis[j, WORD] + code // 64]
+            has = np.int64((word >> np.uint64(code % 64)) & np.uint64(1))
+            cost = set_loss(units, j, np.int64(here[COUNT]) + 1 - has)
         else:
-            cost = run_loss(units, j, min(low, code), max(high, code))
+            cost = run_loss(units, j, min(here[LOW], code), max(here[HIGH], code))
         aim.costs[start + code] = cost if aim.sign[0] > 0 else -cost
 
 
-@numba.njit(inline="always")
-def _grow(work: Work, g: int, root: int, rules: RuleTable, room: Histograms) -> bool:
+@inner
+def _grow(work: Work, g: int, root: int, law: Law) -> bool:
     """Add the nearest units until the group is allowed; False if it cannot be."""
-    units, clusters = work.units, work.clusters
+    units, clusters, rules = work.units, work.clusters, law.rules
     while True:
         places = rules.minimum - clusters.size[g]
-        if places <= 0 and work.meets(units, clusters, g, -1, -1, rules, room):
+        if places <= 0 and allowed(units, clusters, law, g, -1, -1):
             return True
         filtered = _set_filters(work, g, places, rules)
         _refresh(work, g)
@@ -244,7 +270,7 @@ def _grow(work: Work, g: int, root: int, rules: RuleTable, room: Histograms) -> 
         _take(work, g, u, min(clusters.left[u], count))
 
 
-@numba.njit(inline="always")
+@inner
 def _room_for(work: Work, rules: RuleTable, g: int) -> int:
     """Copies of one unit that may be added at once."""
     places = rules.minimum - work.clusters.size[g]
@@ -253,7 +279,7 @@ def _room_for(work: Work, rules: RuleTable, g: int) -> int:
     return max(1, places)
 
 
-@numba.njit(inline="always")
+@inner
 def _lacking(work: Work, f: int, rules: RuleTable) -> int:
     """How many more different values the rules ask of a filter's view."""
     asked = 0
@@ -267,7 +293,7 @@ def _lacking(work: Work, f: int, rules: RuleTable) -> int:
     return max(0, asked - found)
 
 
-@numba.njit(inline="always")
+@inner
 def _set_filters(work: Work, g: int, places: int, rules: RuleTable) -> bool:
     """Admit only what helps, once it must: whether anything is kept out."""
     _lift_filters(work)
@@ -279,28 +305,28 @@ def _set_filters(work: Work, g: int, places: int, rules: RuleTable) -> bool:
     return filtered
 
 
-@numba.njit(inline="always")
+@inner
 def _lift_filters(work: Work) -> None:
     base = work.units.axes + work.secrets.columns
     for f in range(len(work.filters)):
-        work.aim.active[base + f] = False
+        work.aim.columns[base + f, ACTIVE] = False
 
 
-@numba.njit(inline="always")
+@inner
 def _filter(work: Work, g: int, f: int, lacking: int, rules: RuleTable) -> bool:
     """Keep out the values of a view that do not help: new ones help where some are
     lacking, rarer than in the table where it is compared, else all but the commonest.
     """
     aim = work.aim
     j = work.units.axes + work.secrets.columns + f
-    start, view = aim.table_start[j], work.filters[f]
+    start, view = aim.columns[j, START], work.filters[f]
     compared = False
     for line in range(len(rules.kinds)):
         if rules.views[line] == view and rules.kinds[line] in COMPARING:
             compared = True
     most = np.max(work.seen[f])
     some = False
-    for value in range(aim.sizes[j]):
+    for value in range(aim.columns[j, CODE_COUNT]):
         count = work.seen[f, value]
         if lacking > 0:
             helps = count == 0
@@ -312,69 +338,65 @@ def _filter(work: Work, g: int, f: int, lacking: int, rules: RuleTable) -> bool:
         aim.costs[start + value] = 0.0 if helps else np.inf
         some |= helps
     if some:
-        aim.active[j] = True
+        aim.columns[j, ACTIVE] = True
         sort_tiers(aim, j)
     return some
 
 
-@numba.njit(inline="always")
+@inner
 def _close(work: Work, g: int) -> None:
     """Keep the group."""
     box, here = work.clusters.box, work.aim.box
     for j in range(work.units.axes):
-        box.low[g, j], box.high[g, j] = here.low[0, j], here.high[0, j]
-        box.count[g, j] = here.count[0, j]
+        for place in range(3):
+            box.cells[g, j, place] = here.cells[0, j, place]
     for w in range(box.words.shape[1]):
         box.words[g, w] = here.words[0, w]
     work.clusters.number[GROUPS] += 1
 
 
-@numba.njit(inline="always")
+@inner
 def _dissolve(work: Work, g: int) -> None:
     """Give the group up; its units are left over and start no other group."""
     clusters = work.clusters
-    entry = clusters.first[g]
+    entry = clusters.chain[g, HEAD]
     first = entry
     while entry >= 0:
-        u = clusters.unit[entry]
-        if clusters.left[u] > 0:
-            leaf = work.index.leaf_of[u]
-            if work.index.where[u] < work.index.start[leaf] + work.index.alive[leaf]:
-                work.remove(work.units, work.index, u, work.aim.kind, work.aim.sizes)
-                work.state[ROWS] -= clusters.left[u] * work.units.weight[u]
+        u = clusters.entry[entry, MEMBER]
+        if clusters.left[u] > 0 and is_left(work.index, u):
+            _remove(work, u)
+            work.state[ROWS] -= clusters.left[u] * work.units.weight[u]
         work.middle[u] = g
-        entry = clusters.follower[entry]
+        entry = clusters.entry[entry, FOLLOWER]
     entry = first
     while entry >= 0:
-        clusters.left[clusters.unit[entry]] += clusters.count[entry]
-        entry = clusters.follower[entry]
+        clusters.left[clusters.entry[entry, MEMBER]] += clusters.entry[entry, TIMES]
+        entry = clusters.entry[entry, FOLLOWER]
     clusters.number[ENTRIES] = first
-    clusters.first[g] = -1
+    clusters.chain[g, HEAD] = -1
     clusters.size[g] = 0
 
 
 @numba.njit(cache=True, nogil=True)
-def grow_to_threshold(
-    work: Work, rules: RuleTable, room: Histograms, delta: float, limit: int
-) -> bool:
+def grow_to_threshold(work: Work, law: Law, delta: float, limit: int) -> bool:
     """Grow up to `limit` groups of TGC, part by part; True if all parts are done."""
     index, clusters = work.index, work.clusters
     tried = 0
     while work.state[PART] < len(index.roots):
         root = index.roots[work.state[PART]]
-        while index.alive[root] > 0:
+        while index.blocks[root, ALIVE] > 0:
             if tried == limit:
                 return False
             tried += 1
             g = _begin(work)
             _take(work, g, _next_seed(work), 1)
-            while index.alive[root] > 0:
+            while index.blocks[root, ALIVE] > 0:
                 _refresh(work, g)
                 u = work.nearest(work.units, index, work.aim, root)
                 if work.aim.best[0] > delta:
                     break
                 _take(work, g, u, 1)
-            if work.meets(work.units, clusters, g, -1, -1, rules, room):
+            if allowed(work.units, clusters, law, g, -1, -1):
                 _close(work, g)
             else:
                 _dissolve(work, g)

@@ -3,23 +3,44 @@
 A unit is what moves as one: a row, of which there may be several alike (*copies*), or
 all rows of a person. On each quasi-identifier it covers a run of codes (of one code,
 for a row); a few further columns hold sensitive values. A group of units shows a box.
+
+Every array that a compiled function takes makes all its calls longer and slower to
+compile; so what is known of the axes lies in `levels` and `real`, and a line of `axis`
+per axis says where.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels.boxes import FLAT, AxisTables, run_cost, set_cost
+from sfumato.hierarchies.axis import Axis, Shape
+from sfumato.kernels.boxes import FLAT, TREE, axis_tables
 from sfumato.kernels.compiling import inner
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 Words = npt.NDArray[np.uint64]
+
+PAIR_LIMIT = 256
+"""Axes with at most so many codes have the loss of every run of codes in a table."""
+
+
+SHAPE, SIZE, WORD, WORDS, PAIRS, HEIGHT, LEVELS, NODES, POSITIONS = range(9)
+"""Columns of `Units.axis`: the shape and size of an axis; where its words start in a
+set, and how many they are; where its losses of runs start in `real`, or −1; its height;
+and where its levels, losses of nodes and positions start."""
+
+UNIT, WEIGHT, SINGLE, SCALE = range(4)
+"""Columns of `Units.factor`: weight / span of a free axis, weight / size of a flat one;
+the weight; the loss of a cell with one value, scaled; what losses are multiplied by."""
+
+LOW, HIGH, COUNT = range(3)
+"""Places of a cell of a box: its extremes, and on a flat axis the size of its set."""
 
 
 class Units(NamedTuple):
@@ -39,45 +60,81 @@ class Units(NamedTuple):
     """Where the rows of each unit begin, rows being sorted by unit."""
     values: Codes
     """(views, rows sorted by unit): what the rules look at."""
-    tables: AxisTables
-    pair_start: Ints
-    pairs: Floats
-    """Losses of runs on axes with few codes, scaled; see `kernels.greedy`."""
-    single: Floats
-    """The loss of a cell with one value, per axis, scaled."""
-    scale: Floats
-    """What losses are multiplied by, per axis."""
+    axis: Ints
+    factor: Floats
+    levels: Codes
+    real: Floats
+    """Losses of nodes, positions, and losses of runs, these scaled."""
 
 
 class Box(NamedTuple):
-    """What a group shows: extremes, and on flat axes the set and its size."""
+    """What groups show: a cell per axis, and the sets of the flat axes."""
 
-    low: Codes
-    high: Codes
-    count: Codes
+    cells: Codes
+    """(groups, axes, 3)"""
     words: Words
 
 
-@numba.njit(cache=True, nogil=True)
-def new_boxes(tables: AxisTables, number: int) -> Box:
-    """Empty boxes, one per line."""
-    axes = len(tables.size)
-    words = max(np.sum(tables.words), 1)
-    return Box(
-        np.full((number, axes), np.iinfo(np.int32).max, dtype=np.int32),
-        np.full((number, axes), -1, dtype=np.int32),
-        np.zeros((number, axes), dtype=np.int32),
-        np.zeros((number, words), dtype=np.uint64),
+class Lines(NamedTuple):
+    """What units say of their axes."""
+
+    axis: Ints
+    factor: Floats
+    levels: Codes
+    real: Floats
+
+
+def lay_axes(axes: Sequence[Axis], scale: Floats, single: Floats) -> Lines:
+    """Lay axes out, their losses scaled, with those of a single code."""
+    tables = axis_tables(axes)
+    lines = np.full((len(axes), 9), -1, dtype=np.int64)
+    lines[:, SHAPE], lines[:, SIZE] = tables.shape, tables.size
+    lines[:, WORD], lines[:, WORDS] = tables.word_start, tables.words
+    lines[:, HEIGHT], lines[:, LEVELS] = tables.height, tables.level_start
+    lines[:, NODES] = tables.node_start
+    lines[:, POSITIONS] = len(tables.node_cost) + tables.position_start
+    parts = [tables.node_cost, tables.positions]
+    for j, axis in enumerate(axes):
+        if axis.shape is not Shape.FLAT and axis.size <= PAIR_LIMIT:
+            lines[j, PAIRS] = sum(map(len, parts))
+            parts.append(_run_losses(axis, tables.unit[j], scale[j], single[j]))
+    return Lines(
+        axis=lines,
+        factor=np.column_stack([tables.unit, tables.weight, single, scale]),
+        levels=tables.levels,
+        real=np.concatenate(parts).astype(np.float64),
     )
+
+
+def _run_losses(axis: Axis, unit: float, scale: float, single: float) -> Floats:
+    """The scaled loss of every run of codes low … high, as a flattened square."""
+    low, high = np.divmod(np.arange(axis.size * axis.size), axis.size)
+    low, high = np.minimum(low, high), np.maximum(low, high)
+    if axis.shape is Shape.TREE:
+        losses = axis.weight * axis.node_ncp[axis.covering(low, high)]
+    else:
+        numbers = np.asarray(axis.positions, dtype=np.float64)
+        losses = (numbers[high] - numbers[low]) * unit
+        losses = np.where(np.isnan(losses), axis.weight, losses)
+    return np.where(low == high, single, losses * scale)
+
+
+def new_boxes(units: Units, number: int) -> Box:
+    """Empty boxes, one per line."""
+    cells = np.zeros((number, units.axes, 3), dtype=np.int32)
+    cells[:, :, LOW], cells[:, :, HIGH] = np.iinfo(np.int32).max, -1
+    return Box(cells, np.zeros((number, units.sets.shape[1]), dtype=np.uint64))
 
 
 @inner
 def clear(box: Box, g: int) -> None:
     """Take everything out of box g."""
-    box.low[g] = np.iinfo(np.int32).max
-    box.high[g] = -1
-    box.count[g] = 0
-    box.words[g] = 0
+    for j in range(box.cells.shape[1]):
+        box.cells[g, j, LOW] = np.iinfo(np.int32).max
+        box.cells[g, j, HIGH] = -1
+        box.cells[g, j, COUNT] = 0
+    for w in range(box.words.shape[1]):
+        box.words[g, w] = 0
 
 
 @inner
@@ -93,13 +150,13 @@ def bits(word: int) -> int:
 @inner
 def fresh_values(units: Units, box: Box, g: int, j: int, u: int) -> int:
     """How many values of flat axis j unit u adds to box g."""
-    at = units.tables.word_start[j]
+    at = units.axis[j, WORD]
     if len(units.sets) == 0:
         code = units.low[u, j]
         word = box.words[g, at + code // 64]
         return 1 - np.int64((word >> np.uint64(code % 64)) & np.uint64(1))
     found = 0
-    for w in range(at, at + units.tables.words[j]):
+    for w in range(at, at + units.axis[j, WORDS]):
         found += bits(units.sets[u, w] & ~box.words[g, w])
     return found
 
@@ -107,92 +164,115 @@ def fresh_values(units: Units, box: Box, g: int, j: int, u: int) -> int:
 @inner
 def run_loss(units: Units, j: int, low: int, high: int) -> float:
     """The scaled loss of a cell over the codes low … high of a tree or free axis."""
-    start = units.pair_start[j]
+    start = units.axis[j, PAIRS]
     if start >= 0:
-        return units.pairs[np.uintp(start + low * units.tables.size[j] + high)]
+        return units.real[np.uintp(start + low * units.axis[j, SIZE] + high)]
+    return _long_run_loss(units, j, low, high)
+
+
+@inner
+def _long_run_loss(units: Units, j: int, low: int, high: int) -> float:
+    """The same on an axis without a table of runs."""
+    axis, factor = units.axis, units.factor
     if low == high:
-        return units.single[j]
-    return units.scale[j] * run_cost(units.tables, j, low, high)
+        return factor[j, SINGLE]
+    if axis[j, SHAPE] == TREE:
+        at = axis[j, LEVELS]
+        for _ in range(axis[j, HEIGHT] - 1):
+            if units.levels[at + low] == units.levels[at + high]:
+                break
+            at += axis[j, SIZE]
+        return factor[j, SCALE] * units.real[axis[j, NODES] + units.levels[at + low]]
+    at = axis[j, POSITIONS]
+    length = units.real[at + high] - units.real[at + low]
+    if np.isnan(length):
+        return factor[j, SCALE] * factor[j, WEIGHT]
+    return factor[j, SCALE] * (length * factor[j, UNIT])
 
 
 @inner
 def set_loss(units: Units, j: int, count: int) -> float:
     """The scaled loss of a cell that shows `count` values of a flat axis."""
     if count <= 1:
-        return units.single[j]
-    return units.scale[j] * set_cost(units.tables, j, count)
+        return units.factor[j, SINGLE]
+    return units.factor[j, SCALE] * (count * units.factor[j, UNIT])
 
 
 @inner
 def cell_with(units: Units, box: Box, g: int, j: int, u: int) -> float:
     """The loss of the cell of box g on axis j once it holds unit u as well."""
-    if units.tables.shape[j] == FLAT:
-        return set_loss(units, j, box.count[g, j] + fresh_values(units, box, g, j, u))
-    low = min(box.low[g, j], units.low[u, j])
-    return run_loss(units, j, low, max(box.high[g, j], units.high[u, j]))
+    if units.axis[j, SHAPE] == FLAT:
+        fresh = fresh_values(units, box, g, j, u)
+        return set_loss(units, j, box.cells[g, j, COUNT] + fresh)
+    low = min(box.cells[g, j, LOW], units.low[u, j])
+    return run_loss(units, j, low, max(box.cells[g, j, HIGH], units.high[u, j]))
 
 
 @inner
 def cell(units: Units, box: Box, g: int, j: int) -> float:
     """The loss of the cell of box g on axis j."""
-    if units.tables.shape[j] == FLAT:
-        return set_loss(units, j, box.count[g, j])
-    return run_loss(units, j, box.low[g, j], box.high[g, j])
+    here = box.cells
+    if units.axis[j, SHAPE] == FLAT:
+        return set_loss(units, j, here[g, j, COUNT])
+    return run_loss(units, j, here[g, j, LOW], here[g, j, HIGH])
 
 
 @inner
 def put(units: Units, box: Box, g: int, u: int, changed: Ints) -> None:
     """Stretch box g to hold unit u; marks the axes that changed."""
+    cells = box.cells
     for j in range(units.axes):
         low, high = units.low[u, j], units.high[u, j]
-        if units.tables.shape[j] == FLAT:
+        if units.axis[j, SHAPE] == FLAT:
             fresh = fresh_values(units, box, g, j, u)
             if fresh > 0:
                 _put_values(units, box, g, j, u)
-                box.count[g, j] += fresh
+                cells[g, j, COUNT] += fresh
                 changed[j] = 1
-        if low < box.low[g, j] or high > box.high[g, j]:
-            box.low[g, j] = min(box.low[g, j], low)
-            box.high[g, j] = max(box.high[g, j], high)
+        if low < cells[g, j, LOW] or high > cells[g, j, HIGH]:
+            cells[g, j, LOW] = min(cells[g, j, LOW], low)
+            cells[g, j, HIGH] = max(cells[g, j, HIGH], high)
             changed[j] = 1
 
 
 @inner
 def _put_values(units: Units, box: Box, g: int, j: int, u: int) -> None:
-    at = units.tables.word_start[j]
+    at = units.axis[j, WORD]
     if len(units.sets) == 0:
         code = units.low[u, j]
         bit = np.uint64(1) << np.uint64(code % 64)
         box.words[g, at + code // 64] |= bit
     else:
-        for w in range(at, at + units.tables.words[j]):
+        for w in range(at, at + units.axis[j, WORDS]):
             box.words[g, w] |= units.sets[u, w]
 
 
 @inner
 def joined_cell(units: Units, box: Box, g: int, h: int, j: int) -> float:
     """The loss on axis j of a cell that covers boxes g and h."""
-    if units.tables.shape[j] == FLAT:
-        at = units.tables.word_start[j]
+    cells = box.cells
+    if units.axis[j, SHAPE] == FLAT:
+        at = units.axis[j, WORD]
         count = 0
-        for w in range(at, at + units.tables.words[j]):
+        for w in range(at, at + units.axis[j, WORDS]):
             count += bits(box.words[g, w] | box.words[h, w])
         return set_loss(units, j, count)
-    low = min(box.low[g, j], box.low[h, j])
-    return run_loss(units, j, low, max(box.high[g, j], box.high[h, j]))
+    low = min(cells[g, j, LOW], cells[h, j, LOW])
+    return run_loss(units, j, low, max(cells[g, j, HIGH], cells[h, j, HIGH]))
 
 
 @inner
 def join(units: Units, box: Box, g: int, h: int) -> None:
     """Stretch box g to cover box h."""
+    cells = box.cells
     for w in range(box.words.shape[1]):
         box.words[g, w] |= box.words[h, w]
     for j in range(units.axes):
-        box.low[g, j] = min(box.low[g, j], box.low[h, j])
-        box.high[g, j] = max(box.high[g, j], box.high[h, j])
-        if units.tables.shape[j] == FLAT:
-            at = units.tables.word_start[j]
+        cells[g, j, LOW] = min(cells[g, j, LOW], cells[h, j, LOW])
+        cells[g, j, HIGH] = max(cells[g, j, HIGH], cells[h, j, HIGH])
+        if units.axis[j, SHAPE] == FLAT:
+            at = units.axis[j, WORD]
             count = 0
-            for w in range(at, at + units.tables.words[j]):
+            for w in range(at, at + units.axis[j, WORDS]):
                 count += bits(box.words[g, w])
-            box.count[g, j] = count
+            cells[g, j, COUNT] = count
