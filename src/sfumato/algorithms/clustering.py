@@ -17,6 +17,7 @@ from sfumato.data.rules import SUBJECT, RuleKind
 from sfumato.errors import InfeasibleError, PolicyError, RefusedError
 from sfumato.hierarchies.axis import Axis, Shape
 from sfumato.hierarchies.rollup import is_line
+from sfumato.kernels.adding import LAST, ROWS, add_pointer
 from sfumato.kernels.centers import fill_clusters
 from sfumato.kernels.clusters import (
     GROUPS,
@@ -30,9 +31,11 @@ from sfumato.kernels.clusters import (
     settle,
 )
 from sfumato.kernels.greedy import Histograms, histograms_for
-from sfumato.kernels.growing import LAST, ROWS, Work
+from sfumato.kernels.growing import Work
+from sfumato.kernels.hidden import make_hidden
 from sfumato.kernels.layout import APART
-from sfumato.kernels.nearest import build_index, column_kinds, make_aim, search_pointers
+from sfumato.kernels.nearest import build_index, column_kinds, make_aim, nearest_pointer
+from sfumato.kernels.seeding import seed_pointer
 from sfumato.kernels.units import (
     SCALE,
     SHAPE,
@@ -192,9 +195,9 @@ def make_units(
     words = max(int(lines.axis[:, WORDS].sum()), 1)
     high, sets = low, np.zeros((0, words), dtype=np.uint64)
     lengths = np.diff(starts)
-    copies, weight = lengths, np.ones(len(lengths), dtype=np.int64)
+    weight = np.ones(len(lengths), dtype=np.int64)
     if request.subject is not None:
-        copies, weight = weight, lengths
+        weight = lengths
         ordered = np.column_stack([c.codes[rows] for c in request.quasi])
         low = np.minimum.reduceat(ordered, starts[:-1], axis=0)
         high = np.maximum.reduceat(ordered, starts[:-1], axis=0)
@@ -206,11 +209,10 @@ def make_units(
         low=np.ascontiguousarray(np.column_stack([low, *values]), dtype=np.int32),
         high=np.ascontiguousarray(np.column_stack([high, *values]), dtype=np.int32),
         sets=sets,
-        copies=copies.astype(np.int64),
         weight=weight.astype(np.int64),
         first=starts,
         values=np.ascontiguousarray(compiled.codes[:, rows]),
-        **lines._asdict(),
+        lines=lines,
     )
 
 
@@ -313,61 +315,49 @@ def _contributions(axis: Axis, occurring: Codes, reach: float) -> Floats:
 def make_clusters(task: Task, groups: int | None = None) -> Clusters:
     """No groups yet, and room for all there may be."""
     units = task.units
-    entries = int(units.copies.sum()) + 1
-    least = max(task.compiled.table.minimum, 1)
+    copies = units.copies
+    entries, least = int(copies.sum()) + 1, max(task.compiled.table.minimum, 1)
     if groups is None:
-        groups = int((units.copies * units.weight).sum()) // least + 2
+        groups = task.request.rows // least + 2
     return Clusters(
         number=np.zeros(3, dtype=np.int64),
         entry=np.full((entries, 3), -1, dtype=np.int64),
         chain=np.full((groups, 2), -1, dtype=np.int64),
         size=np.zeros(groups, dtype=np.int64),
         box=new_boxes(units, groups),
-        left=units.copies.copy(),
+        left=copies,
         pairs=np.zeros((groups, task.secrets.columns)),
     )
 
 
-def make_work(task: Task, *, seed: int, order: Ints, parts: Ints, layout: Ints) -> Work:
-    """Everything for groups to grow in: parts of `layout`, seeds in `order`."""
+def make_work(task: Task, *, seed: Any, order: Ints, parts: Ints, layout: Ints) -> Work:
+    """Everything for groups to grow in: parts of `layout`, drawn seeds in `order`."""
     units, secrets = task.units, task.secrets
-    kind, sizes = column_kinds(units, task.secrets.sizes)
+    kind, sizes = column_kinds(units, secrets.sizes)
     base = units.axes + secrets.columns
     spread = np.zeros(len(kind))
-    spread[: units.axes] = units.factor[:, SCALE] * units.factor[:, WEIGHT]
+    factor = units.lines.factor
+    spread[: units.axes] = factor[:, SCALE] * factor[:, WEIGHT]
     spread[units.axes : base] = secrets.scale
-    used = spread > 0
-    values = int(sizes[base:].max(initial=1))
-    aim, clusters = (
-        make_aim(kind, sizes, new_boxes(units, 1)),
-        make_clusters(task),
-    )
-    index = build_index(
-        units.low, units.high, aim.columns, spread, parts, layout.copy()
-    )
-    search, remove = search_pointers(units, index, aim)
-    work = Work(
+    aim = make_aim(kind, sizes, spread > 0, new_boxes(units, 1))
+    index = build_index(units, aim.columns, spread, parts, layout)
+    hidden = make_hidden(secrets, task.filters, int(sizes[base:].max(initial=1)))
+    clusters, state = make_clusters(task), np.zeros(6, dtype=np.int64)
+    state[LAST], state[ROWS] = order[0], task.request.rows
+    rules = task.compiled.table
+    return Work(
         units=units,
         index=index,
         aim=aim,
         clusters=clusters,
-        secrets=secrets,
-        sums=np.zeros(max(int(secrets.sizes.sum()), 1)),
-        sum_start=np.concatenate([[0], np.cumsum(secrets.sizes)]).astype(np.int64),
-        filters=task.filters,
-        seen=np.zeros((len(task.filters), values), dtype=np.int64),
+        hidden=hidden,
         order=order,
-        middle=np.zeros(len(units.copies), dtype=np.int64),
-        changed=np.ones(len(kind), dtype=np.int64),
-        state=np.zeros(4, dtype=np.int64),
-        seed=seed,
-        used=used,
-        nearest=search,
-        remove=remove,
+        middle=np.zeros(len(units.weight), dtype=np.int64),
+        state=state,
+        seed=seed_pointer(seed, units, index, aim, order, state),
+        nearest=nearest_pointer(units, index, aim),
+        add=add_pointer(units, index, aim, clusters, hidden, rules, state),
     )
-    work.state[LAST] = order[0]
-    work.state[ROWS] = task.request.rows
-    return work
 
 
 def law_of(task: Task, clusters: Clusters) -> Law:
@@ -379,10 +369,12 @@ def finish(task: Task, clusters: Clusters, middle: Ints, *, by_rows: bool) -> Gr
     """Place what is left over, merge what breaks a rule, and number the groups."""
     place_rest(task, clusters, middle, by_rows=by_rows)
     merge_offenders(task, clusters)
+    units, by_unit = task.units, np.full(task.request.rows, -1, dtype=np.int32)
     with task.clock.running():
-        sorted_groups = rows_to_groups(task.units, clusters, task.request.rows)
-    group_of = np.empty(task.request.rows, dtype=np.int32)
-    group_of[task.rows] = sorted_groups
+        used = np.zeros(len(units.weight), dtype=np.int64)
+        rows_to_groups(units.first, units.weight, clusters, used, by_unit)
+    group_of = np.empty_like(by_unit)
+    group_of[task.rows] = by_unit
     return Grouping.renumbered(group_of)
 
 
@@ -394,7 +386,8 @@ def place_rest(task: Task, clusters: Clusters, middle: Ints, *, by_rows: bool) -
         return
     window = min(groups, max(NEAR, EFFORT // len(rest)))
     step = max(1, 20_000_000 // max(window, 1))
-    law = law_of(task, clusters)
+    law, changed = law_of(task, clusters), np.zeros(task.units.axes, dtype=np.int64)
+    losses, growth = np.full(groups, np.nan), np.empty(groups)
     for begin in range(0, len(rest) if groups else 0, step):
         with task.clock.running():
             insert_rest(
@@ -405,17 +398,25 @@ def place_rest(task: Task, clusters: Clusters, middle: Ints, *, by_rows: bool) -
                 begin,
                 min(begin + step, len(rest)),
                 middle,
-                window,
                 by_rows,
                 law,
+                losses,
+                growth,
+                changed,
+                window,
             )
         task.request.progress("placing rows", min(1.0, (begin + step) / len(rest)))
-    collect(task.units, clusters, task.secrets, np.flatnonzero(clusters.left))
+    rest = np.flatnonzero(clusters.left)
+    if len(rest):
+        collect(task.units, clusters, task.secrets, rest)
 
 
 def merge_offenders(task: Task, clusters: Clusters) -> None:
     """Merge groups until every group meets the rules."""
-    law, group, groups = law_of(task, clusters), 0, int(clusters.number[GROUPS])
+    rules, sizes = task.compiled.table, clusters.size[: clusters.number[GROUPS]]
+    if not len(rules.kinds) and not ((sizes > 0) & (sizes < rules.minimum)).any():
+        return
+    law, group, groups = law_of(task, clusters), 0, len(sizes)
     while group < groups:
         with task.clock.running():
             group = settle(task.units, clusters, task.secrets, law, group, 64)
@@ -458,7 +459,7 @@ def from_assignment(task: Task, group_of: Ints, groups: int) -> Grouping:
 def facts_of(task: Task, grouping: Grouping, **more: Any) -> dict[str, Any]:
     """What every clustering algorithm reports."""
     return {
-        "tuples": len(task.units.copies),
+        "tuples": len(task.units.weight),
         "groups": grouping.count,
         "rows_suppressed": 0,
         "kernel_seconds": task.clock.seconds,

@@ -20,9 +20,11 @@ from sfumato.algorithms.clustering import (
     require_choice,
 )
 from sfumato.algorithms.space import require_whole_table
-from sfumato.kernels.growing import FIRST, FURTHEST, RANDOM, ROWS, Work, grow_members
+from sfumato.kernels.adding import ROWS
+from sfumato.kernels.growing import Work, grow_members
+from sfumato.kernels.seeding import first_left, furthest, next_drawn
 
-SEEDS = {"first": FIRST, "furthest": FURTHEST, "random": RANDOM}
+SEEDS = {"first": first_left, "furthest": furthest, "random": next_drawn}
 BATCH = 100
 """Groups between two reports of progress."""
 
@@ -71,7 +73,7 @@ class KMember(Algorithm):
 def cluster(task: Task, seed: str) -> Solution:
     """Grow groups from seeds of a kind until too few rows are left, then finish."""
     request = task.request
-    count = len(task.units.copies)
+    count = len(task.units.weight)
     with task.clock.running():
         work = make_work(
             task,

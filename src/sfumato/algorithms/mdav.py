@@ -77,7 +77,7 @@ class Mdav(Algorithm):
 
 def _assign(task: Task, records: Records, k: int) -> tuple[Ints, int]:
     """A group for every unit."""
-    count = len(task.units.copies)
+    count = len(task.units.weight)
     group_of = np.full(count, -1, dtype=np.int64)
     groups = 0
     while (group_of < 0).any():

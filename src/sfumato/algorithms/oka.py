@@ -73,7 +73,7 @@ class Oka(Algorithm):
 def _assign(task: Task, k: int) -> tuple[Ints, int]:
     """A group for every unit."""
     units, seed = task.units, task.request.seed
-    count = len(units.copies)
+    count = len(units.weight)
     groups = max(1, count // k)
     centers = _centers(task, groups)
     group_of = np.full(count, -1, dtype=np.int64)
@@ -106,7 +106,7 @@ def _centers(task: Task, groups: int) -> Centers:
     """Empty centers."""
     axes = [coded.axis for coded in task.request.quasi]
     numeric = np.array([axis.shape is Shape.FREE for axis in axes])
-    numbers = unit_means(task, numeric) * task.units.factor[:, UNIT]
+    numbers = unit_means(task, numeric) * task.units.lines.factor[:, UNIT]
     return Centers(
         numbers=np.ascontiguousarray(numbers),
         numeric=numeric,

@@ -27,8 +27,10 @@ from sfumato.algorithms.space import require_whole_table
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import View
 from sfumato.errors import PolicyError
-from sfumato.kernels.growing import PART, RANDOM, grow_to_threshold, pre_partition
+from sfumato.kernels.adding import PART
+from sfumato.kernels.growing import grow_to_threshold, pre_partition
 from sfumato.kernels.nearest import column_kinds
+from sfumato.kernels.seeding import next_drawn
 from sfumato.models.distances import s_diversity
 from sfumato.models.groups import build_groups
 from sfumato.models.k_anonymity import KAnonymity
@@ -208,11 +210,13 @@ class Tgc(Algorithm):
             layout, parts = pre_partition(
                 units, sizes, task.secrets, least, limits.split
             )
-            order = request.seed.child("seeds").permutation(len(units.copies))
+            order = request.seed.child("seeds").permutation(len(units.weight))
             where = np.empty(len(layout), dtype=np.int64)
             where[layout] = np.searchsorted(parts, np.arange(len(layout)), side="right")
             order = order[np.argsort(where[order], kind="stable")]
-            work = make_work(task, seed=RANDOM, order=order, parts=parts, layout=layout)
+            work = make_work(
+                task, seed=next_drawn, order=order, parts=parts, layout=layout
+            )
         law, finished = law_of(task, work.clusters), False
         while not finished:
             with task.clock.running():

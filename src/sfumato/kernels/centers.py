@@ -47,7 +47,7 @@ def distance(units: Units, centers: Centers, g: int, u: int, best: float) -> flo
             if known > 0 and here == here:
                 total += abs(here - centers.sums[g, j] / known)
             elif known > 0 or here == here:
-                total += units.factor[j, WEIGHT]
+                total += units.lines.factor[j, WEIGHT]
         else:
             total += cell_with(units, centers.box, g, j, u)
         if total > best:

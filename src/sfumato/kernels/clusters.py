@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numba import types
 
-from sfumato.kernels.compiling import inner
+from sfumato.kernels.compiling import door, inner
 from sfumato.kernels.greedy import Histograms
 from sfumato.kernels.nearest import pointer, types_of
 from sfumato.kernels.rules import RuleTable, group_ok
@@ -37,6 +36,11 @@ MEMBER, TIMES, FOLLOWER = range(3)
 same group, or −1."""
 HEAD, TAIL = range(2)
 """Columns of `Clusters.chain`: the first and the last entry of a group."""
+
+NOBODY = np.int64(-1)
+"""No group, or no unit."""
+ONE = np.int64(1)
+"""A single copy, no literal: for those, compiled code is made anew."""
 
 TRIES = 24
 """Partners that are tried for a union that meets the rules, before any will do."""
@@ -84,12 +88,6 @@ class Law(NamedTuple):
 
 
 @inner
-def allowed(units: Units, clusters: Clusters, law: Law, g: int, h: int, u: int) -> bool:
-    """Whether group g, with group h (unless −1) and unit u (unless −1), is allowed."""
-    return law.meets(units, clusters, g, h, u, law.rules, law.room)
-
-
-@inner
 def contribution(secrets: Secrets, a: int, one: int, two: int) -> float:
     """How much one value of column a tells of another."""
     if one == two:
@@ -107,14 +105,13 @@ def told(
 ) -> float:
     """What the values of group g tell of unit u's in column a."""
     total = 0.0
-    value = units.low[u, units.axes + a]
+    value = np.int64(units.low[u, units.axes + a])
     entry = clusters.chain[g, HEAD]
     while entry >= 0:
         other = clusters.entry[entry, MEMBER]
         rows = clusters.entry[entry, TIMES] * units.weight[other]
-        total += rows * contribution(
-            secrets, a, value, units.low[other, units.axes + a]
-        )
+        there = np.int64(units.low[other, units.axes + a])
+        total += rows * contribution(secrets, a, value, there)
         entry = clusters.entry[entry, FOLLOWER]
     return total
 
@@ -142,13 +139,13 @@ def add_unit(
     w = units.weight[u]
     for a in range(secrets.columns):
         clusters.pairs[g, a] += 2 * w * told(units, clusters, secrets, g, a, u) + w * w
-    add_entry(clusters, g, u, 1)
+    add_entry(clusters, g, u, ONE)
     put(units, clusters.box, g, u, changed)
     clusters.size[g] += w
     clusters.left[u] -= 1
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def group_is_large(
     units: Units,
     clusters: Clusters,
@@ -164,7 +161,7 @@ def group_is_large(
     return size >= rules.minimum
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def group_meets(
     units: Units,
     clusters: Clusters,
@@ -246,7 +243,7 @@ def loss_of(units: Units, clusters: Clusters, secrets: Secrets, g: int) -> float
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@door
 def insert_rest(
     units: Units,
     clusters: Clusters,
@@ -255,23 +252,21 @@ def insert_rest(
     begin: int,
     until: int,
     middle: Ints,
-    window: int,
     by_rows: bool,
     law: Law,
+    losses: Floats,
+    growth: Floats,
+    changed: Ints,
+    window: int,
 ) -> int:
     """Put the units rest[begin:until], copy by copy, where the loss grows least.
 
     Candidates for a unit are the `window` groups around group middle[u]; a group
-    that would break a rule is passed over. `by_rows` weighs losses by rows. Returns
-    how many copies found no place.
+    that would break a rule is passed over. `by_rows` weighs losses by rows. `losses`
+    are those of the groups, NaN where not known; `growth` and `changed` are room.
+    Returns how many copies found no place.
     """
-    groups = clusters.number[GROUPS]
-    losses = np.empty(groups)
-    for g in range(groups):
-        losses[g] = loss_of(units, clusters, secrets, g)
-    growth = np.empty(groups)
-    changed = np.zeros(units.low.shape[1], dtype=np.int64)
-    homeless = 0
+    groups, homeless = clusters.number[GROUPS], 0
     for i in range(begin, until):
         u = rest[i]
         low = max(0, min(middle[u] - window // 2, groups - window))
@@ -285,15 +280,15 @@ def insert_rest(
                 low,
                 high,
                 by_rows,
+                law,
                 losses,
                 growth,
-                law,
             )
             if g < 0:
                 homeless += 1
             else:
                 add_unit(units, clusters, secrets, g, u, changed)
-                losses[g] = loss_of(units, clusters, secrets, g)
+                losses[g] = np.nan
     return homeless
 
 
@@ -306,33 +301,41 @@ def _best_place(
     low: int,
     high: int,
     by_rows: bool,
+    law: Law,
     losses: Floats,
     growth: Floats,
-    law: Law,
 ) -> int:
     """The group among low … high − 1 whose loss grows least and that stays allowed."""
-    best = np.inf
-    found = -1
+    refused = NOBODY
+    for attempt in range(high - low + 1):
+        best = np.inf
+        # First only the least growth is exact; if its group refuses, so must all be.
+        for g in range(low, high if attempt < 2 else low):
+            if np.isnan(losses[g]):
+                losses[g] = loss_of(units, clusters, secrets, g)
+            growth[g] = _growth(
+                units, clusters, secrets, g, u, by_rows, losses[g], best
+            )
+            best = min(best, growth[g]) if attempt == 0 else np.inf
+        if refused >= 0:
+            growth[refused] = np.inf
+        found = _least(growth, low, high)
+        if found < 0 or law.meets(
+            units, clusters, found, NOBODY, u, law.rules, law.room
+        ):
+            return found
+        refused = found
+    return NOBODY
+
+
+@inner
+def _least(growth: Floats, low: int, high: int) -> int:
+    """Where the lowest of growth[low:high] is; −1 if all are infinite."""
+    best, found = np.inf, NOBODY
     for g in range(low, high):
-        growth[g] = _growth(units, clusters, secrets, g, u, by_rows, losses[g], best)
         if growth[g] < best:
-            best = growth[g]
-            found = g
-    if len(law.rules.kinds) == 0 or found < 0:
-        return found
-    if allowed(units, clusters, law, found, -1, u):
-        return found
-    for g in range(low, high):
-        growth[g] = _growth(units, clusters, secrets, g, u, by_rows, losses[g], np.inf)
-    growth[found] = np.inf
-    for _ in range(high - low):
-        g = low + np.argmin(growth[low:high])
-        if growth[g] == np.inf:
-            return -1
-        if allowed(units, clusters, law, g, -1, u):
-            return g
-        growth[g] = np.inf
-    return -1
+            best, found = growth[g], g
+    return found
 
 
 @inner
@@ -365,11 +368,9 @@ def _weighed(new: float, old: float, size: float, more: float, by_rows: bool) ->
     return new * (size + more) - old * size if by_rows else new - old
 
 
-@numba.njit(cache=True, nogil=True)
+@door
 def collect(units: Units, clusters: Clusters, secrets: Secrets, rest: Ints) -> None:
     """Make one more group of all copies of these units that are left."""
-    if len(rest) == 0:
-        return
     g = clusters.number[GROUPS]
     clusters.number[GROUPS] += 1
     changed = np.zeros(units.low.shape[1], dtype=np.int64)
@@ -378,7 +379,7 @@ def collect(units: Units, clusters: Clusters, secrets: Secrets, rest: Ints) -> N
             add_unit(units, clusters, secrets, g, u, changed)
 
 
-@numba.njit(cache=True, nogil=True)
+@door
 def settle(
     units: Units,
     clusters: Clusters,
@@ -397,7 +398,9 @@ def settle(
     merges = 0
     g = begin
     while g < clusters.number[GROUPS] and merges < limit:
-        if clusters.size[g] == 0 or allowed(units, clusters, law, g, -1, -1):
+        if clusters.size[g] == 0 or law.meets(
+            units, clusters, g, NOBODY, NOBODY, law.rules, law.room
+        ):
             g += 1
             continue
         partner = _partner(units, clusters, secrets, g, growth, law)
@@ -439,7 +442,7 @@ def _partner(
             return nearest
         if nearest < 0:
             nearest = h
-        if allowed(units, clusters, law, g, h, -1):
+        if law.meets(units, clusters, g, h, NOBODY, law.rules, law.room):
             return h
         growth[h] = np.inf
     return nearest
@@ -468,18 +471,18 @@ def merge(units: Units, clusters: Clusters, secrets: Secrets, g: int, h: int) ->
     clusters.chain[h, HEAD] = -1
 
 
-@numba.njit(cache=True, nogil=True)
-def rows_to_groups(units: Units, clusters: Clusters, rows: int) -> Codes:
-    """The group of each row, rows being sorted by unit."""
-    group_of = np.full(rows, -1, dtype=np.int32)
-    used = np.zeros(len(units.copies), dtype=np.int64)
+@door
+def rows_to_groups(
+    first: Ints, weight: Ints, clusters: Clusters, used: Ints, group_of: Codes
+) -> None:
+    """Find the group of each row, rows being sorted by unit; `used` holds zeros."""
     for g in range(clusters.number[GROUPS]):
         entry = clusters.chain[g, HEAD]
         while entry >= 0:
             u = clusters.entry[entry, MEMBER]
-            more = clusters.entry[entry, TIMES] * units.weight[u]
-            start = units.first[u] + used[u]
-            group_of[start : start + more] = g
+            more = clusters.entry[entry, TIMES] * weight[u]
+            start = first[u] + used[u]
+            for row in range(start, start + more):
+                group_of[row] = g
             used[u] += more
             entry = clusters.entry[entry, FOLLOWER]
-    return group_of

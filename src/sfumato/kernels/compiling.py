@@ -11,6 +11,8 @@ from numba.core import event
 WITHOUT_DOOR = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """For kernels that only kernels call: a way in from Python takes long to compile."""
 
+door = numba.njit(cache=True, nogil=True, no_cfunc_wrapper=True)
+"""For kernels that only Python calls."""
 inner = numba.njit(cache=True, nogil=True, **WITHOUT_DOOR)
 inner_numpy = numba.njit(cache=True, nogil=True, error_model="numpy", **WITHOUT_DOOR)
 """The same, with divisions as NumPy does them."""

@@ -69,7 +69,9 @@ APART = types.boolean(types.FunctionType(JUDGE), *_PLAIN)
 def plain_judge(kinds: frozenset[int]) -> Any:
     """The smallest family that judges these kinds of rule."""
     family = _any_ok
-    if kinds <= COUNTING:
+    if not kinds:
+        family = _unasked
+    elif kinds <= COUNTING:
         family = _counting_ok
     elif kinds <= COUNTING | COMPARING:
         family = _comparing_ok
@@ -97,6 +99,23 @@ def _never(
     real: Floats,
 ) -> bool:
     """Stands where no view needs to be taken apart."""
+    return False
+
+
+def _unasked(
+    size: int,
+    codes: Codes,
+    counts: Counts,
+    n: int,
+    v: int,
+    kind: int,
+    parameters: Floats,
+    marks: int,
+    heads: Counts,
+    whole: Counts,
+    real: Floats,
+) -> bool:
+    """Stands where no rule looks at a view."""
     return False
 
 

@@ -26,21 +26,34 @@ Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 Words = npt.NDArray[np.uint64]
 
+ABOVE = np.int32(2**31 - 1)
+"""Above every code."""
+
 PAIR_LIMIT = 256
 """Axes with at most so many codes have the loss of every run of codes in a table."""
 
 
 SHAPE, SIZE, WORD, WORDS, PAIRS, HEIGHT, LEVELS, NODES, POSITIONS = range(9)
-"""Columns of `Units.axis`: the shape and size of an axis; where its words start in a
+"""Columns of `Lines.axis`: the shape and size of an axis; where its words start in a
 set, and how many they are; where its losses of runs start in `real`, or −1; its height;
 and where its levels, losses of nodes and positions start."""
 
 UNIT, WEIGHT, SINGLE, SCALE = range(4)
-"""Columns of `Units.factor`: weight / span of a free axis, weight / size of a flat one;
+"""Columns of `Lines.factor`: weight / span of a free axis, weight / size of a flat one;
 the weight; the loss of a cell with one value, scaled; what losses are multiplied by."""
 
 LOW, HIGH, COUNT = range(3)
 """Places of a cell of a box: its extremes, and on a flat axis the size of its set."""
+
+
+class Lines(NamedTuple):
+    """What is known of the axes."""
+
+    axis: Ints
+    factor: Floats
+    levels: Codes
+    real: Floats
+    """Losses of nodes, positions, and losses of runs, these scaled."""
 
 
 class Units(NamedTuple):
@@ -53,18 +66,18 @@ class Units(NamedTuple):
     high: Codes
     sets: Words
     """(units, words): values on flat axes, for units of several rows; else empty."""
-    copies: Ints
     weight: Ints
     """Rows in one copy."""
     first: Ints
     """Where the rows of each unit begin, rows being sorted by unit."""
     values: Codes
     """(views, rows sorted by unit): what the rules look at."""
-    axis: Ints
-    factor: Floats
-    levels: Codes
-    real: Floats
-    """Losses of nodes, positions, and losses of runs, these scaled."""
+    lines: Lines
+
+    @property
+    def copies(self) -> Ints:
+        """How many there are of each unit."""
+        return np.diff(self.first) // self.weight
 
 
 class Box(NamedTuple):
@@ -73,15 +86,6 @@ class Box(NamedTuple):
     cells: Codes
     """(groups, axes, 3)"""
     words: Words
-
-
-class Lines(NamedTuple):
-    """What units say of their axes."""
-
-    axis: Ints
-    factor: Floats
-    levels: Codes
-    real: Floats
 
 
 def lay_axes(axes: Sequence[Axis], scale: Floats, single: Floats) -> Lines:
@@ -122,7 +126,7 @@ def _run_losses(axis: Axis, unit: float, scale: float, single: float) -> Floats:
 def new_boxes(units: Units, number: int) -> Box:
     """Empty boxes, one per line."""
     cells = np.zeros((number, units.axes, 3), dtype=np.int32)
-    cells[:, :, LOW], cells[:, :, HIGH] = np.iinfo(np.int32).max, -1
+    cells[:, :, LOW], cells[:, :, HIGH] = ABOVE, -1
     return Box(cells, np.zeros((number, units.sets.shape[1]), dtype=np.uint64))
 
 
@@ -130,7 +134,7 @@ def new_boxes(units: Units, number: int) -> Box:
 def clear(box: Box, g: int) -> None:
     """Take everything out of box g."""
     for j in range(box.cells.shape[1]):
-        box.cells[g, j, LOW] = np.iinfo(np.int32).max
+        box.cells[g, j, LOW] = ABOVE
         box.cells[g, j, HIGH] = -1
         box.cells[g, j, COUNT] = 0
     for w in range(box.words.shape[1]):
@@ -148,73 +152,75 @@ def bits(word: int) -> int:
 
 
 @inner
-def fresh_values(units: Units, box: Box, g: int, j: int, u: int) -> int:
+def fresh_values(units: Units, words: Words, g: int, j: int, u: int) -> int:
     """How many values of flat axis j unit u adds to box g."""
-    at = units.axis[j, WORD]
+    at = units.lines.axis[j, WORD]
     if len(units.sets) == 0:
         code = units.low[u, j]
-        word = box.words[g, at + code // 64]
+        word = words[g, at + code // 64]
         return 1 - np.int64((word >> np.uint64(code % 64)) & np.uint64(1))
     found = 0
-    for w in range(at, at + units.axis[j, WORDS]):
-        found += bits(units.sets[u, w] & ~box.words[g, w])
+    for w in range(at, at + units.lines.axis[j, WORDS]):
+        found += bits(units.sets[u, w] & ~words[g, w])
     return found
 
 
 @inner
-def run_loss(units: Units, j: int, low: int, high: int) -> float:
+def run_loss(lines: Lines, j: int, low: int, high: int) -> float:
     """The scaled loss of a cell over the codes low … high of a tree or free axis."""
-    start = units.axis[j, PAIRS]
+    start = lines.axis[j, PAIRS]
     if start >= 0:
-        return units.real[np.uintp(start + low * units.axis[j, SIZE] + high)]
-    return _long_run_loss(units, j, low, high)
+        return lines.real[np.uintp(start + low * lines.axis[j, SIZE] + high)]
+    return _long_run_loss(lines, j, low, high)
 
 
 @inner
-def _long_run_loss(units: Units, j: int, low: int, high: int) -> float:
+def _long_run_loss(lines: Lines, j: int, low: int, high: int) -> float:
     """The same on an axis without a table of runs."""
-    axis, factor = units.axis, units.factor
+    axis, factor = lines.axis, lines.factor
     if low == high:
         return factor[j, SINGLE]
     if axis[j, SHAPE] == TREE:
         at = axis[j, LEVELS]
         for _ in range(axis[j, HEIGHT] - 1):
-            if units.levels[at + low] == units.levels[at + high]:
+            if lines.levels[at + low] == lines.levels[at + high]:
                 break
             at += axis[j, SIZE]
-        return factor[j, SCALE] * units.real[axis[j, NODES] + units.levels[at + low]]
+        return factor[j, SCALE] * lines.real[axis[j, NODES] + lines.levels[at + low]]
     at = axis[j, POSITIONS]
-    length = units.real[at + high] - units.real[at + low]
+    length = lines.real[at + high] - lines.real[at + low]
     if np.isnan(length):
         return factor[j, SCALE] * factor[j, WEIGHT]
     return factor[j, SCALE] * (length * factor[j, UNIT])
 
 
 @inner
-def set_loss(units: Units, j: int, count: int) -> float:
+def set_loss(lines: Lines, j: int, count: int) -> float:
     """The scaled loss of a cell that shows `count` values of a flat axis."""
     if count <= 1:
-        return units.factor[j, SINGLE]
-    return units.factor[j, SCALE] * (count * units.factor[j, UNIT])
+        return lines.factor[j, SINGLE]
+    return lines.factor[j, SCALE] * (count * lines.factor[j, UNIT])
 
 
 @inner
 def cell_with(units: Units, box: Box, g: int, j: int, u: int) -> float:
     """The loss of the cell of box g on axis j once it holds unit u as well."""
-    if units.axis[j, SHAPE] == FLAT:
-        fresh = fresh_values(units, box, g, j, u)
-        return set_loss(units, j, box.cells[g, j, COUNT] + fresh)
+    if units.lines.axis[j, SHAPE] == FLAT:
+        fresh = fresh_values(units, box.words, g, j, u)
+        return set_loss(units.lines, j, box.cells[g, j, COUNT] + fresh)
     low = min(box.cells[g, j, LOW], units.low[u, j])
-    return run_loss(units, j, low, max(box.cells[g, j, HIGH], units.high[u, j]))
+    high = max(box.cells[g, j, HIGH], units.high[u, j])
+    return run_loss(units.lines, j, np.int64(low), np.int64(high))
 
 
 @inner
 def cell(units: Units, box: Box, g: int, j: int) -> float:
     """The loss of the cell of box g on axis j."""
     here = box.cells
-    if units.axis[j, SHAPE] == FLAT:
-        return set_loss(units, j, here[g, j, COUNT])
-    return run_loss(units, j, here[g, j, LOW], here[g, j, HIGH])
+    if units.lines.axis[j, SHAPE] == FLAT:
+        return set_loss(units.lines, j, np.int64(here[g, j, COUNT]))
+    low, high = np.int64(here[g, j, LOW]), np.int64(here[g, j, HIGH])
+    return run_loss(units.lines, j, low, high)
 
 
 @inner
@@ -223,10 +229,9 @@ def put(units: Units, box: Box, g: int, u: int, changed: Ints) -> None:
     cells = box.cells
     for j in range(units.axes):
         low, high = units.low[u, j], units.high[u, j]
-        if units.axis[j, SHAPE] == FLAT:
-            fresh = fresh_values(units, box, g, j, u)
+        if units.lines.axis[j, SHAPE] == FLAT:
+            fresh = _put_values(units.lines.axis, low, units.sets, box.words, g, j, u)
             if fresh > 0:
-                _put_values(units, box, g, j, u)
                 cells[g, j, COUNT] += fresh
                 changed[j] = 1
         if low < cells[g, j, LOW] or high > cells[g, j, HIGH]:
@@ -236,29 +241,36 @@ def put(units: Units, box: Box, g: int, u: int, changed: Ints) -> None:
 
 
 @inner
-def _put_values(units: Units, box: Box, g: int, j: int, u: int) -> None:
-    at = units.axis[j, WORD]
-    if len(units.sets) == 0:
-        code = units.low[u, j]
+def _put_values(
+    axis: Ints, code: int, sets: Words, words: Words, g: int, j: int, u: int
+) -> int:
+    """Put the values of a unit into a set of box g; how many of them are new."""
+    at = axis[j, WORD]
+    if len(sets) == 0:
         bit = np.uint64(1) << np.uint64(code % 64)
-        box.words[g, at + code // 64] |= bit
-    else:
-        for w in range(at, at + units.axis[j, WORDS]):
-            box.words[g, w] |= units.sets[u, w]
+        new = words[g, at + code // 64] & bit == np.uint64(0)
+        words[g, at + code // 64] |= bit
+        return np.int64(new)
+    fresh = 0
+    for w in range(at, at + axis[j, WORDS]):
+        fresh += bits(sets[u, w] & ~words[g, w])
+        words[g, w] |= sets[u, w]
+    return fresh
 
 
 @inner
 def joined_cell(units: Units, box: Box, g: int, h: int, j: int) -> float:
     """The loss on axis j of a cell that covers boxes g and h."""
     cells = box.cells
-    if units.axis[j, SHAPE] == FLAT:
-        at = units.axis[j, WORD]
-        count = 0
-        for w in range(at, at + units.axis[j, WORDS]):
+    if units.lines.axis[j, SHAPE] == FLAT:
+        at = units.lines.axis[j, WORD]
+        count = np.int64(0)
+        for w in range(at, at + units.lines.axis[j, WORDS]):
             count += bits(box.words[g, w] | box.words[h, w])
-        return set_loss(units, j, count)
+        return set_loss(units.lines, j, count)
     low = min(cells[g, j, LOW], cells[h, j, LOW])
-    return run_loss(units, j, low, max(cells[g, j, HIGH], cells[h, j, HIGH]))
+    high = max(cells[g, j, HIGH], cells[h, j, HIGH])
+    return run_loss(units.lines, j, np.int64(low), np.int64(high))
 
 
 @inner
@@ -270,9 +282,9 @@ def join(units: Units, box: Box, g: int, h: int) -> None:
     for j in range(units.axes):
         cells[g, j, LOW] = min(cells[g, j, LOW], cells[h, j, LOW])
         cells[g, j, HIGH] = max(cells[g, j, HIGH], cells[h, j, HIGH])
-        if units.axis[j, SHAPE] == FLAT:
-            at = units.axis[j, WORD]
+        if units.lines.axis[j, SHAPE] == FLAT:
+            at = units.lines.axis[j, WORD]
             count = 0
-            for w in range(at, at + units.axis[j, WORDS]):
+            for w in range(at, at + units.lines.axis[j, WORDS]):
                 count += bits(box.words[g, w])
             cells[g, j, COUNT] = count
