@@ -18,6 +18,7 @@ from sfumato.errors import InfeasibleError, PolicyError, RefusedError
 from sfumato.hierarchies.axis import Axis, Shape
 from sfumato.hierarchies.rollup import is_line
 from sfumato.kernels.adding import LAST, ROWS, add_pointer
+from sfumato.kernels.blocks import build_index
 from sfumato.kernels.centers import fill_clusters
 from sfumato.kernels.clusters import (
     GROUPS,
@@ -34,7 +35,7 @@ from sfumato.kernels.greedy import Histograms, histograms_for
 from sfumato.kernels.growing import Work
 from sfumato.kernels.hidden import make_hidden
 from sfumato.kernels.layout import APART
-from sfumato.kernels.nearest import build_index, column_kinds, make_aim, nearest_pointer
+from sfumato.kernels.nearest import column_kinds, make_aim, nearest_pointer
 from sfumato.kernels.seeding import seed_pointer
 from sfumato.kernels.units import (
     SCALE,

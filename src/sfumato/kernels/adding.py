@@ -7,23 +7,11 @@ from typing import Any
 import numpy as np
 from numba import types
 
+from sfumato.kernels.blocks import ACTIVE, CODE_COUNT, KIND, USED, Index, bucket, remove
 from sfumato.kernels.clusters import HEAD, Clusters, add_entry
-from sfumato.kernels.compiling import inner
+from sfumato.kernels.compiling import inner, pointer, types_of
 from sfumato.kernels.hidden import Hidden, forget, keep_out, lacking, note, weigh
-from sfumato.kernels.nearest import (
-    ACTIVE,
-    CODE_COUNT,
-    GROWING,
-    KIND,
-    SET,
-    USED,
-    Aim,
-    Index,
-    bucket,
-    pointer,
-    remove,
-    types_of,
-)
+from sfumato.kernels.nearest import GROWING, SET, Aim
 from sfumato.kernels.rules import RuleTable
 from sfumato.kernels.units import Ints, Units, clear, put
 

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from sfumato.kernels.compiling import door, inner
+from sfumato.kernels.compiling import door, inner, pointer, types_of
 from sfumato.kernels.greedy import Histograms
-from sfumato.kernels.nearest import pointer, types_of
 from sfumato.kernels.rules import RuleTable, group_ok
 from sfumato.kernels.units import (
     Box,

@@ -1,9 +1,11 @@
-"""Know when kernels are being compiled, which takes seconds and happens once."""
+"""How kernels are compiled, which takes seconds and happens once, and when they are."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
+from typing import Any
 
 import numba
 from numba.core import event
@@ -16,6 +18,18 @@ door = numba.njit(cache=True, nogil=True, no_cfunc_wrapper=True)
 inner = numba.njit(cache=True, nogil=True, **WITHOUT_DOOR)
 inner_numpy = numba.njit(cache=True, nogil=True, error_model="numpy", **WITHOUT_DOOR)
 """The same, with divisions as NumPy does them."""
+
+
+def types_of(*things: Any) -> list[Any]:
+    """What compiled code takes these things for."""
+    type_of: Any = numba.typeof
+    return [type_of(thing) for thing in things]
+
+
+@cache
+def pointer(function: Any, signature: Any) -> Any:
+    """A compiled function that others call without knowing its inside."""
+    return numba.cfunc(signature, cache=True)(function.py_func)
 
 
 class _FirstStart(event.Listener):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sfumato.kernels.adding import FILTERED, PART, ROWS, admit_all
+from sfumato.kernels.blocks import ALIVE, Index, is_left, remove
 from sfumato.kernels.clusters import (
     ENTRIES,
     FOLLOWER,
@@ -26,7 +27,7 @@ from sfumato.kernels.clusters import (
 )
 from sfumato.kernels.compiling import door, inner
 from sfumato.kernels.hidden import Hidden
-from sfumato.kernels.nearest import ALIVE, Aim, Index, is_left, remove
+from sfumato.kernels.nearest import Aim
 from sfumato.kernels.units import Box, Ints, Units
 
 PATIENCE = 4

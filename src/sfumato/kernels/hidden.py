@@ -7,15 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.data.rules import RuleKind
+from sfumato.kernels.blocks import ACTIVE, CODE_COUNT, START
 from sfumato.kernels.clusters import Clusters, Secrets, contribution
 from sfumato.kernels.compiling import inner
 from sfumato.kernels.layout import SHARES
-from sfumato.kernels.nearest import (
-    ACTIVE,
-    CODE_COUNT,
-    START,
-    Aim,
-)
+from sfumato.kernels.nearest import Aim
 from sfumato.kernels.rules import RuleTable
 from sfumato.kernels.units import Floats, Ints, Units
 

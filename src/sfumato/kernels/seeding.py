@@ -7,19 +7,9 @@ from typing import Any
 from numba import types
 
 from sfumato.kernels.adding import LAST, NEXT
-from sfumato.kernels.compiling import inner
-from sfumato.kernels.nearest import (
-    ACTIVE,
-    GROWING,
-    LEAST,
-    USED,
-    Aim,
-    Index,
-    is_left,
-    nearest,
-    pointer,
-    types_of,
-)
+from sfumato.kernels.blocks import ACTIVE, LEAST, USED, Index, is_left
+from sfumato.kernels.compiling import inner, pointer, types_of
+from sfumato.kernels.nearest import GROWING, Aim, nearest
 from sfumato.kernels.units import Ints, Units, clear, put
 
 

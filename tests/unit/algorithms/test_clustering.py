@@ -19,6 +19,7 @@ from sfumato.data.schema import Kind, Role
 from sfumato.data.seeds import Seed
 from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import Shape
+from sfumato.kernels import nearest
 from sfumato.kernels.growing import pre_partition
 from sfumato.kernels.nearest import column_kinds
 from sfumato.models.k_anonymity import KAnonymity
@@ -31,14 +32,16 @@ each_algorithm = pytest.mark.parametrize(
 )
 
 
-def drawn_request(number: int, *, k: int = 3, **options) -> Request:
+def drawn_request(
+    number: int, *, k: int = 3, ages: int = 30, towns: int = 6, **options
+) -> Request:
     """A random table with a number, a tree and a flat category, many rows alike."""
     draw = np.random.default_rng(number)
     rows = int(draw.integers(k, 200))
     cells = {
-        "age": draw.integers(0, 30, rows).tolist(),
+        "age": draw.integers(0, ages, rows).tolist(),
         "year": (2000 + draw.integers(0, 40, rows)).tolist(),
-        "town": [f"t{i}" for i in draw.integers(0, 6, rows)],
+        "town": [f"t{i}" for i in draw.integers(0, towns, rows)],
         "illness": [f"i{i}" for i in draw.integers(0, 5, rows)],
     }
     quasi = dict.fromkeys(("age", "year", "town"), Role.QUASI)
@@ -115,6 +118,16 @@ def bags(request: Request, grouping: Grouping) -> list[list[tuple]]:
 @pytest.mark.parametrize("number", range(6))
 def test_k_member_is_the_exact_greedy(number, seed):
     request = drawn_request(number)
+    found = KMember(seed=seed).solve(request).grouping
+    expected = brute_force(request, k=3, furthest=seed == "furthest")
+    assert bags(request, found) == expected
+
+
+@pytest.mark.parametrize("seed", ["first", "furthest"])
+@pytest.mark.parametrize("codes", [nearest.CODES, 0], ids=["tables", "no tables"])
+def test_many_codes_leave_the_greedy_exact(codes, seed, monkeypatch):
+    monkeypatch.setattr(nearest, "CODES", codes)
+    request = drawn_request(4, ages=300, towns=150)
     found = KMember(seed=seed).solve(request).grouping
     expected = brute_force(request, k=3, furthest=seed == "furthest")
     assert bags(request, found) == expected
