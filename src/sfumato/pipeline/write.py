@@ -83,16 +83,18 @@ def _fill(
     places = {name: aside / f"{name}.{extension}" for name in tables}
     for name, table in tables.items():
         write_table(table, places[name], delimiter=delimiter)
+    record = {**proven.audit, **private}
     with ThreadPoolExecutor() as pool:
         hashed = {name: pool.submit(hash_file, at) for name, at in places.items()}
+        kept = pool.submit(_write_private, outcome, aside / "private", record)
         prove_files(outcome, places, delimiter)
+    kept.result()
     hashes = {f"{name}_sha256": found.result() for name, found in hashed.items()}
     manifest = {**proven.manifest, **hashes}
     for name, text in proven.notes.items():
         (aside / name).write_text(text, encoding="utf-8")
     _write_json(aside / "manifest.json", manifest)
     (aside / "report.html").write_text(page(manifest, proven.facts), encoding="utf-8")
-    _write_private(outcome, aside / "private", {**proven.audit, **private})
     return manifest
 
 
