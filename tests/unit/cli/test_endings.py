@@ -174,8 +174,13 @@ def test_what_fails_after_ctrl_c_in_a_callback_was_stopped(running, capsys):
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_a_signal_that_asks_to_stop_is_followed(running, name):
+    # Whoever runs the tests may have been started to ignore it.
+    before = signal.signal(signal.Signals[name], signal.SIG_DFL)
     running(lambda: signal.raise_signal(signal.Signals[name]))
-    assert main(COMMAND) == 130
+    try:
+        assert main(COMMAND) == 130
+    finally:
+        signal.signal(signal.Signals[name], before)
 
 
 def test_signals_are_handled_as_before_once_a_command_ends(running):
