@@ -26,10 +26,11 @@ from sfumato.models.k_anonymity import KAnonymity
 SMALL_GROUPS = 20
 """Up to this k, groups that grow from single rows lose less than cuts."""
 FEW_TUPLES = 40_000
-"""Up to so many distinct tuples, growing groups row by row takes seconds."""
+"""Up to so many distinct tuples, refinement gets further from groups that grew row by
+row; with more, from cuts."""
 WIDE_TUPLES = 80_000
-"""The same where the lattice is too large to be visited, and nothing else does well: a
-minute. Beyond, groups grow within parts of the table."""
+"""The same where the lattice is too large to be visited, and nothing else does well: ten
+seconds. Beyond, groups grow within parts of the table."""
 PART = 12_000
 """The least rows of such a part."""
 SHORT = 5.0
