@@ -95,7 +95,8 @@ def _invoke(words: list[str]) -> int:
     try:
         with command.make_context("sfumato", words) as context:
             result = command.invoke(context)
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except click.exceptions.Exit as done:
         return int(done.exit_code)
     return int(result or 0)

@@ -15,6 +15,8 @@ from sfumato.registry import has_plugins
 TRIM_THRESHOLD, MMAP_THRESHOLD, ARENA_MAX = -1, -3, -8
 """Parameters of `mallopt` in glibc."""
 MOST = (1 << 31) - 1
+MOST_BEFORE = 1 << 25
+"""What older releases take for `MMAP_THRESHOLD`."""
 
 
 def begin() -> None:
@@ -51,7 +53,7 @@ def keep_freed_memory() -> None:
         ask = ctypes.CDLL(None).mallopt
         ask(ARENA_MAX, 1)
         ask(TRIM_THRESHOLD, MOST)
-        ask(MMAP_THRESHOLD, MOST)
+        _ = ask(MMAP_THRESHOLD, MOST) or ask(MMAP_THRESHOLD, MOST_BEFORE)
 
 
 def end(code: int) -> NoReturn:
@@ -62,7 +64,8 @@ def end(code: int) -> NoReturn:
     to run at exit runs, and what was printed is out.
     """
     atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
+    # A process may be started without one of them.
+    for stream in filter(None, (sys.stdout, sys.stderr)):
         with suppress(OSError, ValueError):
             stream.flush()
     os._exit(code)

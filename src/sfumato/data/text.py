@@ -47,7 +47,7 @@ def distinct(
 ) -> tuple[Any, npt.NDArray[np.int32]]:
     """The values behind a column and the place of each cell's value; −1 for null."""
     if types.is_dictionary(values.type):
-        encoded = values.unify_dictionaries()
+        encoded = _united(values)
     elif types.is_nested(values.type):
         raise _shapeless(name, values.type)
     else:
@@ -58,9 +58,28 @@ def distinct(
     return chunks[0].dictionary, np.concatenate([_places(chunk) for chunk in chunks])
 
 
+def _united(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """One dictionary for all chunks; Arrow unites none that holds a null."""
+    if any(chunk.dictionary.null_count for chunk in values.chunks):
+        values = pa.chunked_array([_without_null(chunk) for chunk in values.chunks])
+    return values.unify_dictionaries()
+
+
+def _without_null(chunk: Any) -> Any:
+    """The same cells, null by their index alone."""
+    named = chunk.dictionary.is_valid().to_numpy(zero_copy_only=False)
+    place_of = np.append(np.where(named, np.cumsum(named) - 1, -1), -1)
+    places = place_of[_places(chunk)].astype(np.int32)
+    return pa.DictionaryArray.from_arrays(
+        pa.array(places, mask=places < 0),
+        chunk.dictionary.drop_null(),
+        ordered=chunk.type.ordered,
+    )
+
+
 def _places(chunk: Any) -> npt.NDArray[np.int32]:
-    indices = chunk.indices
+    indices = chunk.indices.cast(pa.int32())
     if indices.null_count:
-        indices = indices.fill_null(pa.scalar(-1, indices.type))
+        indices = indices.fill_null(-1)
     places: npt.NDArray[np.int32] = indices.to_numpy(zero_copy_only=False)
-    return places.astype(np.int32, copy=False)
+    return places

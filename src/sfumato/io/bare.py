@@ -30,6 +30,9 @@ def compact(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if not types.is_dictionary(column.type):
         return column
     values, places = distinct(column)
+    if types.is_string_view(values.type):
+        # Arrow cannot take single values of this type.
+        values = values.cast(pa.string())
     seen = np.zeros(len(values) + 1, dtype=np.bool_)
     seen[places] = True
     used = np.flatnonzero(seen[:-1])

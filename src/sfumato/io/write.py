@@ -111,8 +111,8 @@ def _quoted_dictionary(
 ) -> pa.ChunkedArray:
     values, places = distinct(column, name=name)
     texts = pa.chunked_array([as_text(values, name=name)])
-    nulls = bool(texts.null_count or column.null_count)
-    cells = _quoted_texts(texts, delimiter, bool(mark) or nulls)
+    empty = np.append(texts.is_null().to_numpy(), True)
+    cells = _quoted_texts(texts, delimiter, bool(mark) or bool(empty[places].any()))
     known = pa.chunked_array([*pc.fill_null(cells, mark).chunks, pa.array([mark])])
     # Index −1, a null, becomes the last place.
     indices = np.where(places < 0, len(values), places).astype(np.int32)
@@ -155,6 +155,18 @@ def _has_special(chunk: Any, delimiter: str) -> bool:
 
 def _lines(batch: pa.RecordBatch, delimiter: str) -> bytes:
     """The lines of some rows, as they are written."""
+    try:
+        return _joined(batch, delimiter)
+    except pa.ArrowCapacityError:
+        # Rows so long that all of them together are more than Arrow holds at once.
+        half = len(batch) // 2
+        if half == 0:
+            raise
+        parts = (batch.slice(0, half), batch.slice(half))
+        return b"".join(_lines(part, delimiter) for part in parts)
+
+
+def _joined(batch: pa.RecordBatch, delimiter: str) -> bytes:
     columns = [_decoded(column) for column in batch.columns]
     ended = pc.binary_join_element_wise(columns[-1], "", "\n")
     joined = pc.binary_join_element_wise(*columns[:-1], ended, delimiter)

@@ -83,7 +83,7 @@ class Law(NamedTuple):
     rules: RuleTable
     room: Histograms
     meets: Any
-    """`group_meets` behind a pointer."""
+    """`group_meets`, or `group_is_large` where only sizes count, behind a pointer."""
 
 
 @inner

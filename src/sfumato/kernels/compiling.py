@@ -28,7 +28,10 @@ def types_of(*things: Any) -> list[Any]:
 
 @cache
 def pointer(function: Any, signature: Any) -> Any:
-    """A compiled function that others call without knowing its inside."""
+    """A compiled function that others call without knowing its inside.
+
+    It must not raise: nobody hears of it, and the call gives 0.
+    """
     return numba.cfunc(signature, cache=True)(function.py_func)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -300,3 +301,14 @@ def test_help_lists_every_command(capsys):
     said = capsys.readouterr().out
     for name in ("demo", "init", "anonymize", "check", "list"):
         assert f"\n  {name} " in said
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell closes the streams")
+@pytest.mark.parametrize(
+    ("words", "closed", "code"),
+    [("list", "2>&-", 0), ("nonsense", "2>&-", 2), ("list", ">&-", 0)],
+)
+def test_a_process_without_one_of_its_streams_ends_as_any_other(words, closed, code):
+    command = f'"{sys.executable}" -m sfumato {words} {closed}'
+    run = subprocess.run(["sh", "-c", command], capture_output=True)
+    assert (run.returncode, run.stderr) == (code, b"")

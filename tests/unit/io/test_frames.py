@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import sfumato as sf
 from sfumato.errors import DataError
 from sfumato.io.frames import like, to_arrow
 
@@ -105,3 +106,9 @@ def test_frames_that_are_no_tables_are_named(frame, message):
     with pytest.raises(DataError, match=message) as error:
         to_arrow(frame)
     assert "secret" not in str(error.value)
+
+
+def test_a_category_of_polars_may_have_gaps():
+    towns = pl.Series([None, "a", "b", "a"] * 5, dtype=pl.Categorical)
+    frame = pl.DataFrame({"age": [1, 2] * 10, "town": towns})
+    assert sf.anonymize(frame, quasi=["age", "town"], k=2).table.num_rows == 20

@@ -10,7 +10,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from sfumato.errors import DataError
-from sfumato.io.read import delimiter_of, encoding_of, read_source
+from sfumato.io.read import BLOCK_BYTES, delimiter_of, encoding_of, read_source
 
 
 @pytest.fixture
@@ -238,7 +238,7 @@ def test_parquet_under_the_name_of_csv_is_named(tmp_path):
 
 
 def test_an_unreadable_place_is_named(write, monkeypatch):
-    def refuse(self, mode):
+    def refuse(self, *_mode):
         raise PermissionError(13, "Permission denied")
 
     path = write("a\n1\n")
@@ -253,3 +253,12 @@ def test_real_tables_keep_na_and_leading_zeros(shared_data):
     assert "N/A" in acs["Education"].unique().to_pylist()
     cup = read_source(shared_data / "cup" / "cup.csv")
     assert any(code.startswith("0") for code in cup["ZIP"].unique().to_pylist())
+
+
+def test_a_header_may_be_longer_than_a_block(write):
+    names = [f"column{number:06}" for number in range(90_000)]
+    line = ",".join(names)
+    assert len(line) > BLOCK_BYTES
+    table = read_source(write(f"{line}\n{line}\n"))
+    assert table.column_names == names
+    assert table.num_rows == 1

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.errors import DataError
+from sfumato.io import write
 from sfumato.io.read import read_source
 from sfumato.io.write import format_of, hash_file, write_table
 
@@ -209,3 +210,47 @@ def test_only_text_is_compressed_with_gzip():
 def test_the_hash_is_that_of_the_bytes(tmp_path):
     (tmp_path / "f").write_bytes(b"abc")
     assert hash_file(tmp_path / "f") == hashlib.sha256(b"abc").hexdigest()
+
+
+def dictionary(indices, values, kind=None):
+    return pa.DictionaryArray.from_arrays(pa.array(indices, kind), pa.array(values))
+
+
+def test_a_null_that_no_row_has_leaves_no_trace(tmp_path):
+    table = pa.table({"a": dictionary([0, 0], ["", None]), "b": ["1", "x"]})
+    assert written(table, tmp_path) == b"a,b\n,1\n,x\n"
+
+
+def test_a_null_in_a_dictionary_is_an_empty_cell(tmp_path):
+    table = pa.table({"a": dictionary([0, 1], ["", None]), "b": ["1", "x"]})
+    assert written(table, tmp_path) == b'a,b\n"",1\n,x\n'
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "arrow"])
+def test_dictionaries_that_hold_nulls_are_united(tmp_path, ending):
+    chunks = [dictionary([0, 1], ["u", None]), dictionary([1, 0], [None, "v"])]
+    path = tmp_path / f"t.{ending}"
+    write_table(pa.table({"a": pa.chunked_array(chunks), "b": list("1234")}), path)
+    back = read_source(path).column("a").cast(pa.string()).to_pylist()
+    assert [cell or None for cell in back] == ["u", None, "v", None]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "arrow"])
+def test_unsigned_dictionaries_may_have_nulls(tmp_path, ending):
+    column = dictionary([None, 0, 1], ["u", "v"], pa.uint32())
+    path = tmp_path / f"t.{ending}"
+    write_table(pa.table({"a": column, "b": list("123")}), path)
+    back = read_source(path).column("a").cast(pa.string()).to_pylist()
+    assert [cell or None for cell in back] == [None, "u", "v"]
+
+
+def test_rows_too_long_for_one_batch_are_written_in_parts(tmp_path, monkeypatch):
+    def narrow(batch, delimiter):
+        if len(batch) > 1:
+            raise pa.ArrowCapacityError("too much")
+        return whole(batch, delimiter)
+
+    whole = write._joined
+    monkeypatch.setattr(write, "_joined", narrow)
+    table = pa.table({"a": ["1", "2", "3"], "b": ["x", "y", "z"]})
+    assert written(table, tmp_path) == b"a,b\n1,x\n2,y\n3,z\n"
