@@ -321,7 +321,7 @@ def make_clusters(task: Task, groups: int | None = None) -> Clusters:
     if groups is None:
         groups = task.request.rows // least + 2
     return Clusters(
-        number=np.zeros(3, dtype=np.int64),
+        number=np.zeros(2, dtype=np.int64),
         entry=np.full((entries, 3), -1, dtype=np.int64),
         chain=np.full((groups, 2), -1, dtype=np.int64),
         size=np.zeros(groups, dtype=np.int64),

@@ -155,9 +155,7 @@ def group_is_large(
     room: Histograms,
 ) -> bool:
     """`group_meets` where a least size is all that is asked."""
-    size = clusters.size[g] + (clusters.size[h] if h >= 0 else 0)
-    size += units.weight[u] if u >= 0 else 0
-    return size >= rules.minimum
+    return _joint_size(units.weight, clusters.size, g, h, u) >= rules.minimum
 
 
 @inner
@@ -171,8 +169,7 @@ def group_meets(
     room: Histograms,
 ) -> bool:
     """Whether group g, with group h (unless −1) and unit u (unless −1), is allowed."""
-    size = clusters.size[g] + (clusters.size[h] if h >= 0 else 0)
-    size += units.weight[u] if u >= 0 else 0
+    size = _joint_size(units.weight, clusters.size, g, h, u)
     if size < rules.minimum:
         return False
     for v in range(len(room.lengths)):
@@ -188,6 +185,17 @@ def group_meets(
             room.tally[v, code] = 0
         room.lengths[v] = found
     return group_ok(size, 0, room.codes, room.counts, room.lengths, rules)
+
+
+@inner
+def _joint_size(weight: Ints, sizes: Ints, g: int, h: int, u: int) -> int:
+    """Rows of group g with group h (unless −1) and unit u (unless −1)."""
+    rows = sizes[g]
+    if h >= 0:
+        rows += sizes[h]
+    if u >= 0:
+        rows += weight[u]
+    return rows
 
 
 def make_law(
@@ -257,15 +265,15 @@ def insert_rest(
     growth: Floats,
     changed: Ints,
     window: int,
-) -> int:
+) -> None:
     """Put the units rest[begin:until], copy by copy, where the loss grows least.
 
     Candidates for a unit are the `window` groups around group middle[u]; a group
-    that would break a rule is passed over. `by_rows` weighs losses by rows. `losses`
-    are those of the groups, NaN where not known; `growth` and `changed` are room.
-    Returns how many copies found no place.
+    that would break a rule is passed over, so that a copy may stay left over.
+    `by_rows` weighs losses by rows. `losses` are those of the groups, NaN where not
+    known; `growth` and `changed` are room.
     """
-    groups, homeless = clusters.number[GROUPS], 0
+    groups = clusters.number[GROUPS]
     for i in range(begin, until):
         u = rest[i]
         low = max(0, min(middle[u] - window // 2, groups - window))
@@ -283,12 +291,9 @@ def insert_rest(
                 losses,
                 growth,
             )
-            if g < 0:
-                homeless += 1
-            else:
+            if g >= 0:
                 add_unit(units, clusters, secrets, g, u, changed)
                 losses[g] = np.nan
-    return homeless
 
 
 @inner
