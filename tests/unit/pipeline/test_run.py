@@ -173,6 +173,18 @@ def test_an_interrupt_while_writing_leaves_nothing_behind(tmp_path, monkeypatch)
     assert not list(tmp_path.iterdir())
 
 
+def test_a_private_record_that_cannot_be_written_leaves_nothing_behind(
+    tmp_path, monkeypatch
+):
+    def full(*_arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(write, "_write_private", full)
+    with pytest.raises(OutputError, match="No space left on device"):
+        release_of().save(tmp_path / "out")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_release_compared_with_its_source_is_checked_with_the_private_record(
     tmp_path,
 ):
