@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,8 +16,8 @@ import pyarrow as pa
 from sfumato.algorithms.base import Progress, silent
 from sfumato.data.seeds import Seed
 from sfumato.errors import DataError, RefusedError, UsageError
-from sfumato.io.read import delimiter_of, read_source
-from sfumato.io.write import format_of, hash_file
+from sfumato.io.read import Seen, delimiter_of, read_source
+from sfumato.io.write import format_of, hash_bytes
 from sfumato.models.base import OutputModel
 from sfumato.pipeline.certified import every_column
 from sfumato.pipeline.expanding import expanded, from_record
@@ -153,8 +153,13 @@ def anonymize(
 
     with ThreadPoolExecutor() as aside:
         aside.submit(_wake_compiler)
-        hashed = aside.submit(hash_file, Path(data)) if _is_path(data) else None
-        source = _read(data, policy, settings)
+        hashed: list[Future[str]] = []
+        source = _read(
+            data,
+            policy,
+            settings,
+            seen=lambda content: hashed.append(aside.submit(hash_bytes, content)),
+        )
         asked = policy_for(policy, settings, source)
         outcome = run_line(
             Run(
@@ -166,7 +171,7 @@ def anonymize(
                 progress=progress,
             )
         )
-    private = {"source_sha256": hashed.result()} if hashed else {}
+    private = {"source_sha256": hashed[0].result()} if hashed else {}
     return Release(outcome, data, private, delimiter_of(source) or ",")
 
 
@@ -330,7 +335,13 @@ def policy_for(
     return policy
 
 
-def _read(data: Source, policy: Policy | None, settings: Mapping[str, Any]) -> pa.Table:
+def _read(
+    data: Source,
+    policy: Policy | None,
+    settings: Mapping[str, Any],
+    *,
+    seen: Seen | None = None,
+) -> pa.Table:
     if not _is_path(data):
         from sfumato.io.frames import to_arrow
 
@@ -341,6 +352,7 @@ def _read(data: Source, policy: Policy | None, settings: Mapping[str, Any]) -> p
         delimiter=declared.delimiter if declared else settings.get("delimiter"),
         encoding=declared.encoding if declared else settings.get("encoding"),
         format=declared.format if declared else None,
+        seen=seen,
     )
 
 

@@ -7,6 +7,8 @@ from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
 
+import pyarrow as pa
+
 from sfumato.errors import DataError
 
 
@@ -49,7 +51,6 @@ def compressed(path: str | Path) -> bool:
     return Path(path).name.lower().endswith(".gz")
 
 
-def hash_file(path: str | Path) -> str:
-    """The SHA-256 of a file's bytes, as hexadecimal text."""
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def hash_bytes(content: pa.Buffer) -> str:
+    """The SHA-256 of bytes, as hexadecimal text."""
+    return hashlib.sha256(content).hexdigest()

@@ -6,6 +6,7 @@ import gzip
 import os
 import zlib
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from sfumato.io.sniff import Plain, find_delimiter, header, plain_text
 __all__ = ["delimiter_of", "encoding_of", "read_source"]
 
 BLOCK_BYTES = 1 << 20
+Seen = Callable[[pa.Buffer], None]
+"""Is shown the bytes of a file, as they were read."""
 
 
 def read_source(
@@ -31,8 +34,9 @@ def read_source(
     delimiter: str | None = None,
     encoding: str | None = None,
     format: Format | str | None = None,
+    seen: Seen | None = None,
 ) -> pa.Table:
-    """Read a CSV, Parquet or Arrow file.
+    """Read a CSV, Parquet or Arrow file; once, so that `seen` sees what is parsed.
 
     Cells of a CSV file come as text, none of them as null; what they mean is decided
     later, on distinct values. The delimiter and encoding taken are in the schema's
@@ -41,10 +45,15 @@ def read_source(
     place = Path(path)
     _check_place(place)
     form = Format(format) if format else format_of(place)
+    content = _content(place)
+    if seen is not None:
+        seen(content)
     if form is Format.CSV:
-        table = _read_csv(place, delimiter, encoding)
+        table = _read_csv(_unpacked(content, place), place, delimiter, encoding)
+    elif form is Format.PARQUET:
+        table = _read_parquet(content, place)
     else:
-        table = _read_parquet(place) if form is Format.PARQUET else _read_arrow(place)
+        table = _read_arrow(content, place)
     _check_names(table.column_names, place)
     if not table.num_rows:
         raise DataError(
@@ -76,18 +85,23 @@ def _empty(path: Path) -> DataError:
 
 def _content(path: Path) -> pa.Buffer:
     try:
-        if compressed(path):
-            return pa.py_buffer(gzip.decompress(path.read_bytes()))
         return _bytes_of(path)
-    except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise DataError(
-            f"'{path}' is not a whole gzip file.",
-            hint="Copy it again, or drop the ending .gz if it is plain text.",
-        ) from None
     except OSError as error:
         raise DataError(
             f"'{path}' cannot be read: {error.strerror}.",
             hint="Check the permissions of the file.",
+        ) from None
+
+
+def _unpacked(content: pa.Buffer, path: Path) -> pa.Buffer:
+    if not compressed(path):
+        return content
+    try:
+        return pa.py_buffer(gzip.decompress(content))
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise DataError(
+            f"'{path}' is not a whole gzip file.",
+            hint="Copy it again, or drop the ending .gz if it is plain text.",
         ) from None
 
 
@@ -99,8 +113,10 @@ def _bytes_of(path: Path) -> pa.Buffer:
         return room.slice(0, size)
 
 
-def _read_csv(path: Path, delimiter: str | None, encoding: str | None) -> pa.Table:
-    plain = plain_text(_content(path), encoding, path)
+def _read_csv(
+    content: pa.Buffer, path: Path, delimiter: str | None, encoding: str | None
+) -> pa.Table:
+    plain = plain_text(content, encoding, path)
     if plain.blank:
         raise _empty(path)
     delimiter = delimiter or find_delimiter(plain.sample)
@@ -237,15 +253,14 @@ def _check_names(names: list[str], path: Path) -> None:
         )
 
 
-def _read_parquet(path: Path) -> pa.Table:
+def _read_parquet(content: pa.Buffer, path: Path) -> pa.Table:
     try:
-        return parquet.read_table(path)
+        return parquet.read_table(pa.BufferReader(content))
     except (pa.ArrowInvalid, OSError):
         raise _not_a(path, "Parquet") from None
 
 
-def _read_arrow(path: Path) -> pa.Table:
-    content = _content(path)
+def _read_arrow(content: pa.Buffer, path: Path) -> pa.Table:
     for open_it in (pa.ipc.open_file, pa.ipc.open_stream):
         try:
             return open_it(content).read_all()

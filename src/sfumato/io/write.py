@@ -19,9 +19,9 @@ import pyarrow.types as types
 from sfumato.data.beside import each
 from sfumato.data.text import as_text, distinct
 from sfumato.io.bare import bare
-from sfumato.io.formats import Format, compressed, format_of, hash_file
+from sfumato.io.formats import Format, compressed, format_of, hash_bytes
 
-__all__ = ["format_of", "hash_file", "write_table"]
+__all__ = ["format_of", "hash_bytes", "write_table"]
 
 BATCH_ROWS = 1 << 16
 QUOTE = '"'

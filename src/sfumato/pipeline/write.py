@@ -7,7 +7,8 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,16 @@ import pyarrow.parquet as pq
 
 from sfumato.data.record import dump
 from sfumato.errors import GuaranteeError, OutputError
+from sfumato.io.aside import (
+    keep,
+    keep_one,
+    open_up,
+    own_directory,
+    own_file,
+    usual_mode,
+)
 from sfumato.io.read import read_source
-from sfumato.io.write import hash_file, write_table
+from sfumato.io.write import hash_bytes, write_table
 from sfumato.pipeline.question import SOURCE_VALUES
 from sfumato.pipeline.run import Outcome
 
@@ -53,12 +62,18 @@ def write_release(
     page: Page,
     private: Mapping[str, Any],
 ) -> Mapping[str, Any]:
-    """Write a release directory whole, or nothing; returns the final manifest."""
+    """Write a release directory whole, or nothing; returns the final manifest.
+
+    Nobody else may read it before it is proven and in its place, and it is on the disk
+    before it gets its name.
+    """
     refuse_existing(directory)
     aside = directory.resolve().parent / f".{directory.name}.{secrets.token_hex(6)}"
     try:
-        aside.mkdir()
+        own_directory(aside)
+        mode = usual_mode(aside)
         manifest = _fill(outcome, aside, extension, delimiter, page, private)
+        keep(aside)
         aside.rename(directory)
     except OSError as fault:
         raise OutputError(
@@ -67,7 +82,15 @@ def write_release(
         ) from fault
     finally:
         shutil.rmtree(aside, ignore_errors=True)
+    _settle(directory, mode)
     return manifest
+
+
+def _settle(directory: Path, mode: int) -> None:
+    """Let others read what is published; where that fails, it stays the owner's."""
+    with suppress(OSError):
+        open_up(directory, mode)
+        keep_one(directory.resolve().parent)
 
 
 def _fill(
@@ -82,25 +105,42 @@ def _fill(
     tables = {"data": proven.table, **proven.beside}
     places = {name: aside / f"{name}.{extension}" for name in tables}
     for name, table in tables.items():
-        write_table(table, places[name], delimiter=delimiter)
+        write_table(table, own_file(places[name]), delimiter=delimiter)
     record = {**proven.audit, **private}
     with ThreadPoolExecutor() as pool:
-        hashed = {name: pool.submit(hash_file, at) for name, at in places.items()}
         kept = pool.submit(_write_private, outcome, aside / "private", record)
-        prove_files(outcome, places, delimiter)
+        hashes = prove_files(outcome, places, delimiter)
     kept.result()
-    hashes = {f"{name}_sha256": found.result() for name, found in hashed.items()}
     manifest = {**proven.manifest, **hashes}
     for name, text in proven.notes.items():
-        (aside / name).write_text(text, encoding="utf-8")
+        _write_text(aside / name, text)
     _write_json(aside / "manifest.json", manifest)
-    (aside / "report.html").write_text(page(manifest, proven.facts), encoding="utf-8")
+    _write_text(aside / "report.html", page(manifest, proven.facts))
     return manifest
 
 
-def prove_files(outcome: Outcome, places: Mapping[str, Path], delimiter: str) -> None:
-    """Read the files back and ask every requirement again, of their own bytes."""
-    back = {n: read_source(place, delimiter=delimiter) for n, place in places.items()}
+def prove_files(
+    outcome: Outcome, places: Mapping[str, Path], delimiter: str
+) -> dict[str, str]:
+    """Read the files back and ask every requirement again, of their own bytes.
+
+    Returns the hashes of the bytes that were proven.
+    """
+    hashed: dict[str, Future[str]] = {}
+    with ThreadPoolExecutor() as pool:
+
+        def read(name: str, place: Path) -> pa.Table:
+            def seen(content: pa.Buffer) -> None:
+                hashed[f"{name}_sha256"] = pool.submit(hash_bytes, content)
+
+            return read_source(place, delimiter=delimiter, seen=seen)
+
+        back = {name: read(name, place) for name, place in places.items()}
+        _prove(outcome, back)
+    return {name: found.result() for name, found in hashed.items()}
+
+
+def _prove(outcome: Outcome, back: Mapping[str, pa.Table]) -> None:
     proof = outcome.question.ask(back["data"], back)
     if not proof.holds or back["data"].num_rows != outcome.proven.table.num_rows:
         raise GuaranteeError(
@@ -110,12 +150,12 @@ def prove_files(outcome: Outcome, places: Mapping[str, Path], delimiter: str) ->
 
 
 def _write_private(outcome: Outcome, place: Path, audit: Mapping[str, Any]) -> None:
-    place.mkdir(mode=0o700)
+    own_directory(place)
     _write_json(
         place / "audit.json",
         {**audit, "manifest": outcome.proven.manifest, "facts": outcome.proven.facts},
     )
-    pq.write_table(row_record(outcome), place / "rows.parquet")
+    pq.write_table(row_record(outcome), own_file(place / "rows.parquet"))
 
 
 def row_record(outcome: Outcome) -> pa.Table:
@@ -137,4 +177,8 @@ def row_record(outcome: Outcome) -> pa.Table:
 
 
 def _write_json(path: Path, record: Mapping[str, Any]) -> None:
-    path.write_text(dump(record) + "\n", encoding="utf-8")
+    _write_text(path, dump(record) + "\n")
+
+
+def _write_text(path: Path, text: str) -> None:
+    own_file(path).write_text(text, encoding="utf-8")

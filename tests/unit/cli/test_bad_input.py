@@ -259,11 +259,11 @@ def test_a_disk_that_fills_up(place, capsys, monkeypatch):
     def full(*_: object, **__: object) -> str:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(sfumato.pipeline.write, "hash_file", full)
+    monkeypatch.setattr(sfumato.pipeline.write, "hash_bytes", full)
     assert "No space left on device" in ends(place, capsys, 2)
 
 
-@pytest.mark.parametrize("part", ["write_table", "prove_files", "hash_file"])
+@pytest.mark.parametrize("part", ["write_table", "prove_files", "hash_bytes"])
 def test_ctrl_c_in_the_middle_of_writing(place, capsys, monkeypatch, part):
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt

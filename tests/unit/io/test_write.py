@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sfumato.errors import DataError
 from sfumato.io import write
 from sfumato.io.read import read_source
-from sfumato.io.write import format_of, hash_file, write_table
+from sfumato.io.write import format_of, hash_bytes, write_table
 
 cells = st.text(st.characters(exclude_categories=["Cs"]), max_size=6) | st.sampled_from(
     [
@@ -207,9 +207,8 @@ def test_only_text_is_compressed_with_gzip():
         format_of("a.parquet.gz")
 
 
-def test_the_hash_is_that_of_the_bytes(tmp_path):
-    (tmp_path / "f").write_bytes(b"abc")
-    assert hash_file(tmp_path / "f") == hashlib.sha256(b"abc").hexdigest()
+def test_the_hash_is_that_of_the_bytes():
+    assert hash_bytes(pa.py_buffer(b"abc")) == hashlib.sha256(b"abc").hexdigest()
 
 
 def dictionary(indices, values, kind=None):

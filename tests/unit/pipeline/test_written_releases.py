@@ -1,0 +1,146 @@
+"""A release is private until it is proven, on the disk before it has its name."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from stat import S_IMODE
+
+import pyarrow as pa
+import pytest
+
+import sfumato
+from sfumato.io import read
+from sfumato.io.write import write_table
+from sfumato.pipeline import write
+
+TABLE = pa.table({"age": ["31", "32", "33", "34"], "ill": ["flu", "gout"] * 2})
+
+
+def mode(path: Path) -> int:
+    return S_IMODE(path.stat().st_mode)
+
+
+def modes(directory: Path) -> dict[str, int]:
+    inside = {str(p.relative_to(directory)): mode(p) for p in directory.rglob("*")}
+    return {".": mode(directory)} | inside
+
+
+@pytest.fixture
+def release(tmp_path):
+    source = tmp_path / "people.csv"
+    write_table(TABLE, source)
+    return sfumato.anonymize(source, quasi=["age"], sensitive=["ill"], k=2)
+
+
+@pytest.fixture
+def usual_umask():
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("usual_umask")
+@pytest.mark.parametrize("part", ["prove_files", "dump", "keep"])
+def test_nobody_else_may_read_a_release_that_is_not_in_place(
+    release, tmp_path, monkeypatch, part
+):
+    seen: list[dict[str, int]] = []
+    whole = getattr(write, part)
+
+    def watched(*arguments, **options):
+        aside = next(tmp_path.glob(".release.*"))
+        seen.append(modes(aside))
+        return whole(*arguments, **options)
+
+    monkeypatch.setattr(write, part, watched)
+    release.save(tmp_path / "release")
+    assert all("data.csv" in each for each in seen)
+    directories = {each[n] for each in seen for n in (".", "private") if n in each}
+    files = {m for each in seen for n, m in each.items() if n not in (".", "private")}
+    assert (directories, files) == ({0o700}, {0o600})
+
+
+@pytest.mark.usefixtures("usual_umask")
+def test_a_release_in_place_is_readable_and_its_private_part_is_not(release, tmp_path):
+    release.save(tmp_path / "release")
+    assert modes(tmp_path / "release") == {
+        ".": 0o755,
+        "data.csv": 0o644,
+        "manifest.json": 0o644,
+        "report.html": 0o644,
+        "private": 0o700,
+        "private/audit.json": 0o600,
+        "private/rows.parquet": 0o600,
+    }
+
+
+def test_a_closed_umask_stays_closed(release, tmp_path):
+    before = os.umask(0o077)
+    try:
+        release.save(tmp_path / "release")
+    finally:
+        os.umask(before)
+    assert mode(tmp_path / "release") == 0o700
+    assert mode(tmp_path / "release" / "data.csv") == 0o600
+
+
+def test_everything_is_on_the_disk_before_it_has_its_name(
+    release, tmp_path, monkeypatch
+):
+    done: list[Path] = []
+    flush, rename = os.fsync, Path.rename
+
+    def flushed(handle):
+        done.append(Path(f"/dev/fd/{handle}").resolve())
+        flush(handle)
+
+    def renamed(self, target):
+        done.append(Path("renamed"))
+        return rename(self, target)
+
+    monkeypatch.setattr(os, "fsync", flushed)
+    monkeypatch.setattr(Path, "rename", renamed)
+    release.save(tmp_path / "release")
+    before = done[: done.index(Path("renamed"))]
+    names = [str(path.relative_to(before[-1])) for path in before]
+    inside = {str(p.relative_to(tmp_path / "release")) for p in files(tmp_path)}
+    assert set(names) == inside | {"."}
+    assert names.index("private") > names.index("private/rows.parquet")
+    assert names[-1] == "."
+    assert done[-1] == tmp_path.resolve()
+
+
+def files(directory: Path) -> list[Path]:
+    return list((directory / "release").rglob("*"))
+
+
+def test_the_source_hash_is_of_the_bytes_that_were_read(tmp_path, monkeypatch):
+    source = tmp_path / "people.csv"
+    write_table(TABLE, source)
+    content = source.read_bytes()
+    whole = read._bytes_of
+
+    def replaced_once_read(path):
+        found = whole(path)
+        path.write_bytes(b"age,ill\n1,other\n2,other\n")
+        return found
+
+    monkeypatch.setattr(read, "_bytes_of", replaced_once_read)
+    release = sfumato.anonymize(source, quasi=["age"], sensitive=["ill"], k=2)
+    assert release.table.num_rows == 4
+    assert release.private["source_sha256"] == hashlib.sha256(content).hexdigest()
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.parquet", "t.arrow"])
+def test_hashes_are_of_the_files_themselves(tmp_path, name):
+    source = tmp_path / name
+    write_table(TABLE, source)
+    release = sfumato.anonymize(source, quasi=["age"], sensitive=["ill"], k=2)
+    made = release.save(tmp_path / "release")
+    data = next((tmp_path / "release").glob("data.*"))
+    audit = json.loads((tmp_path / "release/private/audit.json").read_text())
+    assert audit["source_sha256"] == hashlib.sha256(source.read_bytes()).hexdigest()
+    assert made["data_sha256"] == hashlib.sha256(data.read_bytes()).hexdigest()
