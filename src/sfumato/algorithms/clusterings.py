@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import combinations, islice, product
 
 import numpy as np
 
@@ -30,9 +30,9 @@ from sfumato.algorithms.planning import Classes
 from sfumato.data.seeds import Seed
 
 FEW = 8
-"""Up to so many free rows, all clusterings are listed before any is tried."""
+"""Up to so many free rows, clusterings are enumerated and nothing else is tried."""
 SORTED = 3_000
-"""Sets of rows of one size that are put in order before they are tried."""
+"""Clusterings that are put in order before they are tried, at most."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -65,15 +65,18 @@ class Source:
             return
         free = state.free(node)
         if len(free) <= FEW:
-            listed = list(self._enumerated(node, state, free))
-            yield from self._shuffled(listed, node) if self.random else listed
+            found = self._enumerated(node, state, free)
+            yield from self._shuffled(found, node) if self.random else found
             return
         yield from self._pooled(node, state, free)
         yield from self._enumerated(node, state, free)
 
-    def _shuffled(self, listed: list[Clustering], node: int) -> Iterator[Clustering]:
+    def _shuffled(self, found: Iterator[Clustering], node: int) -> Iterator[Clustering]:
+        """The first few in a random order, then the others as they come."""
+        listed = list(islice(found, SORTED))
         order = self.seed.child("order", node).permutation(len(listed))
-        return (listed[place] for place in order)
+        yield from (listed[place] for place in order)
+        yield from found
 
     # Many rows: groups made by another algorithm, and the best of them.
 
@@ -216,9 +219,9 @@ class Source:
             for size in range(self.sigma.k, len(free) + 1):
                 found = self._of_size(node, state, free, size, hiding=hiding)
                 if _choose(len(free), size) <= SORTED:
-                    yield from sorted(found, key=lambda color: int(color.stars.sum()))
-                else:
-                    yield from found
+                    # Few sets of rows may still be parted in millions of ways.
+                    yield from sorted(islice(found, SORTED), key=_stars)
+                yield from found
 
     def _of_size(
         self, node: int, state: State, free: Ints, size: int, *, hiding: bool
@@ -231,6 +234,7 @@ class Source:
             if int(self.sigma.full[node, list(rows)].sum()) < need:
                 continue
             for clusters in _partitions(rows, self.sigma.k):
+                self.budget.look(0)
                 kind = self._kind(clusters)
                 if kind in seen or not self._minimal(node, clusters, need):
                     continue
@@ -266,6 +270,7 @@ class Source:
             return
         ways = [self._hideable(node, plain.shown[:, c]) for c in range(plain.count)]
         for chosen in product(*ways):
+            self.budget.look(0)
             if any(chosen):
                 unseen = np.zeros((plain.count, self.points.shape[1]), dtype=np.bool_)
                 for cluster, columns in enumerate(chosen):
@@ -278,8 +283,12 @@ class Source:
         others = np.flatnonzero((shown > 0) & bounded)
         columns = {c for other in others for c in self.sigma.columns[other]}
         spare = sorted(columns - self.sigma.columns[node])
-        sizes = range(len(spare) + 1)
-        return [chosen for size in sizes for chosen in combinations(spare, size)]
+        found = []
+        for size in range(len(spare) + 1):
+            for chosen in combinations(spare, size):
+                self.budget.look(0)
+                found.append(chosen)
+        return found
 
 
 def _partitions(rows: Sequence[int], k: int) -> Iterator[list[tuple[int, ...]]]:
@@ -295,6 +304,10 @@ def _partitions(rows: Sequence[int], k: int) -> Iterator[list[tuple[int, ...]]]:
             left = [row for row in rest if row not in others]
             for more in _partitions(left, k):
                 yield [(first, *others), *more]
+
+
+def _stars(color: Clustering) -> int:
+    return int(color.stars.sum())
 
 
 def _choose(many: int, few: int) -> int:

@@ -172,8 +172,12 @@ class Budget:
 
     def spend(self, rows: int) -> None:
         """Count the rows of a candidate."""
-        self.spent += rows + LEAST
         self.tried += 1
+        self.look(rows)
+
+    def look(self, rows: int) -> None:
+        """Count rows that were looked at, whether or not a candidate came of it."""
+        self.spent += rows + LEAST
         if self.spent > self.rows:
             raise OutOfBudgetError
 

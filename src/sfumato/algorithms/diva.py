@@ -274,6 +274,7 @@ class Task:
 
     def _completed(self, state: State) -> Found | None:
         """The clusters of a coloring, and the rest grouped, if it can be."""
+        self.budget.look(self.request.rows)
         points = self.source.points
         colors = [state.colors[node] for node in sorted(state.colors)]
         clusters = [cluster for color in colors for cluster in color.clusters()]

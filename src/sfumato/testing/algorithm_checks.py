@@ -27,6 +27,7 @@ from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity
 from sfumato.testing.check import CALM, Check, must, must_be_named, nonsense, variants
 from sfumato.testing.definitions import holds_by_definition, is_defined
+from sfumato.testing.ending_checks import ending_checks
 from sfumato.testing.private_checks import private_checks
 from sfumato.testing.reference import distinct_l_of, k_of
 from sfumato.testing.strategies import PARAMETERS, instances, tables
@@ -69,6 +70,7 @@ def _about_solving(algorithm: Algorithm, variant: str) -> Iterator[Check]:
         yield Check(
             "meets every requirement or says why not", run, f"{variant} {table}"
         )
+    yield from ending_checks(algorithm, variant)
     for name, ask in _STATEMENTS.items():
         yield Check(name, partial(ask, algorithm), variant)
 

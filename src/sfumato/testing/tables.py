@@ -286,6 +286,33 @@ def looks_like_missing() -> Awkward:
     return _table("looks-like-missing", columns, {"illness": _letters(42, 3)})
 
 
+def one_row_differs() -> Awkward:
+    """All rows but one share a value, and can be parted in millions of ways."""
+    columns: Cells = {
+        "id": [f"i{number:02d}" for number in range(18)],
+        "c": ["same"] * 17 + ["other"],
+    }
+    return _table("one-row-differs", columns, {"illness": _letters(18, 3)})
+
+
+def halves_that_overlap() -> Awkward:
+    """Ten categories of two values; each value's rows are half of every other's."""
+    columns: Cells = {
+        f"c{bit}": [f"v{number * 37 >> bit & 1}" for number in range(24)]
+        for bit in range(10)
+    }
+    return _table("halves-that-overlap", columns, {"illness": _letters(24, 4)})
+
+
+def pairs_of_rows() -> Awkward:
+    """Every row has one twin: groups of three always mix."""
+    columns: Cells = {
+        "zip": [f"z{number // 2:02d}" for number in range(22)],
+        "sex": ["F"] * 11 + ["M"] * 11,
+    }
+    return _table("pairs-of-rows", columns, {"illness": _letters(22, 5)})
+
+
 def _table(
     name: str,
     quasi: Mapping[str, Sequence[Any]],
@@ -371,6 +398,9 @@ _BUILDERS: Mapping[str, Callable[[], Awkward]] = MappingProxyType(
             wide_keys,
             high_cardinality,
             looks_like_missing,
+            one_row_differs,
+            halves_that_overlap,
+            pairs_of_rows,
         )
     }
 )

@@ -140,6 +140,25 @@ def test_a_search_out_of_budget_does_not_say_that_there_is_no_answer():
         algorithm.solve(TANGLED.request())
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_parting_one_set_of_rows_in_millions_of_ways_spends_the_budget(strategy):
+    """17 of 18 rows share a value and must show it: five million ways, none good."""
+    rows = [(f"i{n:02d}", "same") for n in range(17)] + [("i17", "other")]
+    case = Case(rows, 5, [Asked({1: "same"}, 17, 18)])
+    algorithm = Diva(strategy=strategy, budget=300_000)
+    with pytest.raises(SearchError, match="Not found within the budget of 300000"):
+        algorithm.solve(case.request())
+
+
+def test_hiding_in_many_columns_spends_the_budget():
+    """Every cluster may hide any of 2^16 sets of columns."""
+    rows = [("a", *["x"] * 16)] * 9 + [("b", *["x"] * 16)]
+    bounds = [Asked({column: "x"}, 0, 1) for column in range(1, 17)]
+    case = Case(rows, 2, [Asked({0: "a"}, 9, 9), *bounds])
+    with pytest.raises(SearchError, match="within the budget of 300000"):
+        Diva(budget=300_000).solve(case.request())
+
+
 def test_rows_that_no_group_takes_are_counted():
     case = Case([("a",), ("b",), ("a",), ("a",)], 3, [Asked({0: "a"}, 2, 3)])
     assert "1 rows were left over that fit no group" in refused(case)

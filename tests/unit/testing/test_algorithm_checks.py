@@ -12,6 +12,7 @@ from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.data.grouping import Grouping
 from sfumato.data.seeds import Seed
 from sfumato.errors import InfeasibleError, RefusedError
+from sfumato.testing import ending_checks
 from sfumato.testing.check import Check
 from sfumato.testing.checks import check_algorithm
 
@@ -124,6 +125,12 @@ class RefusesEverything(OneGroup):
         raise RefusedError("This algorithm is busy.", hint="Come back later.")
 
 
+class NeverEnds(OneGroup):
+    def search(self, request):
+        while True:
+            request.progress("grouping", 0.5)
+
+
 @dataclass(frozen=True, kw_only=True)
 class TakesAnyOption(OneGroup):
     rounds: int = 3
@@ -169,3 +176,11 @@ def test_a_fault_is_found_by_the_check_that_names_it(faulty, statement):
     checks = [check for check in check_algorithm(faulty) if check.name == statement]
     assert checks
     assert not all(is_met(check) for check in checks)
+
+
+def test_a_search_that_never_ends_is_interrupted_and_fails(monkeypatch):
+    monkeypatch.setattr(ending_checks, "HANGS", 0.2)
+    statement = "a search ends within its budget: defaults many-values"
+    endless = next(c for c in check_algorithm(NeverEnds) if str(c) == statement)
+    with pytest.raises(AssertionError, match=r"no end within 0\.2 seconds"):
+        endless()
