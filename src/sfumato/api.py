@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.algorithms.base import Progress, silent
+from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
 from sfumato.errors import DataError, RefusedError, UsageError
 from sfumato.io.read import Seen, delimiter_of, read_source
@@ -219,7 +220,7 @@ def check(
         rows=source.num_rows,
         groups=proof.groups.count,
         risk=risk_of(proof, form),
-        withheld=tuple(n for n in source.column_names if n in asked.withheld()),
+        withheld=_withheld(asked, source.column_names),
     )
 
 
@@ -377,6 +378,14 @@ def _beside(data: Source, form: Form) -> dict[str, pa.Table]:
         return {}
     place = Path(data)
     return {"sensitive": read_source(place.with_name("sensitive" + place.suffix))}
+
+
+def _withheld(policy: Policy, names: Sequence[str]) -> tuple[str, ...]:
+    """Columns that a release must not have, but for those that the operator adds."""
+    roles = {name: policy.role(name) or Role.INSENSITIVE for name in names}
+    roles |= dict.fromkeys(policy.names(Role.QUASI), Role.QUASI)
+    added = policy.operator_instance().own_names(roles, lambda name: name not in names)
+    return tuple(n for n in names if n in policy.withheld() and n not in added)
 
 
 def _record(place: Path) -> pa.Table:

@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from sfumato import registry
 from sfumato.algorithms.base import Algorithm, Progress, Request, Solution, silent
+from sfumato.data.coding import infer_kind
 from sfumato.data.release import Proven
 from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
@@ -55,6 +56,7 @@ from sfumato.publish.base import (
     Form,
     Material,
     Operator,
+    refuse_name_clash,
     refuse_without_sensitive,
 )
 from sfumato.verify import Proof
@@ -94,6 +96,7 @@ def anonymize(run: Run) -> Outcome:
     """Make a release that meets the policy, or raise and leave nothing behind."""
     algorithm, operator = _algorithm(run.policy), _operator(run.policy)
     _refuse(operator, run.policy)
+    refuse_name_clash(operator, _published_roles(run), lambda name: _is_line(run, name))
     certificate = certify(run, algorithm, operator)
     with run.step("code", 0.0):
         table, kept = _loaded(run)
@@ -273,6 +276,29 @@ def _refuse(operator: Operator, policy: Policy) -> None:
             "publishes, nothing says which values belong to one person.",
             hint="Publish by 'generalize', or drop the subject column.",
         )
+
+
+def _published_roles(run: Run) -> dict[str, Role]:
+    """The columns of the source that leave under their names, with their roles."""
+    hashed = run.policy.pseudonymized()
+    roles = {name: run.policy.role(name) for name in run.source.column_names}
+    return {
+        name: role
+        for name, role in roles.items()
+        if role is not None
+        and (name in hashed or role not in (Role.IDENTIFIER, Role.SUBJECT))
+    }
+
+
+def _is_line(run: Run, name: str) -> bool:
+    """Whether a column is one of numbers or dates.
+
+    Where nothing is declared its cells decide; under a process model they may not.
+    """
+    kind = run.policy.column(name).kind
+    if kind is None and not run.policy.process_models():
+        kind, _ = infer_kind(run.source.column(name), missing=run.policy.data.missing)
+    return kind is None or kind.numeric
 
 
 def _question(

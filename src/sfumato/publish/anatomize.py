@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import ClassVar
@@ -11,7 +12,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.data.schema import Role
-from sfumato.errors import PolicyError
 from sfumato.publish.base import (
     Draft,
     Form,
@@ -64,6 +64,12 @@ class Anatomize(Operator):
     )
     form: ClassVar[Form] = Form.ANATOMIZED
 
+    def own_names(
+        self, roles: Mapping[str, Role], numeric: Callable[[str], bool]
+    ) -> list[str]:
+        counted = roles.get(COUNT) is Role.SENSITIVE
+        return [GROUP] * (GROUP in roles) + [COUNT] * counted
+
     def publish(self, material: Material) -> Draft:
         refuse_without_sensitive(self.name, material.table.schema.sensitive)
         names = _random_numbers(material)
@@ -93,7 +99,6 @@ def _people(material: Material, names: npt.NDArray[np.int64]) -> pa.Table:
     for attribute in material.table.schema:
         if attribute.role is not Role.SENSITIVE:
             columns |= exact_column(material, attribute, material.rows)
-    _refuse_taken(columns, GROUP)
     columns[GROUP] = pa.array(names[material.grouping.group_of[material.rows]])
     return pa.table(columns)
 
@@ -101,8 +106,6 @@ def _people(material: Material, names: npt.NDArray[np.int64]) -> pa.Table:
 def _values(material: Material, names: npt.NDArray[np.int64]) -> pa.Table:
     sensitive = material.table.schema.sensitive
     table = material.table.source.select(list(sensitive)).take(material.rows)
-    _refuse_taken(dict.fromkeys(sensitive), GROUP)
-    _refuse_taken(dict.fromkeys(sensitive), COUNT)
     plain = pa.table({n: _decoded(table.column(n)) for n in sensitive})
     groups = pa.array(names[material.grouping.group_of[material.rows]])
     counted = plain.add_column(0, GROUP, groups).group_by([GROUP, *sensitive])
@@ -115,11 +118,3 @@ def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_dictionary(column.type):
         return column.cast(column.type.value_type)
     return column
-
-
-def _refuse_taken(columns: dict[str, object], name: str) -> None:
-    if name in columns:
-        raise PolicyError(
-            f"The table has a column '{name}', which 'anatomize' needs for itself.",
-            hint="Rename the column in the source, or drop it.",
-        )

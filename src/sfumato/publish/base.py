@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar
@@ -18,7 +18,7 @@ from sfumato.data.grouping import Grouping
 from sfumato.data.schema import Attribute, Role
 from sfumato.data.seeds import Seed
 from sfumato.data.table import Table
-from sfumato.errors import RefusedError
+from sfumato.errors import PolicyError, RefusedError
 from sfumato.hierarchies.axis import STAR, CodedAxis
 
 Matrix = npt.NDArray[np.float64]
@@ -121,6 +121,15 @@ class Operator(ABC):
         """Whether a cell shows a value exactly where all rows of its group share it."""
         return False
 
+    def own_names(
+        self, roles: Mapping[str, Role], numeric: Callable[[str], bool]
+    ) -> list[str]:
+        """Columns among `roles` whose names this operator gives to columns of its own.
+
+        `numeric` says whether a quasi-identifier holds numbers or dates.
+        """
+        return []
+
     @abstractmethod
     def publish(self, material: Material) -> Draft:
         """Make the published table."""
@@ -178,6 +187,19 @@ def refuse_without_sensitive(operator: str, sensitive: Sequence[str]) -> None:
             "sensitive, and the table would be published as it is.",
             hint='Give role = "sensitive" to what nobody may learn, or publish by '
             "'generalize'.",
+        )
+
+
+def refuse_name_clash(
+    operator: Operator, roles: Mapping[str, Role], numeric: Callable[[str], bool]
+) -> None:
+    """Refuse published columns whose names the operator needs for its own columns."""
+    taken = operator.own_names(roles, numeric)
+    if taken:
+        raise PolicyError(
+            f"The table has a column '{taken[0]}', and '{operator.name}', as it is "
+            "set, adds a column of that name.",
+            hint="Rename the column in the source, or drop it.",
         )
 
 

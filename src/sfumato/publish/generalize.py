@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import ClassVar
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.data.schema import Kind
+from sfumato.data.schema import Kind, Role
 from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import STAR, Axis, Shape
 from sfumato.hierarchies.labels import set_label
@@ -19,6 +20,8 @@ from sfumato.publish.boxes import Extent
 
 NUMBERS = ("interval", "bounds", "mean")
 FLAT = ("set", "star")
+BOUNDS = ("_from", "_to")
+"""What the two bound columns of a quasi-identifier add to its name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +54,15 @@ class Generalize(CellOperator):
     @property
     def shows_shared(self) -> bool:
         return self.numbers == "interval"
+
+    def own_names(
+        self, roles: Mapping[str, Role], numeric: Callable[[str], bool]
+    ) -> list[str]:
+        if self.numbers != "bounds":
+            return []
+        quasi = [name for name, role in roles.items() if role is Role.QUASI]
+        ends = [(name, name + end) for name in quasi for end in BOUNDS]
+        return [end for name, end in ends if end in roles and numeric(name)]
 
     def show(self, material: Material, index: int) -> Shown:
         extent = extent_of(material, index)
@@ -142,10 +154,9 @@ def _sets(extent: Extent) -> Labels:
 
 def _bound_columns(extent: Extent) -> dict[str, pa.Array]:
     axis = extent.coded.axis
-    low, high = _bound_texts(extent)
     return {
-        f"{axis.name}_from": pa.array(low, pa.string()).dictionary_encode(),
-        f"{axis.name}_to": pa.array(high, pa.string()).dictionary_encode(),
+        axis.name + end: pa.array(texts, pa.string()).dictionary_encode()
+        for end, texts in zip(BOUNDS, _bound_texts(extent), strict=True)
     }
 
 
