@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from sfumato.data.beside import each
 from sfumato.data.rules import View
+from sfumato.data.text import as_text
 from sfumato.errors import DataError
 from sfumato.hierarchies.axis import Axis, CodedAxis
 from sfumato.hierarchies.cover import cover_matrix
@@ -291,6 +292,8 @@ def packed_key(cells: Sequence[Codes], rows: int) -> Rows:
 
 def _coded(table: pa.Table, name: str, missing: Sequence[str]) -> Cells:
     column = table.column(name).combine_chunks()
+    if pa.types.is_timestamp(column.type):
+        column = as_text(column, name=name)
     if not pa.types.is_dictionary(column.type):
         column = pc.cast(column, pa.string()).dictionary_encode()
     texts = pc.cast(column.dictionary, pa.string()).to_pylist()

@@ -113,7 +113,8 @@ class Values:
 
     def kind(self) -> tuple[Kind, str]:
         """What the values are, and why."""
-        return kind_of_type(self.arrow_type) or kind_of_texts(self.present_texts)
+        texts = self.present_texts
+        return kind_of_type(self.arrow_type, texts) or kind_of_texts(texts)
 
     def own_order(self) -> tuple[str, ...]:
         """The order that an ordered category brings along."""

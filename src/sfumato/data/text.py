@@ -14,13 +14,16 @@ from sfumato.errors import DataError
 
 Texts = Any
 """An Arrow array of strings; the library's own types differ between releases."""
+UNITS = ("s", "ms", "us", "ns")
+"""Units of points in time, the coarsest first."""
 
 
 def as_text(values: Any, *, name: str = "") -> Any:
     """Cells as a CSV file of ours shows them; null stays null.
 
     Text is untouched. A number that is not a number (NaN) counts as null: written as
-    `nan` it would come back as a word.
+    `nan` it would come back as a word. Points in time are written as far as any of
+    them goes: to the nanosecond, to the second, or, all at midnight, as dates.
     """
     kind = values.type
     if types.is_dictionary(kind):
@@ -29,10 +32,28 @@ def as_text(values: Any, *, name: str = "") -> Any:
         return values
     if types.is_floating(kind):
         values = pc.if_else(pc.is_nan(values), pa.scalar(None, kind), values)
+    if types.is_timestamp(kind):
+        values = _as_coarse_as_they_are(values)
     try:
         return pc.cast(values, pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise _shapeless(name, kind) from None
+
+
+def _as_coarse_as_they_are(moments: Any) -> Any:
+    """Points in time in the coarsest unit that holds all of them."""
+    zone = moments.type.tz
+    for unit in UNITS[: UNITS.index(moments.type.unit)]:
+        try:
+            moments = pc.cast(moments, pa.timestamp(unit, tz=zone))
+            break
+        except pa.ArrowInvalid:
+            continue
+    if zone is None and moments.type.unit == "s":
+        days = pc.cast(moments, pa.date32())
+        if pc.cast(days, moments.type).equals(moments):
+            return days
+    return moments
 
 
 def _shapeless(name: str, kind: Any) -> DataError:

@@ -5,7 +5,10 @@ Every function takes distinct texts, never rows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -18,6 +21,8 @@ from sfumato.data.schema import Kind
 from sfumato.data.text import Texts
 
 INTEGER = r"^[+-]?[0-9]{1,18}$"
+WHOLE = r"^[+-]?[0-9]{1,20}$"
+"""Every whole number of 64 bits, with a sign or without."""
 DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
 LEADING_ZERO = r"^[+-]?0[0-9]"
 DIGITS = r"^[0-9]+$"
@@ -25,7 +30,10 @@ CODE = r"^[A-Z]{1,3}[0-9][0-9A-Z]{1,8}([.\-/][0-9A-Z]{1,6})?$"
 DATE = r"^(?P<a>[0-9]{1,4})(?P<mark>[-/.])(?P<b>[0-9]{1,2})[-/.](?P<c>[0-9]{1,4})$"
 DATETIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}(:[0-9]{2}){0,2}.*)?$"
 ZONED = r"[T ][0-9:.]+(Z|[+-][0-9]{2}:?[0-9]{2})$"
-FINER = r"(\.[0-9]{6})[0-9]+"
+FINER = r"(?P<kept>\.[0-9]{6})(?P<rest>[0-9]+)"
+EXACT = 2**53
+"""Up to here every whole number is a float of its own."""
+MICRO = 10**6
 
 FEW_MARKS = 3
 """So many values that are no numbers, among numbers, look like marks."""
@@ -38,6 +46,7 @@ class Meaning:
     """The sortable meaning of each text, and the texts that have none."""
 
     keys: npt.NDArray[Any]
+    """Exact: two texts share a key only if they mean the same."""
     bad: npt.NDArray[np.bool_]
     note: str = ""
     """Why a text has no meaning, where the pattern alone does not say it."""
@@ -54,13 +63,29 @@ def meaning(kind: Kind, texts: Texts) -> Meaning:
 
 
 def numbers(kind: Kind, keys: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """The place of each meaning on its line: days for dates, seconds for datetimes."""
-    scaled = keys / 1e6 if kind is Kind.DATETIME else keys
-    return np.asarray(scaled, dtype=np.float64)
+    """The float nearest to each meaning: days for dates, seconds for datetimes."""
+    if kind is not Kind.DATETIME:
+        return np.asarray(keys, dtype=np.float64)
+    if keys.dtype != object and np.abs(keys).max(initial=0) <= EXACT:
+        return np.asarray(keys / MICRO, dtype=np.float64)
+    return np.array([float(Fraction(key) / MICRO) for key in keys.tolist()])
 
 
-def kind_of_type(kind: Any) -> tuple[Kind, str] | None:
-    """The kind that an Arrow type stands for; None for text."""
+def exact_numbers(
+    kind: Kind, texts: Sequence[str], places: npt.NDArray[np.float64]
+) -> list[Fraction]:
+    """The numbers behind texts of a numeric kind, of which `places` are the floats."""
+    if kind is Kind.DATE:
+        # Whole days, which floats hold; a text alone may not say which its month is.
+        return [Fraction(place) for place in places.tolist()]
+    if kind is Kind.DATETIME:
+        keys = meaning(kind, pa.array(texts, pa.string())).keys
+        return [Fraction(key) / MICRO for key in keys.tolist()]
+    return [Fraction(Decimal(text.strip())) for text in texts]
+
+
+def kind_of_type(kind: Any, texts: Texts) -> tuple[Kind, str] | None:
+    """The kind that an Arrow type of values with these texts is; None for text."""
     if types.is_dictionary(kind):
         return None if not kind.ordered else (Kind.ORDERED, "an ordered category")
     if types.is_integer(kind):
@@ -70,6 +95,8 @@ def kind_of_type(kind: Any) -> tuple[Kind, str] | None:
     if types.is_date(kind):
         return Kind.DATE, "dates by type"
     if types.is_timestamp(kind):
+        if len(texts) and _fits(texts, DATE):
+            return Kind.DATE, "points in time by type, every one at midnight"
         return Kind.DATETIME, "points in time by type"
     if types.is_boolean(kind):
         return Kind.CATEGORY, "true or false"
@@ -146,9 +173,13 @@ def _mismatch(texts: Texts, pattern: str) -> npt.NDArray[np.bool_]:
 
 
 def _integers(texts: Texts) -> Meaning:
-    bad = _mismatch(texts, INTEGER)
+    bad = _mismatch(texts, WHOLE)
     plain = pc.utf8_ltrim(texts, characters="+")
-    return Meaning(_cast_good(plain, bad, pa.int64()), bad)
+    try:
+        return Meaning(_cast_good(plain, bad, pa.int64()), bad)
+    except pa.ArrowInvalid:
+        whole = pc.if_else(pa.array(bad), pa.scalar("0"), plain).to_pylist()
+        return Meaning(np.array([int(text) for text in whole], dtype=object), bad)
 
 
 def _decimals(texts: Texts) -> Meaning:
@@ -160,7 +191,20 @@ def _decimals(texts: Texts) -> Meaning:
         bad = _mismatch(texts, DECIMAL)
         keys = _cast_good(texts, bad, pa.float64())
     # A number too large for a float is infinite: no interval could hold it.
-    return Meaning(keys + 0.0, bad | ~np.isfinite(keys))
+    bad = bad | ~np.isfinite(keys)
+    return Meaning(keys + 0.0 if bad.any() else _told_apart(texts, keys + 0.0), bad)
+
+
+def _told_apart(texts: Texts, keys: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+    """Floats where they tell all numbers apart, the exact numbers where they do not."""
+    if pc.count_distinct(pa.array(keys)).as_py() == len(keys):
+        return keys
+    _, place, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    shared = np.flatnonzero(counts[place] > 1)
+    exact = {Decimal(text) for text in texts.take(pa.array(shared)).to_pylist()}
+    if len(exact) == int((counts > 1).sum()):
+        return keys
+    return np.array([Decimal(text) for text in texts.to_pylist()], dtype=object)
 
 
 def _cast_good(texts: Texts, bad: npt.NDArray[np.bool_], kind: Any) -> npt.NDArray[Any]:
@@ -238,13 +282,23 @@ def _calendar(
 
 
 def _datetimes(texts: Texts) -> Meaning:
-    """Microseconds since 1970; a zone, where given, is honored, finer parts are cut."""
+    """Microseconds since 1970 and parts of them; a zone, where given, is honored."""
     bad = _mismatch(texts, DATETIME)
     if not bad.any():
         bad = np.zeros(len(bad), dtype=np.bool_)
         _mark_unreadable(texts, bad, 0)
     good = pc.if_else(pa.array(bad), pa.scalar("1970-01-01"), texts)
-    return Meaning(_microseconds(good), bad)
+    return Meaning(_with_parts(_microseconds(good), good), bad)
+
+
+def _with_parts(whole: npt.NDArray[np.int64], texts: Texts) -> npt.NDArray[Any]:
+    """Microseconds, with what a text says beyond them."""
+    rest = pc.struct_field(pc.extract_regex(texts, FINER), "rest")
+    beyond = pc.fill_null(pc.utf8_rtrim(rest, characters="0"), "")
+    if not pc.any(pc.not_equal(beyond, "")).as_py():
+        return whole
+    pairs = zip(whole.tolist(), beyond.to_pylist(), strict=True)
+    return np.array([micro + Fraction(f"0.{part}0") for micro, part in pairs], object)
 
 
 def _mark_unreadable(texts: Texts, bad: npt.NDArray[np.bool_], start: int) -> None:

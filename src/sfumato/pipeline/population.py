@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from sfumato.data.coding import code_column
 from sfumato.data.schema import Role
+from sfumato.data.text import as_text
 from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.hierarchies.build import build, refuse_reserved
@@ -58,7 +59,10 @@ def _shared_axis(
 ) -> CodedAxis:
     section = policy.column(name)
     both = pa.chunked_array(
-        [*_texts(source.column(name)).chunks, *_texts(population.column(name)).chunks]
+        [
+            *as_text(source.column(name), name=name).chunks,
+            *as_text(population.column(name), name=name).chunks,
+        ]
     )
     column = code_column(
         name,
@@ -69,7 +73,3 @@ def _shared_axis(
     )
     refuse_reserved(column)
     return build(column, section.hierarchy, base=base, weight=section.weight)
-
-
-def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return column.cast(pa.string())

@@ -14,6 +14,7 @@ import pyarrow as pa
 from sfumato.data.coding import code_column
 from sfumato.data.schema import Role
 from sfumato.data.table import Column
+from sfumato.data.text import as_text
 from sfumato.errors import DataError, RefusedError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.models.base import OutputModel
@@ -149,7 +150,7 @@ class Question:
         known = list(self.private.source_values.get(name, ()))
         if not known:
             return self._column(table, name)
-        cells = table.column(name).cast(pa.string())
+        cells = as_text(table.column(name), name=name)
         both = pa.chunked_array([*cells.chunks, pa.array(known, pa.string())])
         return self._column(pa.table({name: both}), name)
 

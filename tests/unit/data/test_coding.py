@@ -282,3 +282,47 @@ def test_codes_order_integers_as_python_does(numbers):
 @given(st.lists(st.text(max_size=5), max_size=30))
 def test_codes_and_labels_give_texts_back(cells):
     assert shown(column(*cells, kind=Kind.CATEGORY, arrow_type=pa.string())) == cells
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("1", "1.00000000000000000001"),
+        ("-1e-999", "0", "1e-999"),
+        ("99999999999999999999999", "1e23"),
+        ("2020-01-01 00:00:00.000000001", "2020-01-01 00:00:00.000000002"),
+        ("2020-01-01 00:00:00.1234567890123", "2020-01-01 00:00:00.1234567890124"),
+        ("1969-12-31 23:59:59.9999999", "1970-01-01 00:00:00"),
+        ("9999-12-31 23:59:59.999998", "9999-12-31 23:59:59.999999"),
+    ],
+)
+def test_values_that_a_float_confuses_keep_codes_of_their_own_in_order(texts):
+    coded = column(*texts[::-1])
+    assert coded.labels == texts
+    assert coded.codes.tolist() == list(range(len(texts)))[::-1]
+
+
+def test_one_number_in_several_spellings_is_one_value_also_beside_close_ones():
+    coded = column("1", "1.0", "1.00000000000000000001", "1e0")
+    assert coded.codes.tolist() == [0, 0, 1, 0]
+
+
+def test_whole_numbers_of_64_bits_are_exact():
+    values = pa.array([2**64 - 1, 2**64 - 2, 0], pa.uint64())
+    coded = code_column("x", pa.chunked_array([values]))
+    assert coded.labels == ("0", "18446744073709551614", "18446744073709551615")
+    assert coded.codes.tolist() == [2, 1, 0]
+
+
+def test_points_in_time_that_are_all_at_midnight_are_dates():
+    days = pa.array([0, 86_400 * 10**9, None], pa.timestamp("ns"))
+    coded = code_column("x", pa.chunked_array([days]))
+    assert coded.kind is Kind.DATE
+    assert coded.labels[:2] == ("1970-01-01", "1970-01-02")
+
+
+def test_points_in_time_are_written_as_far_as_one_of_them_goes():
+    moments = pa.array([0, 1_500_000_000], pa.timestamp("ns"))
+    coded = code_column("x", pa.chunked_array([moments]))
+    assert coded.kind is Kind.DATETIME
+    assert coded.labels == ("1970-01-01 00:00:00.000", "1970-01-01 00:00:01.500")
