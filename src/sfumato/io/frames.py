@@ -42,7 +42,7 @@ def like(frame: Frame, table: pa.Table) -> Frame:
 
     A column that still has the type it had in `frame` gets the frame's own type back;
     dictionaries that were none there become plain, and those that stay keep only the
-    values that occur (a polars Enum, declared as such, keeps all).
+    values that occur: those of a polars Enum are a part of its type.
     """
     if isinstance(frame, str | os.PathLike):
         return cast(Frame, _plain(table, pa.schema([])))
@@ -113,5 +113,14 @@ def _retyped(
         # A categorical type lists the values of the source, also those not released.
         return result.astype({n: t for n, t in own.items() if t.name != "category"})
     if implementation.is_polars():
-        return result.cast({name: frame.schema[name] for name in names})
+        own = {name: frame.schema[name] for name in names}
+        return result.cast({n: _as_shown(t, result[n]) for n, t in own.items()})
     return result
+
+
+def _as_shown(kind: Any, column: Any) -> Any:
+    """The type of a polars column; an Enum of the values that are shown."""
+    if type(kind).__name__ != "Enum":
+        return kind
+    shown = set(column.unique().to_list())
+    return type(kind)([value for value in kind.categories if value in shown])

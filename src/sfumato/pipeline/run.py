@@ -26,6 +26,7 @@ from sfumato.data.seeds import Seed
 from sfumato.data.table import Table
 from sfumato.errors import DataError, GuaranteeError, RefusedError
 from sfumato.hierarchies.axis import CodedAxis
+from sfumato.io.bare import bare, refuse_opaque
 from sfumato.models.base import OutputModel
 from sfumato.pipeline import manifest
 from sfumato.pipeline.certified import (
@@ -146,6 +147,7 @@ def _loaded(run: Run) -> tuple[Table, npt.NDArray[np.int64]]:
     if run.source.num_rows == 0:
         raise DataError("The table has no rows.", hint="There is nothing to publish.")
     table = coded_table(run.policy, run.source)
+    refuse_opaque(table.source)
     if run.policy.data.missing_as != "drop":
         return table, np.arange(table.rows)
     rows = rows_without_missing(table)
@@ -382,8 +384,8 @@ def _proven(
         subject = np.full(found.rows_in, -1, dtype=np.int32)
         subject[kept] = request.subject
     return Proven(
-        table=found.draft.table,
-        beside=found.draft.beside,
+        table=bare(found.draft.table),
+        beside={name: bare(table) for name, table in found.draft.beside.items()},
         notes=found.draft.notes,
         manifest=manifest.manifest(found),
         facts=manifest.facts(found),

@@ -39,7 +39,7 @@ def polars_frame():
             "text": ["007", None],
             "category": pl.Series(["u", "v"], dtype=pl.Categorical),
             "moment": [dt.datetime(2020, 1, 1)] * 2,
-            "declared": pl.Series(["a", "b"], dtype=pl.Enum(["a", "b", "c"])),
+            "declared": pl.Series(["a", "b"], dtype=pl.Enum(["b", "a"])),
         }
     )
 
@@ -89,6 +89,14 @@ def test_generalized_columns_are_plain_text(library, pandas_frame, polars_frame)
 def test_categories_that_were_not_released_are_forgotten(pandas_frame):
     back = like(pandas_frame, to_arrow(pandas_frame).slice(1))
     assert list(back["category"].cat.categories) == ["v"]
+
+
+def test_values_of_an_enum_that_were_not_released_are_forgotten():
+    declared = pl.Enum(["low", "secret", "high"])
+    frame = pl.DataFrame({"a": pl.Series(["high", "secret", "low"], dtype=declared)})
+    back = like(frame, to_arrow(frame).filter([True, False, True]))
+    assert back["a"].to_list() == ["high", "low"]
+    assert back.schema["a"] == pl.Enum(["low", "high"])
 
 
 @pytest.mark.parametrize(
