@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 unexport VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports warm bench docs clean
+.PHONY: help demo test check lint types imports warm fuzz bench docs clean
 
 help:  ## Say what there is.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -39,6 +39,12 @@ imports: $(VENV)/.tests
 
 warm: $(VENV)/.tests  ## Compile the kernels once, before tests run side by side.
 	$(BIN)/python tests/warm.py
+
+MINUTES := 30
+
+fuzz: $(VENV)/.tests  ## Try random cases for MINUTES=30; SEED= and CASE= repeat some.
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) \
+		$(if $(SEED),--seed $(SEED)) $(if $(CASE),--case $(CASE))
 
 bench: $(VENV)/.benchmarks  ## Measure time, memory and utility beside the peers.
 	$(BIN)/python -m benchmarks $(ARGS)
