@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 unexport VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports warm fuzz bench docs clean
+.PHONY: help demo test check lint types imports warm wheel fuzz bench docs clean
 
 help:  ## Say what there is.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -22,7 +22,7 @@ demo: $(VENV)/.product  ## Publish the embedded hospital table and verify it.
 	rm -rf sfumato-demo
 	$(BIN)/sfumato demo
 
-test: check warm  ## Everything that must hold.
+test: check warm wheel  ## Everything that must hold.
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: lint types imports  ## Style, types and layers.
@@ -39,6 +39,9 @@ imports: $(VENV)/.tests
 
 warm: $(VENV)/.tests  ## Compile the kernels once, before tests run side by side.
 	$(BIN)/python tests/warm.py
+
+wheel: $(VENV)/.tests  ## Try the wheel with the lowest and the newest versions allowed.
+	$(BIN)/python tools/try_wheel.py
 
 MINUTES := 30
 

@@ -24,6 +24,8 @@ PIN = re.compile(
     r'[A-Za-z0-9._-]+==[A-Za-z0-9.]+(?: ; python_version [<>]=? "3\.\d+")?'
 )
 
+RANGE = re.compile(r"[A-Za-z0-9-]+>=\d[\d.]*,<\d[\d.]*")
+
 
 def tracked() -> list[Path]:
     """Text files that git keeps, or, outside a repository, all those that matter."""
@@ -79,6 +81,18 @@ def test_the_package_imports_only_what_it_declares():
 def test_the_tests_import_only_what_they_declare():
     imported = {n for path in (ROOT / "tests").rglob("*.py") for n in imports(path)}
     assert distributions(imported) - declared("test", "check", "bench") == set()
+
+
+def test_the_package_declares_only_what_it_imports():
+    imported = {name for path in SOURCE.rglob("*.py") for name in imports(path)}
+    assert declared() - distributions(imported) == set()
+
+
+def test_every_dependency_has_a_lowest_and_a_newest_version():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    lines = [*project["dependencies"], *extras["dp"], *extras["workload"]]
+    assert [line for line in lines if not RANGE.fullmatch(line)] == []
 
 
 def declared(*extras: str) -> set[str]:

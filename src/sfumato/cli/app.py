@@ -9,16 +9,24 @@ from __future__ import annotations
 
 import errno
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
-import click
 import typer
 
 from sfumato.cli import print_version
 from sfumato.cli.anonymize import anonymize
 from sfumato.cli.check import check
 from sfumato.cli.demo import demo
-from sfumato.cli.failures import Manner, explain, interrupted, misused, unexpected
+from sfumato.cli.doctor import doctor
+from sfumato.cli.failures import (
+    USAGE,
+    Manner,
+    Misuse,
+    explain,
+    interrupted,
+    misused,
+    unexpected,
+)
 from sfumato.cli.init import init
 from sfumato.cli.listing import catalogue
 from sfumato.cli.stopping import Stop, stoppable
@@ -29,7 +37,6 @@ app = typer.Typer(
     name="sfumato",
     help="Publish personal data safely, and prove it from the published file.",
     add_completion=False,
-    no_args_is_help=True,
     # Rich would take longer to import than --help takes to answer.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -41,6 +48,7 @@ app.command()(anonymize)
 app.command()(check)
 app.command()(tune)
 app.command("list")(catalogue)
+app.command()(doctor)
 
 
 def _print_version(wanted: bool) -> None:
@@ -75,9 +83,9 @@ def _ended(words: list[str], manner: Manner, stop: Stop) -> int:
         return _invoke(words)
     except SfumatoError as fault:
         return explain(fault, manner)
-    except click.ClickException as fault:
+    except Misuse as fault:
         return misused(fault, manner)
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         return interrupted(manner)
     except BrokenPipeError:
         return _reader_gone()
@@ -90,16 +98,25 @@ def _ended(words: list[str], manner: Manner, stop: Stop) -> int:
 
 
 def _invoke(words: list[str]) -> int:
-    """Run the command as Click would, leaving every exception to `run`."""
+    """Run the command as Typer would, leaving every exception to `run`."""
     command = typer.main.get_command(app)
+    if not words:
+        return _show_help(command)
     try:
         with command.make_context("sfumato", words) as context:
             result = command.invoke(context)
             if sys.stdout is not None:
                 sys.stdout.flush()
-    except click.exceptions.Exit as done:
+    except typer.Exit as done:
         return int(done.exit_code)
     return int(result or 0)
+
+
+def _show_help(command: Any) -> int:
+    """Answer a command line without words: with the help, as an error."""
+    context = command.make_context("sfumato", [], resilient_parsing=True)
+    typer.echo(command.get_help(context), err=True)
+    return USAGE
 
 
 def _tolerate_narrow_terminals() -> None:

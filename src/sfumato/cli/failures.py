@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import click
+import typer
 
 from sfumato.errors import SfumatoError
 
@@ -21,6 +21,11 @@ USAGE = 2
 MOST_VALUES = 50
 """Values at fault that are printed before the rest is only counted."""
 DEBUG = "SFUMATO_DEBUG"
+Misuse: type[Exception] = typer.BadParameter.__mro__[2]
+"""Every command line that cannot be understood.
+
+Typer stands on Click, or from 0.26 on carries a copy of it, and exports one of its
+errors in both cases: this is what all of them are."""
 STOPPED = "Stopped. Nothing is left half-written."
 
 
@@ -44,12 +49,9 @@ def explain(fault: SfumatoError, manner: Manner) -> int:
     return _tell(kind, fault.message, fault.hint, fault.exit_code, manner, values)
 
 
-def misused(fault: click.ClickException, manner: Manner) -> int:
+def misused(fault: Any, manner: Manner) -> int:
     """Tell a command line that cannot be understood."""
     context = getattr(fault, "ctx", None)
-    if isinstance(fault, click.exceptions.NoArgsIsHelpError):
-        click.echo(fault.format_message(), err=True)
-        return USAGE
     path = context.command_path if context else "sfumato"
     hint = f"'{path} --help' shows what there is."
     return _tell("UsageError", fault.format_message(), hint, USAGE, manner)
@@ -102,17 +104,17 @@ def _tell(
 def _print_json(text: str) -> None:
     """Machines read stdout; where it takes nothing more, stderr is left."""
     try:
-        click.echo(text)
+        typer.echo(text)
     except OSError:
-        click.echo(text, err=True)
+        typer.echo(text, err=True)
 
 
 def _tell_people(message: str, hint: str | None, values: Sequence[str]) -> None:
-    click.echo(f"Error: {_harmless(message)}", err=True)
+    typer.echo(f"Error: {_harmless(message)}", err=True)
     if hint:
-        click.echo(f"Hint: {_harmless(hint)}", err=True)
+        typer.echo(f"Hint: {_harmless(hint)}", err=True)
     if values:
-        click.echo(f"Values: {_shown(values)}", err=True)
+        typer.echo(f"Values: {_shown(values)}", err=True)
 
 
 def _shown(values: Sequence[str]) -> str:

@@ -1,0 +1,194 @@
+"""`sfumato doctor`: what is installed, what the machine has, and what is missing."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+from sfumato.cli.output import print_columns, print_json
+
+CGROUP = Path("/sys/fs/cgroup")
+"""Where Linux says what a container may use."""
+GIGABYTE = 1 << 30
+
+
+class Extra(NamedTuple):
+    """A thing that some feature needs, and how to get it."""
+
+    name: str
+    feature: str
+    remedy: str
+
+
+EXTRAS = (
+    Extra("opendp", "differential privacy", "pip install 'sfumato[dp]'"),
+    Extra("sqlglot", "workloads in SQL", "pip install 'sfumato[workload]'"),
+    Extra("pandas", "pandas frames in Python", "pip install pandas"),
+    Extra("polars", "polars frames in Python", "pip install polars"),
+)
+
+
+def doctor(
+    json: Annotated[
+        bool, typer.Option("--json", help="One JSON object on stdout.")
+    ] = False,
+) -> int:
+    """Tell what is installed, what the machine has, and what is missing for what."""
+    found = examination()
+    if json:
+        print_json(found)
+    else:
+        _print(found)
+    return 0
+
+
+def examination() -> dict[str, Any]:
+    """Everything that decides what works here, and how fast."""
+    return {
+        "sfumato": version_of("sfumato"),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "dependencies": {name: version_of(name) for name in _dependencies()},
+        "extras": {thing.name: version_of(thing.name) for thing in EXTRAS},
+        "cache": _cache(),
+        "cores": cores(),
+        "memory": {"total": _memory("SC_PHYS_PAGES"), "usable": usable_memory()},
+        "java": shutil.which("java"),
+        "missing": missing(),
+    }
+
+
+def version_of(name: str) -> str | None:
+    """The version of an installed package; None where it is not installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _dependencies() -> list[str]:
+    """The packages that ours needs always."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        needed = requires("sfumato") or []
+    except PackageNotFoundError:
+        return []
+    always = [text for text in needed if "extra ==" not in text]
+    return [re.split(r"[^\w.-]", text, maxsplit=1)[0] for text in always]
+
+
+def missing() -> list[dict[str, str]]:
+    """What is not there, the feature that needs it, and the way to get it."""
+    absent = [thing for thing in EXTRAS if version_of(thing.name) is None]
+    found = [thing._asdict() for thing in absent]
+    if _cache()["directory"] is None:
+        found.append(
+            {
+                "name": "cache",
+                "feature": "starting without compiling anew in every run",
+                "remedy": "name a directory that can be written to: SFUMATO_CACHE_DIR",
+            }
+        )
+    return found
+
+
+def _cache() -> dict[str, Any]:
+    from sfumato.kernels.places import cache_place
+
+    place = cache_place()
+    directory = None if place.directory is None else str(place.directory)
+    return {"directory": directory, "reason": place.reason}
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def usable_memory() -> int | None:
+    """Bytes that are free, or fewer where a container is allowed less."""
+    free, limit = _available(), _limit()
+    known = [amount for amount in (free, limit) if amount is not None]
+    return min(known, default=None)
+
+
+def _memory(name: str) -> int | None:
+    try:
+        return os.sysconf(name) * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def _available() -> int | None:
+    """Bytes that a new program can have without swapping."""
+    try:
+        text = Path("/proc/meminfo").read_text(encoding="ascii")
+    except OSError:
+        return _memory("SC_AVPHYS_PAGES")
+    found = re.search(r"^MemAvailable:\s+(\d+) kB$", text, re.MULTILINE)
+    return int(found[1]) * 1024 if found else None
+
+
+def _limit() -> int | None:
+    """Bytes that a container may use, where it is in one."""
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):
+        try:
+            return int((CGROUP / name).read_text(encoding="ascii"))
+        except (OSError, ValueError):
+            continue
+    return None
+
+
+def _print(found: Mapping[str, Any]) -> None:
+    typer.echo(
+        f"Sfumato {found['sfumato']}, Python {found['python']}, {found['system']}"
+    )
+    typer.echo("\nInstalled:")
+    print_columns(_versions(found))
+    typer.echo("\nThis machine:")
+    print_columns(_machine(found))
+    if not found["missing"]:
+        typer.echo("\nNothing is missing.")
+        return
+    typer.echo("\nMissing:")
+    print_columns([_missing_row(each) for each in found["missing"]])
+
+
+def _versions(found: Mapping[str, Any]) -> list[tuple[str, str]]:
+    both = {**found["dependencies"], **found["extras"]}
+    return [(name, version or "not installed") for name, version in both.items()]
+
+
+def _machine(found: Mapping[str, Any]) -> list[tuple[str, str]]:
+    place = found["cache"]
+    kept = f"{place['directory'] or 'none'} ({place['reason']})"
+    memory = found["memory"]
+    java = found["java"] or "not found; nothing in this version needs it"
+    return [
+        ("cores", str(found["cores"])),
+        ("memory", f"{_size(memory['usable'])} usable of {_size(memory['total'])}"),
+        ("kernel cache", kept),
+        ("java", java),
+        ("interpreter", sys.executable),
+    ]
+
+
+def _size(amount: int | None) -> str:
+    return "unknown" if amount is None else f"{amount / GIGABYTE:.1f} GB"
+
+
+def _missing_row(each: Mapping[str, str]) -> tuple[str, str]:
+    return (each["name"], f"for {each['feature']}: {each['remedy']}")

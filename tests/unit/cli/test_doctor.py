@@ -1,0 +1,82 @@
+"""`sfumato doctor`: what it finds, and what it says is missing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sfumato.cli import doctor, main
+from sfumato.kernels.places import Place
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> dict:
+    assert main(["doctor", "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_it_tells_versions_cache_cores_memory_and_java(capsys):
+    found = told(capsys)
+    assert set(found) == {
+        "sfumato",
+        "python",
+        "system",
+        "dependencies",
+        "extras",
+        "cache",
+        "cores",
+        "memory",
+        "java",
+        "missing",
+    }
+    assert found["dependencies"]["numba"].startswith("0.")
+    assert Path(found["cache"]["directory"]).is_dir()
+    assert found["cores"] >= 1
+    assert 0 < found["memory"]["usable"] <= found["memory"]["total"]
+
+
+def test_what_is_missing_is_named_with_its_feature_and_remedy(capsys, monkeypatch):
+    known = doctor.version_of
+    monkeypatch.setattr(
+        doctor, "version_of", lambda name: None if name == "opendp" else known(name)
+    )
+    wanted = {
+        "name": "opendp",
+        "feature": "differential privacy",
+        "remedy": "pip install 'sfumato[dp]'",
+    }
+    assert wanted in told(capsys)["missing"]
+    assert main(["doctor"]) == 0
+    said = capsys.readouterr().out
+    assert "opendp  for differential privacy: pip install 'sfumato[dp]'" in said
+    assert "opendp    not installed" in said
+
+
+def test_a_machine_with_everything_misses_nothing(capsys, monkeypatch):
+    monkeypatch.setattr(doctor, "version_of", lambda _name: "1.0")
+    main(["doctor"])
+    assert "Nothing is missing." in capsys.readouterr().out
+
+
+def test_a_cache_that_is_nowhere_is_missing(capsys, monkeypatch):
+    nowhere = Place(None, "no directory can be written to")
+    monkeypatch.setattr("sfumato.kernels.places.cache_place", lambda: nowhere)
+    names = [each["name"] for each in told(capsys)["missing"]]
+    assert "cache" in names
+    main(["doctor"])
+    assert "none (no directory can be written to)" in capsys.readouterr().out
+
+
+def test_a_container_is_told_what_it_may_use(monkeypatch, tmp_path):
+    (tmp_path / "memory.max").write_text("1048576\n", encoding="ascii")
+    monkeypatch.setattr(doctor, "CGROUP", tmp_path)
+    assert doctor.usable_memory() == 1048576
+
+
+def test_a_container_without_a_limit_is_told_what_is_free(monkeypatch, tmp_path):
+    (tmp_path / "memory.max").write_text("max\n", encoding="ascii")
+    monkeypatch.setattr(doctor, "CGROUP", tmp_path)
+    found = doctor.usable_memory()
+    assert found is not None
+    assert found > 1048576
