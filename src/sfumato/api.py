@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.algorithms.base import Progress, silent
+from sfumato.data.quiet import Quiet, counted
 from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
 from sfumato.errors import DataError, RefusedError, UsageError
@@ -27,6 +28,7 @@ from sfumato.pipeline.manifest import risk as risk_of
 from sfumato.pipeline.question import SOURCE_VALUES, Private, Question
 from sfumato.policy import Policy
 from sfumato.publish.base import Form
+from sfumato.report.card import card
 from sfumato.report.html import render
 
 if TYPE_CHECKING:
@@ -39,8 +41,8 @@ Source = Any
 """A path, or a pandas, polars or Arrow frame."""
 
 
-@dataclass(frozen=True, eq=False)
-class Release:
+@dataclass(frozen=True, eq=False, repr=False)
+class Release(Quiet):
     """A proven release: its data, what was measured on it, and the way to a file."""
 
     outcome: Outcome
@@ -108,7 +110,10 @@ class Release:
         )
 
     def _repr_html_(self) -> str:
-        return render(self.manifest, self.facts)
+        return card(self.manifest)
+
+    def _told(self) -> str:
+        return self.outcome.proven._told()
 
     def _extension(self) -> str:
         asked = self.outcome.question.policy.publish.format
@@ -117,8 +122,8 @@ class Release:
         return format_of(self.origin) if _is_path(self.origin) else "csv"
 
 
-@dataclass(frozen=True)
-class CheckResult:
+@dataclass(frozen=True, repr=False)
+class CheckResult(Quiet):
     """What a check of a published table found."""
 
     verdicts: list[dict[str, Any]]
@@ -127,6 +132,13 @@ class CheckResult:
     risk: dict[str, float]
     withheld: tuple[str, ...] = ()
     """Columns that are there although the policy withholds them."""
+
+    def _told(self) -> str:
+        held = sum(verdict["holds"] for verdict in self.verdicts)
+        return (
+            f"{counted(self.rows, 'row')} in {counted(self.groups, 'group')}; "
+            f"{held} of {counted(len(self.verdicts), 'requirement')} met"
+        )
 
     @property
     def holds(self) -> bool:

@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.data.quiet import Quiet, counted
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Proven:
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Proven(Quiet):
     """A published table that passed verification, and everything known about it."""
 
     table: pa.Table
@@ -35,3 +37,11 @@ class Proven:
     source_values: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Private: counts of the source that requirements compare with."""
     alternatives: tuple[Mapping[str, Any], ...] = field(default=())
+
+    def _told(self) -> str:
+        rows, groups = self.manifest["rows_out"], self.manifest["groups"]
+        held = [each["holds"] for each in self.manifest["requirements"]]
+        return (
+            f"{counted(rows, 'row')} in {counted(groups, 'group')}; "
+            f"{sum(held)} of {counted(len(held), 'requirement')} met"
+        )

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.quiet import Quiet
 from sfumato.errors import UsageError
 
 SEED_BYTES = 16
 
 
-@dataclass(frozen=True)
-class Seed:
+@dataclass(frozen=True, repr=False)
+class Seed(Quiet):
     """A secret and the path of names that leads from it to one stream of draws."""
 
     secret: bytes

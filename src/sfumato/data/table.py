@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.data.quiet import Quiet, counted
 from sfumato.data.schema import Kind, Schema
 
 Codes = npt.NDArray[np.int32]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Column:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Column(Quiet):
     """A coded column: each cell is an index into its distinct values.
 
     Values are sorted by what they mean: numbers by size, dates by time, ordered
@@ -35,13 +36,16 @@ class Column:
     missing: int = -1
     """The code of the missing value, or -1. Several marks share one code."""
 
+    def _told(self) -> str:
+        return f"{counted(len(self.codes), 'row')}, {counted(self.size, 'value')}"
+
     @property
     def size(self) -> int:
         return len(self.labels)
 
 
-@dataclass(frozen=True, eq=False)
-class Table:
+@dataclass(frozen=True, eq=False, repr=False)
+class Table(Quiet):
     """The source as it came, and the columns that matter to privacy in coded form."""
 
     schema: Schema
@@ -49,6 +53,11 @@ class Table:
     """Every column as it was read, unchanged (text columns may be dictionaries)."""
     columns: Mapping[str, Column]
     """Coded quasi-identifiers, sensitive, subject and weight columns."""
+
+    def _told(self) -> str:
+        return (
+            f"{counted(self.rows, 'row')}, {counted(len(self.columns), 'coded column')}"
+        )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.data.coding import code_column
+from sfumato.data.quiet import Quiet, counted
 from sfumato.data.schema import Role
 from sfumato.data.table import Column
 from sfumato.data.text import as_text
@@ -38,8 +39,8 @@ SOURCE_VALUES = b"sfumato.source_values"
 """Where the private record keeps the counts of the source."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Private:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Private(Quiet):
     """What cells cannot show and the private record can, in publishing order."""
 
     subject: npt.NDArray[np.int32] | None = None
@@ -48,8 +49,8 @@ class Private:
     """How often each value of each sensitive column occurs in the source."""
 
 
-@dataclass(frozen=True, eq=False)
-class Question:
+@dataclass(frozen=True, eq=False, repr=False)
+class Question(Quiet):
     """A policy's roles, missing marks and requirements, asked of any table."""
 
     policy: Policy
@@ -59,6 +60,9 @@ class Question:
     form: Form = Form.CELLS
     every_column: bool = False
     """Whether all columns are cells, as in releases whose guarantee covers them all."""
+
+    def _told(self) -> str:
+        return counted(len(self.models), "requirement")
 
     def ask(
         self, table: pa.Table, beside: Mapping[str, pa.Table] = MappingProxyType({})

@@ -20,6 +20,7 @@ import pyarrow as pa
 from sfumato import registry
 from sfumato.algorithms.base import Algorithm, Progress, Request, Solution, silent
 from sfumato.data.coding import infer_kind
+from sfumato.data.quiet import Quiet
 from sfumato.data.release import Proven
 from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
@@ -63,8 +64,8 @@ from sfumato.publish.base import (
 from sfumato.verify import Proof
 
 
-@dataclass(eq=False, kw_only=True)
-class Run:
+@dataclass(eq=False, repr=False, kw_only=True)
+class Run(Quiet):
     """One anonymization: what is asked, and the clock of its steps."""
 
     policy: Policy
@@ -85,12 +86,15 @@ class Run:
         self.seconds[name] = round(perf_counter() - started, 4)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Outcome:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Outcome(Quiet):
     """A proven release and the question that its written file must answer again."""
 
     proven: Proven
     question: Question
+
+    def _told(self) -> str:
+        return self.proven._told()
 
 
 def anonymize(run: Run) -> Outcome:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.algorithms.base import Algorithm, Progress, silent
+from sfumato.data.quiet import Quiet, counted
 from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
 from sfumato.errors import InfeasibleError, PolicyError, RefusedError, SearchError
@@ -31,8 +32,8 @@ SWAP_DRAWS = 5
 """Draws over which the error of a swapped table is averaged."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Tuning:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Tuning(Quiet):
     """What is to be tuned, and how long."""
 
     policy: Policy
@@ -51,8 +52,8 @@ class Tuning:
     progress: Progress = silent
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Tuned:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Tuned(Quiet):
     """The policy with the lowest training error, and what it is worth elsewhere."""
 
     policy: Policy
@@ -73,6 +74,10 @@ class Tuned:
     held_out_ratio: Estimate
     """Held-out error in percent of what it was; above the training ratio by as much
     as the search over-fitted."""
+
+    def _told(self) -> str:
+        verdict = "better" if self.better else "not better"
+        return f"{verdict} after {counted(len(self.trials), 'trial')}"
 
     @property
     def better(self) -> bool:

@@ -13,6 +13,7 @@ import tomli_w
 from pydantic import ConfigDict, Field, PrivateAttr, ValidationError
 
 from sfumato import registry
+from sfumato.data.quiet import counted
 from sfumato.data.schema import Role
 from sfumato.errors import PolicyError
 from sfumato.models.base import Model, OutputModel, ProcessModel
@@ -62,6 +63,10 @@ class Policy(Section):
     report: Report = Report()
 
     _origin: Origin = PrivateAttr(default_factory=Origin)
+
+    def _told(self) -> str:
+        columns = counted(len(self.columns), "column")
+        return f"{columns}, {counted(len(self.require), 'requirement')}"
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:

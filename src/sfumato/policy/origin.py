@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sfumato.data.quiet import Quiet
 from sfumato.errors import PolicyError
 
 Key = tuple[str | int, ...]
@@ -20,8 +21,8 @@ _SETTING = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Origin:
+@dataclass(frozen=True, repr=False)
+class Origin(Quiet):
     """The text of a policy. All origins are equal: policies are compared by content."""
 
     name: str = field(default="the policy", compare=False)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
+from sfumato.data.quiet import Quiet
 from sfumato.data.schema import Kind, Role
 from sfumato.hierarchies.build import OPTIONS
 
@@ -56,7 +57,7 @@ Domain = (
 )
 
 
-class Section(BaseModel):
+class Section(Quiet, BaseModel):
     """A table of the document: unknown keys are errors, values are not guessed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -101,7 +102,7 @@ class ColumnSection(Section):
     """Leave the column out of the release."""
 
 
-class Named(BaseModel):
+class Named(Quiet, BaseModel):
     """A table that names a thing of the catalogue; its other keys are settings."""
 
     model_config = ConfigDict(frozen=True, extra="allow", strict=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Sized
 from typing import Any
 
+from sfumato.data.quiet import counted as counted
+
 UNSAID: Mapping[str, object] = {
     "level": 0,
     "others_known": False,
@@ -22,11 +24,6 @@ def amount(value: object) -> str:
     if abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.4g}"
-
-
-def counted(count: int, thing: str) -> str:
-    """So many things: `1 row`, `2,000 rows`."""
-    return f"{amount(count)} {thing if count == 1 else thing + 's'}"
 
 
 def percent(value: object) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.quiet import Quiet
 from sfumato.errors import UsageError
 from sfumato.hierarchies.axis import Axis
 from sfumato.workload.answers import Asked, blocks
@@ -36,8 +37,8 @@ class Estimate:
         return {"value": self.value, "low": self.low, "high": self.high}
 
 
-@dataclass(frozen=True, eq=False)
-class WorkloadError:
+@dataclass(frozen=True, eq=False, repr=False)
+class WorkloadError(Quiet):
     """The error of each query, and figures over all of them.
 
     Intervals are percentile bootstrap intervals at 95 % over queries. They say how far
@@ -54,6 +55,9 @@ class WorkloadError:
     """Per query Σ |x − y| over its cells."""
     resamples: int = RESAMPLES
     seed: int = 0
+
+    def _told(self) -> str:
+        return f"{len(self.actual):,} queries, {self.empty:,} of them empty"
 
     @property
     def relative(self) -> Floats:

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from sfumato.data.quiet import Quiet
 from sfumato.errors import UsageError
 
 Sign = Literal[">", ">=", "<", "<="]
@@ -17,16 +18,16 @@ Share = int | float
 a float, a number of values where it is whole."""
 
 
-@dataclass(frozen=True)
-class Bound:
+@dataclass(frozen=True, repr=False)
+class Bound(Quiet):
     """One end of a range."""
 
     sign: Sign
     value: str | float
 
 
-@dataclass(frozen=True, kw_only=True)
-class Condition:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Condition(Quiet):
     """What a row must show in one column: a listed value, within every bound."""
 
     column: str
@@ -42,8 +43,8 @@ class Condition:
         return replace(self, values=values, bounds=self.bounds + other.bounds)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Query:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Query(Quiet):
     """The number of rows that meet all conditions, in total or per value."""
 
     where: tuple[Condition, ...] = ()
@@ -72,8 +73,8 @@ class Query:
         return next(each for each in self.where if each.column == column)
 
 
-@dataclass(frozen=True, kw_only=True)
-class RandomQueries:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RandomQueries(Quiet):
     """Queries to be drawn from the values of a table."""
 
     count: int
@@ -92,12 +93,16 @@ class RandomQueries:
             _refuse_share(column, share)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Workload:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Workload(Quiet):
     """Queries, written out or to be drawn."""
 
     queries: tuple[Query, ...] = ()
     random: tuple[RandomQueries, ...] = ()
+
+    def _told(self) -> str:
+        drawn = sum(part.count for part in self.random)
+        return f"{len(self.queries):,} queries written out, {drawn:,} to be drawn"
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -112,8 +117,8 @@ class Workload:
         return len(self.queries) + sum(part.count for part in self.random)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Split:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Split(Quiet):
     """The two parts of a workload: one to fit, one to judge by."""
 
     train: tuple[Query, ...]

@@ -104,6 +104,7 @@ def handed_out(release) -> dict[str, bytes]:
         "manifest": json.dumps(release.manifest, default=str).encode(),
         "facts": json.dumps(release.facts, default=str).encode(),
         "alternatives": repr(release.alternatives).encode(),
+        "printed": f"{release!r} {release._repr_html_()}".encode(),
         "page": render(release.manifest, release.facts).encode(),
     }
 
