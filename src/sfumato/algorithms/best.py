@@ -14,11 +14,18 @@ from sfumato.algorithms.compiled import least_rows
 from sfumato.algorithms.harvest import NODES, levels_of
 from sfumato.algorithms.mondrian import Mondrian
 from sfumato.algorithms.others import find
+from sfumato.algorithms.people import People
 from sfumato.algorithms.perfect import lower_bound
 from sfumato.algorithms.refine import OUTSIDE, looks_at_table, loss_of, meets
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import RuleKind
-from sfumato.errors import PolicyError, RefusedError
+from sfumato.errors import (
+    InfeasibleError,
+    PolicyError,
+    RefusedError,
+    SearchError,
+    SfumatoError,
+)
 from sfumato.hierarchies.axis import Shape
 from sfumato.models.groups import packed
 from sfumato.models.k_anonymity import KAnonymity
@@ -33,6 +40,8 @@ WIDE_TUPLES = 80_000
 seconds. Beyond, groups grow within parts of the table."""
 PART = 12_000
 """The least rows of such a part."""
+FEW_CHECKS = {"node_limit": 10_000, "max_checks": 10_000}
+"""How far a search of the lattice goes that is tried beside others."""
 SHORT = 5.0
 """With less time than this, only the fastest start is made."""
 
@@ -46,7 +55,8 @@ class Best(Algorithm):
     Method: cut the table by gain (`mondrian`); where columns have hierarchies or
         requirements look at sensitive values, release boxes along the lattice
         (`harvest`); where there are none, or the lattice is too large, and groups are
-        small, grow groups row by row (`k-member`, in parts of a large table). Take
+        small, grow groups row by row (`k-member`, in parts of a large table); where
+        everybody of a population must match a group, search it (`optimal`). Take
         what loses least and refine it. The report says what was chosen and why and,
         where all columns have hierarchies, how far the result is from a lower bound.
     Cost: seconds for tens of thousands of rows, about a minute for a million; more or
@@ -110,12 +120,17 @@ class Trial:
     request: Request
     found: dict[str, tuple[float, Solution]] = field(default_factory=dict)
     sentences: list[str] = field(default_factory=list)
+    failures: list[SfumatoError] = field(default_factory=list)
+    """Why algorithms found nothing."""
 
     def run(self, name: str, reason: str, options: dict[str, Any]) -> None:
         """Try one, if it is there and does not refuse."""
         try:
             solution = searched(self.request, find(self.request, name)(**options))
         except (PolicyError, RefusedError):
+            return
+        except (InfeasibleError, SearchError) as fault:
+            self.failures.append(fault)
             return
         if looks_at_table(self.request) and not meets(self.request, solution.grouping):
             return
@@ -130,6 +145,8 @@ class Trial:
 
     def choose(self) -> tuple[Solution, float]:
         """What loses least."""
+        if not self.found and self.failures:
+            raise self.failures[0]
         if not self.found:
             raise RefusedError(
                 "No algorithm that 'best' knows of can serve these requirements.",
@@ -150,6 +167,10 @@ def plan(
         ("mondrian", "The table was cut where that lowers the loss most", {})
     ]
     if any(rule.kind in OUTSIDE for rule in rules):
+        people = People.of(request)
+        if people is not None and people.everybody:
+            reason = "Everybody of the population must match a group"
+            rows.append(("optimal", reason, FEW_CHECKS))
         return rows
     trees = sum(coded.axis.shape is Shape.TREE for coded in request.quasi)
     judged = any(rule.kind is not RuleKind.SIZE for rule in rules)

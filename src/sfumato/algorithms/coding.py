@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from sfumato.algorithms.base import Request
 from sfumato.algorithms.compiled import Compiled, compile_rules
+from sfumato.algorithms.people import READING, People, known_people
 from sfumato.data.rules import Distance, Rule, RuleKind, View
 from sfumato.hierarchies.axis import Axis
 from sfumato.hierarchies.rollup import ground_distance, roll_up
@@ -66,17 +67,22 @@ class Coding:
 
     request: Request
     compiled: Compiled
+    """All rules, but for those on a population that must be counted by texts."""
     rules: Rules
+    people: People | None = None
+    """The population, where a rule counts it."""
 
     @classmethod
     def of(cls, request: Request, *, removable: int | None = None) -> Coding:
         """Compile the rules; `removable` rows (the request's) may be suppressed."""
-        compiled = compile_rules(request)
+        people = People.of(request)
+        compiled = compile_rules(request, _by_codes(request, people))
         spare = request.removable if removable is None else removable
         return cls(
             request=request,
             compiled=compiled,
             rules=sorted_rules(request, compiled, spare),
+            people=people,
         )
 
     def tuples(self, rows: Rows | None = None) -> tuple[Chunks, Layout, Runs]:
@@ -84,7 +90,7 @@ class Coding:
         chosen = slice(None) if rows is None else rows
         codes = [coded.codes[chosen] for coded in self.request.quasi]
         count = len(codes[0])
-        people = _population(self.request)
+        people = known_people(self.request)
         if people is not None:
             codes = [np.append(c, p) for c, p in zip(codes, people, strict=True)]
         chunks, layout = build_chunks(
@@ -115,25 +121,18 @@ class Coding:
         return value_shares(axis, values, subject, missing_any=request.missing_any)
 
 
+def _by_codes(request: Request, people: People | None) -> list[Rule]:
+    """The rules that kernels can judge by counting codes."""
+    untidy = people is not None and not people.tidy
+    return [r for r in request.rules() if not (untidy and r.kind in READING)]
+
+
 def normalized(axis: Axis, counts: Floats, request: Request) -> Floats:
     """Counts of values as shares, without the missing one where it may be any."""
     shares = counts.astype(np.float64)
     if request.missing_any and axis.missing >= 0:
         shares[axis.missing] = 0.0
     return np.asarray(shares / max(shares.sum(), 1.0))
-
-
-def _population(request: Request) -> list[Codes] | None:
-    """The people all of whose values occur in the table.
-
-    Others match no published cell but `*`; leaving them out counts too few people.
-    """
-    if request.population is None:
-        return None
-    known = np.ones(len(request.population[0]), dtype=np.bool_)
-    for coded, codes in zip(request.quasi, request.population, strict=True):
-        known &= (codes >= 0) & (codes < coded.axis.size)
-    return [codes[known] for codes in request.population]
 
 
 def build_runs(

@@ -110,7 +110,7 @@ def minimal_nodes(
 
 def _qualifies(lattice: Lattice, number: int) -> bool:
     """Whether a node within the limit by the kernel's rules is so by those asked for."""
-    if not lattice.rules.drifting:
+    if not lattice.judged_again:
         return True
     figures = lattice.figures(lattice.node(number))
     return figures.suppressed <= lattice.request.removable and figures.groups > 0

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from sfumato.algorithms.base import Request
 from sfumato.algorithms.coding import Coding, Rules, least_published, normalized
 from sfumato.algorithms.losses import SEPARABLE, CellLosses, cell_losses
+from sfumato.algorithms.people import People, persons
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import SUBJECT, View
 from sfumato.errors import InfeasibleError, RefusedError
@@ -94,6 +95,12 @@ class Lattice:
         return self.coding.request
 
     @property
+    def judged_again(self) -> bool:
+        """Whether kernels judge by weaker rules than those asked for."""
+        people = self.coding.people
+        return self.rules.drifting or (people is not None and people.by_text)
+
+    @property
     def rules(self) -> Rules:
         return self.coding.rules
 
@@ -164,12 +171,23 @@ class Lattice:
             goal=goal,
             rows=self.rows,
             minimum=self.rules.minimum,
-            limit=limit,
+            limit=min(limit, self._droppable),
             heights=self.heights,
             strides=self.strides,
             bounded=goal == kernel.DISCERNIBILITY or (weighed and self.losses.bounded),
-            drifting=self.rules.drifting,
+            drifting=self.judged_again,
         )
+
+    @property
+    def _droppable(self) -> int:
+        """How many rows can be left out so that everybody still matches a group.
+
+        Where no two nodes overlap, those that nobody of the population is like.
+        """
+        people = self.coding.people
+        if people is None or not (people.everybody and people.tidy):
+            return self.rows
+        return int(self.chunks.counts[self.chunks.population == 0].sum())
 
     def figures(self, node: Sequence[int], *, enough: float = math.inf) -> Figures:
         """Judge one node; figures may be too low once the loss is above `enough`."""
@@ -210,6 +228,14 @@ class Lattice:
         self, node: Sequence[int], *, enough: float = math.inf
     ) -> Ints:
         """A number for the group of each tuple, −1 where it is suppressed."""
+        people = self.coding.people
+        group_of = self._judged(node, enough)
+        if people is None or not people.by_text:
+            return group_of
+        return self._matched(people, node, group_of)
+
+    def _judged(self, node: Sequence[int], enough: float) -> Ints:
+        """The groups that the rules on codes allow."""
         levels = np.array(node, dtype=np.int64)
         if self.rules.drifting:
             base = sum(
@@ -221,6 +247,31 @@ class Lattice:
         chunks, work, judging = self.ground
         judge(chunks, nothing, levels, minimum, self.rows, work, judging)
         return groups_kept(work, minimum, judging)
+
+    def _matched(self, people: People, node: Sequence[int], group_of: Ints) -> Ints:
+        """The groups that match as many people as asked; none, if somebody is out."""
+        if people.tidy:
+            outside = int(self.chunks.population[group_of < 0].sum())
+        else:
+            group_of, outside = self._matched_by_text(people, node, group_of)
+        missed = people.everybody and outside
+        return np.full_like(group_of, -1) if missed else group_of
+
+    def _matched_by_text(
+        self, people: People, node: Sequence[int], group_of: Ints
+    ) -> tuple[Ints, int]:
+        """The groups that match enough people by their texts, and who matches none."""
+        rows = np.full(self.request.rows, -1, dtype=np.int64)
+        rows[self.chosen] = group_of[self.tuples]
+        found, of_row = np.unique(rows[rows >= 0], return_inverse=True)
+        groups = np.full(self.request.rows, -1, dtype=np.int32)
+        groups[rows >= 0] = of_row
+        levels = np.tile(np.array(node, dtype=np.int16), (len(found), 1))
+        covers, cells = people.shown(Grouping(groups, len(found), levels))
+        inside, _ = people.matching(covers, cells)
+        good = people.allowed(persons(self.request, groups, len(found)), inside)
+        _, outside = people.matching(covers, cells[good])
+        return np.where(np.isin(group_of, found[good]), group_of, -1), outside
 
     def _settled_groups(self, levels: Ints, enough: float = math.inf) -> Ints:
         """Groups where what they are compared with depends on which are kept.

@@ -15,6 +15,12 @@ import numpy.typing as npt
 from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.compiled import Compiled, compile_rules, least_rows
 from sfumato.algorithms.likeness import likeness_ranks
+from sfumato.algorithms.people import (
+    People,
+    joined,
+    known_people,
+    require_everybody,
+)
 from sfumato.algorithms.pieces import Clock, Range, work_through
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.data.rules import RuleKind
@@ -106,6 +112,8 @@ class Mondrian(Algorithm):
             grouping = group_rows(request, task, bounds, removed)
         if len(removed) and not still_met(request, task, grouping):
             grouping = group_rows(request, task, bounds, removed[:0])
+        if task.people is not None and task.people.by_text:
+            grouping = joined(request, task.people, task.compiled, grouping)
         return Solution(
             grouping=grouping,
             facts={
@@ -134,6 +142,8 @@ class Task:
     records: Records
     rows: Collapsed
     threads: int
+    people: People | None = None
+    """The population, where a rule counts it."""
     desks: list[tuple[Desk, Judge | None]] = field(default_factory=list)
     """Desks that no thread is using."""
 
@@ -196,6 +206,7 @@ def prepare(options: Mondrian, request: Request) -> Task:
         records=make_records(words, weights),
         rows=rows,
         threads=max(1, request.threads) if large else 1,
+        people=People.of(request),
     )
 
 
@@ -203,11 +214,8 @@ def add_population(
     request: Request, fields: Fields, words: Ints, weights: Ints
 ) -> tuple[Ints, Ints]:
     """The table's records and, behind them, those of the population."""
-    assert request.population is not None
-    known = np.ones(len(request.population[0]), dtype=bool)
-    for coded, codes in zip(request.quasi, request.population, strict=True):
-        known &= (codes >= 0) & (codes < coded.axis.size)
-    columns = [codes[known] for codes in request.population]
+    columns = known_people(request)
+    assert columns is not None
     people = collapse(columns, fields, merge=True)
     return (
         np.concatenate([words, people.words], axis=1),
@@ -242,6 +250,8 @@ def refuse_infeasible(request: Request, task: Task) -> None:
             f"The {request.rows} rows of the table, as one group, do not meet {models}.",
             hint="Lower the parameter that even the whole table does not meet.",
         )
+    if task.people is not None:
+        require_everybody(request, task.people)
 
 
 def cut_into_groups(
@@ -266,7 +276,9 @@ def cut_into_groups(
 
 def remove_outliers(request: Request, task: Task, bounds: Ints, clock: Clock) -> Ints:
     """The numbers of the records that are left out."""
-    if request.removable < 1:
+    # Whoever is like a row that is left out would match no group.
+    covered = task.people is not None and task.people.everybody
+    if request.removable < 1 or covered:
         return np.empty(0, dtype=np.int64)
     total = task.records.planes.shape[1]
     step_of = np.full(total, -1, dtype=np.int32)

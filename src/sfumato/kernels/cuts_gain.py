@@ -18,11 +18,11 @@ from sfumato.kernels.borrowing import borrow
 from sfumato.kernels.boxes import FREE, TREE, AxisTables
 from sfumato.kernels.compiling import inner
 from sfumato.kernels.judging import (
-    both_ok,
     clear_left,
     fill_left,
     label_views,
     samples_end,
+    sides_ok,
 )
 from sfumato.kernels.population import people_beside
 from sfumato.kernels.records import STACK, Records, push_parts, split
@@ -341,7 +341,7 @@ def trial_ok(
         last = desk.wide[STARTS, run + 1]
         mark(desk.runs, end - low, first, last, desk.flags, SIDE)
     left = desk.wide[RUN_WEIGHT if kind == AROUND else HEAD_WEIGHT, run]
-    return both_ok(ground, planes, low, end, high, left, n, desk.flags, judge)
+    return sides_ok(ground, planes, low, end, high, left, n, desk.flags, judge)
 
 
 @inner

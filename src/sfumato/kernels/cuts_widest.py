@@ -15,7 +15,7 @@ import numpy as np
 from sfumato.kernels.borrowing import borrow
 from sfumato.kernels.boxes import FLAT, FREE, TREE, AxisTables
 from sfumato.kernels.compiling import inner
-from sfumato.kernels.judging import both_ok, label_views, left_by_side, samples_end
+from sfumato.kernels.judging import label_views, left_by_side, samples_end, sides_ok
 from sfumato.kernels.records import STACK, TAG, Records, push_parts, split
 from sfumato.kernels.sorting import LOWER, POSITION, sort_keys
 from sfumato.kernels.space import (
@@ -172,7 +172,7 @@ def cut_axis(
         if judge is None:
             return True
         left_by_side(judge, planes, low, end, desk.flags)
-        if both_ok(ground, planes, low, end, high, left, n, desk.flags, judge):
+        if sides_ok(ground, planes, low, end, high, left, n, desk.flags, judge):
             return True
     return False
 

@@ -12,7 +12,7 @@ import numba
 from sfumato.kernels.compiling import inner
 from sfumato.kernels.population import people_beside
 from sfumato.kernels.records import NUMBER, TAG
-from sfumato.kernels.rules import group_ok
+from sfumato.kernels.rules import asks_for_everybody, group_ok
 from sfumato.kernels.sorting import LOWER, POSITION, sort_keys
 from sfumato.kernels.space import (
     KEYS,
@@ -143,6 +143,28 @@ def both_ok(
     if not group_ok(left, people, judge.codes, judge.left, judge.lengths, judge.rules):
         return False
     return rest_ok(ground, planes, low, end, high, n - left, flags, judge)
+
+
+@inner
+def sides_ok(
+    ground: Ground,
+    planes: Ints,
+    low: int,
+    end: int,
+    high: int,
+    left: int,
+    n: int,
+    flags: Flags,
+    judge: Judge,
+) -> bool:
+    """Whether a group may be cut so: both sides are allowed and nobody falls out."""
+    if not both_ok(ground, planes, low, end, high, left, n, flags, judge):
+        return False
+    if high == end or not asks_for_everybody(judge.rules):
+        return True
+    people = people_beside(ground, planes, low, end, high, 1, flags, judge)
+    people += people_beside(ground, planes, low, end, high, 0, flags, judge)
+    return people == weight_of(planes, end, high)
 
 
 @inner

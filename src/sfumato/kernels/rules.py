@@ -50,6 +50,15 @@ def group_ok(
 
 
 @inner_numpy
+def asks_for_everybody(table: RuleTable) -> bool:
+    """Whether a rule asks that everybody of the population matches some group."""
+    for line in range(len(table.kinds)):
+        if table.kinds[line] == PRESENCE and table.parameters[line, 0] > TOLERANCE:
+            return True
+    return False
+
+
+@inner_numpy
 def _presence_ok(size: int, population: int, line: int, table: RuleTable) -> bool:
     """Whether the share of the matching people who are in the table is in bounds."""
     if population <= 0:

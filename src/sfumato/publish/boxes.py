@@ -29,6 +29,18 @@ class Extent:
     hidden: npt.NDArray[np.bool_] | None = None
     """Groups that do not show their value although all their rows share it."""
 
+    @classmethod
+    def of(cls, coded: CodedAxis, grouping: Grouping, index: int) -> Extent:
+        """What the groups cover on quasi-identifier `index`."""
+        levels, nodes, hidden = grouping.levels, grouping.nodes, grouping.hidden
+        return cls(
+            coded,
+            grouping,
+            None if levels is None else levels[:, index],
+            None if nodes is None else nodes[:, index],
+            None if hidden is None else hidden[:, index],
+        )
+
     @cached_property
     def bounds(self) -> tuple[Ints, Ints]:
         """Lowest and highest code of each group."""

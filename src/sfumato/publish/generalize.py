@@ -79,12 +79,13 @@ class Generalize(CellOperator):
             return _bound_columns(extent)
         if axis.kind.numeric and self.numbers == "mean":
             return {axis.name: _means(extent)}
-        return {axis.name: self._labels(extent).array()}
+        return {axis.name: self.labels(extent).array()}
 
-    def _labels(self, extent: Extent) -> Labels:
+    def labels(self, extent: Extent) -> Labels:
+        """The texts of groups where they are not shown as numbers."""
         axis = extent.coded.axis
         if extent.by_node:
-            return Labels(_texts(axis, axis.node_labels), extent.nodes)
+            return Labels(texts_of(axis, axis.node_labels), extent.nodes)
         if self.flat == "star" and axis.shape is Shape.FLAT:
             return starred(extent)
         shown = _intervals(extent) if axis.shape is Shape.FREE else _sets(extent)
@@ -93,18 +94,7 @@ class Generalize(CellOperator):
 
 def extent_of(material: Material, index: int) -> Extent:
     """What each group covers on quasi-identifier `index`."""
-    levels = material.grouping.levels
-    level = None if levels is None else levels[:, index]
-    nodes = material.grouping.nodes
-    chosen = None if nodes is None else nodes[:, index]
-    hidden = material.grouping.hidden
-    return Extent(
-        material.quasi[index],
-        material.grouping,
-        level,
-        chosen,
-        None if hidden is None else hidden[:, index],
-    )
+    return Extent.of(material.quasi[index], material.grouping, index)
 
 
 def starred(extent: Extent) -> Labels:
@@ -112,10 +102,10 @@ def starred(extent: Extent) -> Labels:
     axis = extent.coded.axis
     low, _ = extent.bounds
     index = np.where(extent.single, low, axis.size).astype(np.int32)
-    return Labels([*_texts(axis, axis.labels), STAR], index)
+    return Labels([*texts_of(axis, axis.labels), STAR], index)
 
 
-def _texts(axis: Axis, labels: tuple[str, ...]) -> list[str | None]:
+def texts_of(axis: Axis, labels: tuple[str, ...]) -> list[str | None]:
     """The texts of leaves or nodes; an empty missing mark is a missing cell."""
     unmarked = axis.missing >= 0 and axis.labels[axis.missing] == ""
     return [None if unmarked and label == "" else label for label in labels]
@@ -142,7 +132,7 @@ def _interval(axis: Axis, low: int, high: int) -> str | None:
 def _sets(extent: Extent) -> Labels:
     axis = extent.coded.axis
     index, sets = extent.sets
-    single = _texts(axis, axis.labels)
+    single = texts_of(axis, axis.labels)
     texts = [
         single[codes[0]]
         if len(codes) == 1
