@@ -38,13 +38,34 @@ def code_column(
     infinite number is an error: no interval could hold it. Without `kind` the values
     decide.
     """
+    return _coded(Values.of(name, values, missing), kind, order)
+
+
+def code_alike(
+    name: str,
+    values: pa.ChunkedArray,
+    *,
+    kind: Kind | None = None,
+    missing: Sequence[str] = (),
+    order: Sequence[str] | None = None,
+) -> tuple[Column, pa.ChunkedArray]:
+    """Code a column; also its cells, those of one code alike, in their own type.
+
+    `0.0` and `-0.0`, moments a nanosecond apart and decimals that one float stands for
+    have one code, and whoever is shown exactly must not stand out among them.
+    """
     found = Values.of(name, values, missing)
+    column = _coded(found, kind, order)
+    return column, found.alike(column, values)
+
+
+def _coded(found: Values, kind: Kind | None, order: Sequence[str] | None) -> Column:
     kind = kind or found.kind()[0]
     if kind is Kind.ORDERED and order is None:
         order = found.own_order()
     ranked = _ranked(found, kind, order)
     return Column(
-        name=name,
+        name=found.name,
         kind=kind,
         codes=found.codes(ranked),
         labels=(*ranked.labels, *found.missing_label),
@@ -66,8 +87,10 @@ class Values:
 
     name: str
     arrow_type: Any
+    cells: Any
+    """Every value in its own type, also those that no cell has."""
     texts: Texts
-    """Every value, also those that no cell has."""
+    """The same as text."""
     places: Codes
     """Per cell the index of its value; −1 for null."""
     missing: tuple[str, ...]
@@ -78,7 +101,7 @@ class Values:
     ) -> Values:
         dictionary, places = distinct(values, name=name)
         texts = as_text(dictionary, name=name)
-        return cls(name, values.type, texts, places, tuple(missing))
+        return cls(name, values.type, dictionary, texts, places, tuple(missing))
 
     @cached_property
     def counts(self) -> npt.NDArray[np.int64]:
@@ -131,6 +154,22 @@ class Values:
         rank_of = np.full(len(self.texts) + 1, len(ranked.labels), dtype=np.int32)
         rank_of[self.present] = ranked.ranks
         return np.take(rank_of, self.places, mode="wrap" if self._nulls else "clip")
+
+    def alike(self, column: Column, values: pa.ChunkedArray) -> pa.ChunkedArray:
+        """The cells; where values share a code, all of them show the code's label."""
+        occurring = int((self.counts > 0).sum()) + self._nulls
+        if occurring == column.size:
+            return values
+        shown = pc.index_in(pa.array(column.labels, pa.string()), value_set=self.texts)
+        places = shown.take(pa.array(column.codes))
+        if not types.is_dictionary(self.arrow_type):
+            return pa.chunked_array([self.cells.take(places)], self.arrow_type)
+        cells = pa.DictionaryArray.from_arrays(
+            places.cast(self.arrow_type.index_type),
+            self.cells,
+            ordered=self.arrow_type.ordered,
+        )
+        return pa.chunked_array([cells])
 
     def refuse(self, bad: npt.NDArray[np.bool_], what: str, hint: str) -> None:
         """Raise for the cells whose values are `bad`, if any."""

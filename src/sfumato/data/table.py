@@ -50,7 +50,8 @@ class Table(Quiet):
 
     schema: Schema
     source: pa.Table
-    """Every column as it was read, unchanged (text columns may be dictionaries)."""
+    """Every column as it was read (text columns may be dictionaries); cells of a
+    quasi-identifier that share a code are alike."""
     columns: Mapping[str, Column]
     """Coded quasi-identifiers, sensitive, subject and weight columns."""
 

@@ -69,14 +69,19 @@ def distinct(
     """The values behind a column and the place of each cell's value; −1 for null."""
     if types.is_dictionary(values.type):
         encoded = _united(values)
-    elif types.is_nested(values.type):
-        raise _shapeless(name, values.type)
     else:
-        encoded = values.dictionary_encode()
+        encoded = _encoded(values, name)
     chunks = [chunk for chunk in encoded.chunks if len(chunk)]
     if not chunks:
         return pa.array([], pa.string()), np.empty(0, dtype=np.int32)
     return chunks[0].dictionary, np.concatenate([_places(chunk) for chunk in chunks])
+
+
+def _encoded(values: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    try:
+        return values.dictionary_encode()
+    except pa.ArrowNotImplementedError:
+        raise _shapeless(name, values.type) from None
 
 
 def _united(values: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -13,8 +13,11 @@ from narwhals.exceptions import DuplicateError
 
 from sfumato.errors import DataError
 from sfumato.io.bare import compact
+from sfumato.io.plain_types import plain_types
 
 Frame = TypeVar("Frame")
+_UNFIT = (pa.ArrowException, TypeError, ValueError, OverflowError)
+"""What libraries raise for cells that Arrow cannot hold."""
 
 
 def to_arrow(frame: Any) -> pa.Table:
@@ -24,17 +27,33 @@ def to_arrow(frame: Any) -> pa.Table:
     """
     if isinstance(frame, pa.Table):
         _check_names(frame.column_names)
-        return frame
+        return plain_types(frame)
     wrapped = _wrapped(frame)
     _check_names(list(wrapped.columns))
+    plain = _without_index(wrapped)
     try:
-        table = _without_index(wrapped).to_arrow()
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-        raise DataError(
-            "A column of the frame mixes types, so that it has no type of its own.",
-            hint="Turn its cells into text, or into numbers.",
-        ) from None
-    return table.replace_schema_metadata(None)
+        table = plain.to_arrow()
+    except _UNFIT:
+        raise _mixed(plain) from None
+    return plain_types(table.replace_schema_metadata(None))
+
+
+def _mixed(frame: nw.DataFrame[Any]) -> DataError:
+    """The error for cells that no type of Arrow holds together."""
+    name = next(name for name in frame.columns if _unfit(frame.select(name)))
+    return DataError(
+        f"Column '{name}' mixes types, or has one that Arrow does not know, so that it "
+        "has no type of its own.",
+        hint="Turn its cells into text, or into numbers.",
+    )
+
+
+def _unfit(frame: nw.DataFrame[Any]) -> bool:
+    try:
+        frame.to_arrow()
+    except _UNFIT:
+        return True
+    return False
 
 
 def like(frame: Frame, table: pa.Table) -> Frame:

@@ -6,7 +6,7 @@ import gzip
 import os
 import zlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,14 @@ import pyarrow.parquet as parquet
 from sfumato.data.source import delimiter_of, encoding_of, remember
 from sfumato.errors import DataError
 from sfumato.io.formats import Format, compressed, format_of
+from sfumato.io.memory import parquet_bytes, require_memory
+from sfumato.io.plain_types import plain_types
 from sfumato.io.sniff import Plain, find_delimiter, header, plain_text
 
 __all__ = ["delimiter_of", "encoding_of", "read_source"]
 
 BLOCK_BYTES = 1 << 20
+PIECE_BYTES = 1 << 26
 Seen = Callable[[pa.Buffer], None]
 """Is shown the bytes of a file, as they were read."""
 
@@ -60,7 +63,7 @@ def read_source(
             f"'{path}' has a header of {table.num_columns} columns and no rows.",
             hint="A table needs at least one row below its header.",
         )
-    return table
+    return plain_types(table)
 
 
 def _check_place(path: Path) -> None:
@@ -97,7 +100,7 @@ def _unpacked(content: pa.Buffer, path: Path) -> pa.Buffer:
     if not compressed(path):
         return content
     try:
-        return pa.py_buffer(gzip.decompress(content))
+        return _inflated(content, path)
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise DataError(
             f"'{path}' is not a whole gzip file.",
@@ -105,12 +108,24 @@ def _unpacked(content: pa.Buffer, path: Path) -> pa.Buffer:
         ) from None
 
 
+def _inflated(content: pa.Buffer, path: Path) -> pa.Buffer:
+    """What gzip packed, as long as it fits: a small file may hold without end."""
+    pieces, size = [], 0
+    with gzip.GzipFile(fileobj=pa.BufferReader(content)) as archive:
+        while piece := archive.read(PIECE_BYTES):
+            size += len(piece)
+            require_memory(size, path, what=f"unpacks to more than {size:,} bytes")
+            pieces.append(piece)
+    return pa.py_buffer(b"".join(pieces))
+
+
 def _bytes_of(path: Path) -> pa.Buffer:
     """A file, in memory that Arrow keeps and uses again."""
     with path.open("rb") as file:
-        room = pa.allocate_buffer(os.fstat(file.fileno()).st_size)
-        size = file.readinto(memoryview(room))
-        return room.slice(0, size)
+        size = os.fstat(file.fileno()).st_size
+        require_memory(size, path, what=f"has {size:,} bytes")
+        room = pa.allocate_buffer(size)
+        return room.slice(0, file.readinto(memoryview(room)))
 
 
 def _read_csv(
@@ -255,18 +270,60 @@ def _check_names(names: list[str], path: Path) -> None:
 
 def _read_parquet(content: pa.Buffer, path: Path) -> pa.Table:
     try:
-        return parquet.read_table(pa.BufferReader(content))
-    except (pa.ArrowInvalid, OSError):
-        raise _not_a(path, "Parquet") from None
+        file = parquet.ParquetFile(pa.BufferReader(content))
+        needed = parquet_bytes(file.metadata, file.schema_arrow)
+        require_memory(needed, path, what=f"has {file.metadata.num_rows:,} rows")
+        return _validated(file.read())
+    except (pa.ArrowException, OSError) as error:
+        raise _unread(path, "Parquet", error) from None
 
 
 def _read_arrow(content: pa.Buffer, path: Path) -> pa.Table:
-    for open_it in (pa.ipc.open_file, pa.ipc.open_stream):
+    problem: Exception = ValueError()
+    for batches in (_file_batches, _stream_batches):
         try:
-            return open_it(content).read_all()
-        except pa.ArrowInvalid:
-            continue
-    raise _not_a(path, "Arrow")
+            return _validated(_gathered(*batches(content), path))
+        except (pa.ArrowException, OSError) as error:
+            problem = error
+    raise _unread(path, "Arrow", problem)
+
+
+def _file_batches(content: pa.Buffer) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    reader = pa.ipc.open_file(content)
+    places = range(reader.num_record_batches)
+    return reader.schema, (reader.get_batch(place) for place in places)
+
+
+def _stream_batches(content: pa.Buffer) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    reader = pa.ipc.open_stream(content)
+    return reader.schema, iter(reader)
+
+
+def _gathered(
+    schema: pa.Schema, batches: Iterator[pa.RecordBatch], path: Path
+) -> pa.Table:
+    """All batches, as long as they fit: compressed ones may grow without end."""
+    found, size = [], 0
+    for batch in batches:
+        size += batch.nbytes
+        require_memory(size, path, what=f"has more than {size:,} bytes of cells")
+        found.append(batch)
+    return pa.Table.from_batches(found, schema)
+
+
+def _validated(table: pa.Table) -> pa.Table:
+    """The table, if its bytes are what its types say: damage must not be computed on."""
+    table.validate(full=True)
+    return table
+
+
+def _unread(path: Path, what: str, error: Exception) -> DataError:
+    if isinstance(error, pa.ArrowNotImplementedError):
+        return DataError(
+            f"'{path}' has a column of a type that cannot be read here.",
+            hint="Turn the column into text or plain numbers, or leave it out.",
+        )
+    return _not_a(path, what)
 
 
 def _not_a(path: Path, what: str) -> DataError:

@@ -18,6 +18,7 @@ import pyarrow.types as types
 
 from sfumato.data.beside import each
 from sfumato.data.text import as_text, distinct
+from sfumato.errors import DataError
 from sfumato.io.bare import bare
 from sfumato.io.formats import Format, compressed, format_of, hash_bytes
 
@@ -45,15 +46,44 @@ def write_table(
     if form is Format.CSV:
         with _opened(Path(path)) as sink:
             _write_csv(table, sink, delimiter)
-    elif form is Format.PARQUET:
-        parquet.write_table(bare(table), path, compression="zstd")
-    else:
-        plain = bare(table)
-        with (
-            pa.OSFile(str(path), "wb") as sink,
-            pa.ipc.new_file(sink, plain.schema) as writer,
-        ):
-            writer.write_table(plain)
+        return
+    plain = bare(table)
+    with pa.OSFile(str(path), "wb") as sink:
+        try:
+            _WRITERS[form](plain, sink)
+        except (pa.ArrowException, OSError) as fault:
+            if getattr(fault, "errno", None):
+                raise
+            raise _unwritable(plain, form) from None
+
+
+def _write_parquet(table: pa.Table, sink: Any) -> None:
+    parquet.write_table(table, sink, compression="zstd")
+
+
+def _write_arrow(table: pa.Table, sink: Any) -> None:
+    with pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+
+
+_WRITERS = {Format.PARQUET: _write_parquet, Format.ARROW: _write_arrow}
+
+
+def _unwritable(table: pa.Table, form: Format) -> DataError:
+    """The error for a column whose type or values a format does not have."""
+    for field in table.schema:
+        try:
+            _WRITERS[form](table.select([field.name]), pa.BufferOutputStream())
+        except (pa.ArrowException, OSError):
+            return DataError(
+                f"Column '{field.name}' has the type {field.type}, which cannot be "
+                f"written to a file of the format {form}.",
+                hint="Drop the column, turn it into text, or set publish.format.",
+            )
+    return DataError(
+        f"The table cannot be written to a file of the format {form}.",
+        hint="Set publish.format to another one.",
+    )
 
 
 @contextmanager

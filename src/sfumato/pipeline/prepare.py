@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,9 +11,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.data.beside import each
-from sfumato.data.coding import code_column
+from sfumato.data.coding import code_alike
 from sfumato.data.schema import Attribute, Kind, Role, Schema
 from sfumato.data.table import Column, Table
+from sfumato.errors import DataError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.hierarchies.build import build, refuse_reserved
 from sfumato.policy import Policy
@@ -27,12 +28,31 @@ def coded_table(policy: Policy, source: pa.Table) -> Table:
     roles = {name: policy.role(name) for name in source.column_names}
     kept = {name: role for name, role in roles.items() if role is not None}
     names = [name for name, role in kept.items() if role in CODED]
-    coded = each(lambda name: coded_column(policy, source, name), names)
-    columns = dict(zip(names, coded, strict=True))
+    coded = each(lambda name: _coded_alike(policy, source, name), names)
+    columns = {name: column for name, (column, _) in zip(names, coded, strict=True)}
     schema = Schema(
         tuple(_attribute(policy, name, role, columns) for name, role in kept.items())
     )
-    return Table(schema, source.select(list(kept)), columns)
+    cells = {name: source.column(name) for name in kept}
+    for name, (_, alike) in zip(names, coded, strict=True):
+        if kept[name] is Role.QUASI:
+            cells[name] = alike
+    _check_pickable(cells)
+    return Table(schema, pa.table(cells), columns)
+
+
+def _check_pickable(cells: Mapping[str, pa.ChunkedArray]) -> None:
+    """Refuse columns of which Arrow cannot take single rows, before any work."""
+    nothing = pa.array([], pa.int64())
+    for name, column in cells.items():
+        try:
+            column.slice(0, 0).take(nothing)
+        except pa.ArrowNotImplementedError:
+            raise DataError(
+                f"Column '{name}' has the type {column.type}, of which single rows "
+                "cannot be published.",
+                hint="Split it into plain columns, or drop it.",
+            ) from None
 
 
 def rows_without_missing(table: Table) -> npt.NDArray[np.int64]:
@@ -82,8 +102,14 @@ def axes(
 
 def coded_column(policy: Policy, source: pa.Table, name: str) -> Column:
     """One column of the source, coded as the policy says."""
+    return _coded_alike(policy, source, name)[0]
+
+
+def _coded_alike(
+    policy: Policy, source: pa.Table, name: str
+) -> tuple[Column, pa.ChunkedArray]:
     section = policy.column(name)
-    return code_column(
+    return code_alike(
         name,
         source.column(name),
         kind=section.kind,

@@ -18,6 +18,7 @@ from sfumato.data.grouping import Grouping
 from sfumato.data.schema import Attribute, Role
 from sfumato.data.seeds import Seed
 from sfumato.data.table import Table
+from sfumato.data.text import as_text, distinct
 from sfumato.errors import PolicyError, RefusedError
 from sfumato.hierarchies.axis import STAR, CodedAxis
 
@@ -235,7 +236,7 @@ def exact_column(
     if attribute.role in (Role.IDENTIFIER, Role.SUBJECT):
         if name not in material.pseudonymized:
             return {}
-        column = pseudonyms(column, material.seed.child("hash", name))
+        column = pseudonyms(column, material.seed.child("hash", name), name=name)
     return {name: column.take(rows)}
 
 
@@ -245,18 +246,18 @@ def _typed(column: pa.ChunkedArray) -> bool:
     return not (text or pa.types.is_dictionary(kind))
 
 
-def pseudonyms(column: pa.ChunkedArray, seed: Seed) -> pa.ChunkedArray:
+def pseudonyms(
+    column: pa.ChunkedArray, seed: Seed, *, name: str = ""
+) -> pa.ChunkedArray:
     """Each value under HMAC-SHA-256; only the audit record can derive the key."""
     key = seed.words(4).tobytes()
-    encoded = column.combine_chunks()
-    if not pa.types.is_dictionary(encoded.type):
-        encoded = encoded.dictionary_encode()
-    hashed = [
-        None if value is None else _keyed(key, str(value))
-        for value in encoded.dictionary.to_pylist()
-    ]
-    texts = pa.array(hashed, pa.string())
-    return pa.chunked_array([pa.DictionaryArray.from_arrays(encoded.indices, texts)])
+    values, places = distinct(column, name=name)
+    texts = as_text(values, name=name).to_pylist()
+    hashed = [None if text is None else _keyed(key, text) for text in texts]
+    cells = pa.DictionaryArray.from_arrays(
+        pa.array(places, mask=places < 0), pa.array(hashed, pa.string())
+    )
+    return pa.chunked_array([cells])
 
 
 def _keyed(key: bytes, text: str) -> str:

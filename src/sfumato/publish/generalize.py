@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
 from typing import ClassVar
 
 import numpy as np
@@ -201,10 +200,9 @@ def number_text(kind: Kind, number: float) -> str | None:
     if not np.isfinite(number):
         return None
     if kind is Kind.DATE:
-        return (date(1970, 1, 1) + timedelta(days=round(number))).isoformat()
+        return str(np.datetime64(round(number), "D"))
     if kind is Kind.DATETIME:
-        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=round(number))
-        return moment.replace(tzinfo=None).isoformat(sep=" ")
+        return str(np.datetime64(round(number), "s")).replace("T", " ")
     return format(number, ".10g")
 
 

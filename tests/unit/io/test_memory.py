@@ -1,0 +1,86 @@
+"""A table that does not fit is refused before it is read, with what it needs."""
+
+from __future__ import annotations
+
+import gzip
+
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+
+from sfumato.errors import DataError
+from sfumato.io import memory
+from sfumato.io.read import read_source
+
+FREE = 1_000_000
+
+
+@pytest.fixture
+def small_machine(tmp_path, monkeypatch):
+    """A machine on which one megabyte is free."""
+    meminfo = tmp_path / "meminfo"
+    meminfo.write_text(f"MemTotal: 9999999 kB\nMemAvailable: {FREE // 1000} kB\n")
+    monkeypatch.setattr(memory, "MEMINFO", meminfo)
+    monkeypatch.setattr(memory, "CGROUP", tmp_path / "none")
+
+
+def test_a_gzip_bomb_is_refused(small_machine, tmp_path):
+    bomb = tmp_path / "bomb.csv.gz"
+    bomb.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 1_000_000))
+    with pytest.raises(DataError, match=r"bomb.csv.gz' unpacks to more than .* free"):
+        read_source(bomb)
+
+
+def test_a_large_file_is_refused_before_it_is_read(small_machine, tmp_path):
+    large = tmp_path / "large.csv"
+    large.write_bytes(b"a,b\n" + b"1,2\n" * 300_000)
+    with pytest.raises(DataError, match=r"has 1,200,004 bytes; .* 0.0 GB of memory"):
+        read_source(large)
+
+
+def test_many_rows_in_few_bytes_are_refused(small_machine, tmp_path):
+    dense = tmp_path / "dense.parquet"
+    parquet.write_table(pa.table({"a": pa.array([7] * 1_000_000)}), dense)
+    assert dense.stat().st_size < 10_000
+    with pytest.raises(DataError, match=r"dense.parquet' has 1,000,000 rows"):
+        read_source(dense)
+
+
+def test_packed_batches_that_grow_are_refused(small_machine, tmp_path):
+    packed = tmp_path / "packed.arrow"
+    table = pa.table({"a": pa.array([7] * 1_000_000)})
+    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    with pa.ipc.new_file(str(packed), table.schema, options=options) as writer:
+        writer.write_table(table)
+    assert packed.stat().st_size < FREE // 2
+    with pytest.raises(DataError, match=r"packed.arrow' has more than"):
+        read_source(packed)
+
+
+def test_what_fits_is_read(small_machine, tmp_path):
+    small = tmp_path / "small.csv.gz"
+    small.write_bytes(gzip.compress(b"a,b\n1,2\n"))
+    assert read_source(small).num_rows == 1
+
+
+def test_a_container_has_what_its_limit_leaves_and_its_caches_hold(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "memory.max").write_text("1000000\n")
+    (tmp_path / "memory.current").write_text("900000\n")
+    (tmp_path / "memory.stat").write_text(
+        "anon 5\ninactive_file 300000\nactive_file 7\n"
+    )
+    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "none")
+    monkeypatch.setattr(memory, "CGROUP", tmp_path)
+    assert memory.free_memory() == 400_007
+
+
+def test_a_container_without_a_limit_has_what_the_machine_has(tmp_path, monkeypatch):
+    (tmp_path / "memory.max").write_text("max\n")
+    (tmp_path / "memory.current").write_text("900000\n")
+    (tmp_path / "memory.stat").write_text("")
+    (tmp_path / "meminfo").write_text("MemAvailable: 5 kB\n")
+    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(memory, "CGROUP", tmp_path)
+    assert memory.free_memory() == 5 * 1024
