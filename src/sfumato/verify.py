@@ -1,8 +1,8 @@
 """Re-prove a published table from its cells alone.
 
-Pure NumPy, and independent of the algorithms: what a recipient sees is what is
-judged. Groups are the distinct published tuples of the quasi-identifiers, compared as
-text. With `missing_any` a missing cell may stand for any value: a group is then
+Pure NumPy, without algorithms, operators or compiled code: what a recipient sees is
+what is judged. Groups are the distinct published tuples of the quasi-identifiers,
+compared as text. With `missing_any` a missing cell may stand for any value: a group is then
 judged by the rows that match it whatever the missing cells stand for.
 """
 

@@ -116,3 +116,27 @@ def test_hardly_any_body_is_above_forty_lines(record_property):
     share = sum(lines > LONG_BODY for lines in bodies) / len(bodies)
     record_property("share_of_long_bodies", share)
     assert share < LONG_SHARE
+
+
+NOT_PUBLISHED = ("testing", "workload")
+"""Packages whose draws are in no release: checks, and queries with a public seed."""
+
+
+@every_module
+def test_every_draw_of_a_release_comes_from_the_keyed_seed(path):
+    if path.relative_to(SOURCE).parts[0] in NOT_PUBLISHED:
+        return
+    used = [n for n in ast.walk(parsed(path)) if isinstance(n, ast.Attribute)]
+    assert [n for n in used if ast.unparse(n) == "np.random"] == []
+    assert imports(path) & {"random", "numpy.random"} == set()
+
+
+def imports(path: Path) -> set[str]:
+    """The modules that a file imports, by their whole names."""
+    found: set[str] = set()
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(node.module or "")
+    return found

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
+from sfumato.kernels.draws import mixed
 from sfumato.kernels.neighbors import (
     HEIGHT,
     KEYS,
@@ -120,5 +121,5 @@ def _keys(count: int) -> npt.NDArray[np.int64]:
     Two different sets have one number with a chance of 2⁻⁵¹: they would then count
     as near, which breaks no requirement.
     """
-    generator = np.random.Generator(np.random.PCG64(2020))
-    return generator.integers(1, 1 << KEY_BITS, count, dtype=np.int64)
+    words = mixed(np.arange(count, dtype=np.int64))
+    return (words >> np.uint64(64 - KEY_BITS)).astype(np.int64)

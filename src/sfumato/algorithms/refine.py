@@ -59,6 +59,8 @@ SPLITS = 2
 """How often groups are split at random seeds, each time those that gain by it."""
 BLOCK = 128
 """Groups among which those near each other are looked for."""
+LEAST_PART = 0.35
+"""The least share of groups on one side of a random cut."""
 WORK = 95_000_000
 WORK_PER_ROW = 400
 """The work of effort 1: seconds for tens of thousands of rows, a minute for a million."""
@@ -337,9 +339,9 @@ def _pass(
     clock: Clock,
 ) -> npt.NDArray[np.float64]:
     """One pass over all groups; the figures of each block."""
-    blocks, bounds = make_blocks(task, groups, seed.child("blocks").number())
+    blocks, bounds = make_blocks(task, groups, seed.child("blocks"))
     figures = np.zeros((len(bounds) - 1, 4))
-    start = seed.child("pools").number()
+    starts = seed.child("pools").words(len(bounds) - 1)
 
     def step(first: int, last: int) -> Iterable[Range]:
         if time.monotonic() > limits.deadline:
@@ -356,7 +358,7 @@ def _pass(
                 bounds,
                 first,
                 last,
-                start,
+                starts,
                 most,
                 task.label,
                 figures,
@@ -376,36 +378,41 @@ def _pass(
     return figures
 
 
-def make_blocks(task: Task, groups: Groups, seed: int) -> tuple[Ints, Ints]:
+def make_blocks(task: Task, groups: Groups, seed: Seed) -> tuple[Ints, Ints]:
     """Split the groups by a random tree into blocks of groups that are alike."""
-    random = np.random.Generator(np.random.PCG64(seed))
     sizes = np.diff(task.starts)
-    small = np.diff(groups.item_starts) <= MOST_ITEMS
-    chosen = np.flatnonzero(small)
-    inside = (random.random(len(sizes)) * sizes).astype(np.int64)
+    chosen = np.flatnonzero(np.diff(groups.item_starts) <= MOST_ITEMS)
+    inside = (seed.child("rows").uniform(len(sizes)) * sizes).astype(np.int64)
     points = task.terrain.points[task.rows[task.starts[:-1] + inside]]
-    parts = _split_randomly(random.permutation(chosen), points, random)
+    order = seed.child("order").permutation(len(chosen))
+    parts = _split_randomly(chosen[order], points, seed.child("cuts"))
     bounds = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
     blocks = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
     return blocks, bounds.astype(np.int64)
 
 
 def _split_randomly(
-    groups: Ints, points: npt.NDArray[np.int32], random: np.random.Generator
+    groups: Ints, points: npt.NDArray[np.int32], seed: Seed
 ) -> list[Ints]:
-    waiting, parts = [groups], []
+    waiting, parts, cuts = [groups], [], 0
     while waiting:
         part = waiting.pop()
         if len(part) <= BLOCK:
             parts.append(part)
             continue
-        axes = random.permutation(points.shape[1])
-        codes = points[part, axes[0]]
-        for axis in axes:
-            codes = points[part, axis]
-            if codes.min() < codes.max():
-                break
+        draws = seed.child(cuts).uniform(points.shape[1] + 1)
+        cuts += 1
+        codes = _first_that_varies(points[part], np.argsort(draws[1:]))
         ordered = part[np.argsort(codes, kind="stable")]
-        cut = int(len(part) * random.uniform(0.35, 0.65))
+        cut = int(len(part) * (LEAST_PART + draws[0] * (1 - 2 * LEAST_PART)))
         waiting += [ordered[:cut], ordered[cut:]]
     return parts
+
+
+def _first_that_varies(points: npt.NDArray[np.int32], axes: Ints) -> Ints:
+    """The codes on the first of the axes on which points differ; else on the last."""
+    for axis in axes:
+        codes = points[:, axis]
+        if codes.min() < codes.max():
+            break
+    return np.asarray(codes)

@@ -1,7 +1,9 @@
 """One secret seed per run, and every random draw derived from it.
 
 Draws come from SHAKE-256, keyed by the seed and by a path of names, so that a draw
-does not depend on which draws were made before it, on threads or on engines.
+does not depend on which draws were made before it, on threads or on engines. Compiled
+code that tries many things at random begins a stream of its own (`kernels/draws.py`)
+for each piece of work with a word from here.
 """
 
 from __future__ import annotations
@@ -66,10 +68,6 @@ class Seed(Quiet):
         """`count` independent uniform 64-bit numbers."""
         stream = hashlib.shake_256(self._key())
         return np.frombuffer(stream.digest(8 * count), dtype="<u8").astype(np.uint64)
-
-    def number(self) -> int:
-        """One uniform number below 2**63, to seed a kernel's own generator."""
-        return int(self.words(1)[0] >> np.uint64(1))
 
     def uniform(self, count: int) -> npt.NDArray[np.float64]:
         """`count` independent uniform numbers in [0, 1)."""

@@ -1,7 +1,9 @@
 """Random numbers inside kernels: each piece of work has a stream of its own.
 
-The stream (splitmix64) depends on its seed alone, so that neither the number of
-threads nor the order of the work can be seen in a result.
+The stream (splitmix64) depends on its first word alone, which is drawn from the run's
+seed by SHAKE-256, so that neither the number of threads nor the order of the work can
+be seen in a result. It decides which changes a search tries; nothing that must stay
+unknown to a recipient, such as an order of rows or a swap, is drawn here.
 """
 
 from __future__ import annotations

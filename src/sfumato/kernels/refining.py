@@ -196,18 +196,21 @@ def refine_blocks(
     bounds: Ints,
     first: int,
     last: int,
-    seed: int,
+    starts: Stream,
     most: int,
     label: Ints,
     figures: Floats,
     pool: Pool,
     tools: Tools,
 ) -> None:
-    """Improve the pools of some blocks; `label` gets a row of each row's new group."""
+    """Improve the pools of some blocks; `label` gets a row of each row's new group.
+
+    `starts` has the word that each block's stream begins with.
+    """
     stream = np.zeros(1, dtype=np.uint64)
     chosen = np.zeros(MOST_POOLED, dtype=np.int64)
     for block in range(first, last):
-        stream[0] = np.uint64(seed) + np.uint64(block) * np.uint64(0xD1342543DE82EF95)
+        stream[0] = starts[block]
         free = blocks[bounds[block] : bounds[block + 1]].copy()
         left = len(free)
         pool.numbers[EVALUATED] = 0
