@@ -2,8 +2,9 @@
 
 Pure NumPy, without algorithms, operators or compiled code: what a recipient sees is
 what is judged. Groups are the distinct published tuples of the quasi-identifiers,
-compared as text. With `missing_any` a missing cell may stand for any value: a group is then
-judged by the rows that match it whatever the missing cells stand for.
+compared as text. With `missing_any` a missing cell may also stand for any value: a
+requirement then has to hold both for the groups and for the candidates of every person
+(see `models/candidates.py`), at the worst way of filling in the person's missing cells.
 """
 
 from __future__ import annotations
@@ -15,16 +16,15 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from sfumato.data.beside import each
+from sfumato.data.cells import KEY_LIMIT, Cells, distinct_tuples, packed_key
 from sfumato.data.rules import View
-from sfumato.data.text import as_text
-from sfumato.errors import DataError
+from sfumato.errors import DataError, RefusedError
 from sfumato.hierarchies.axis import Axis, CodedAxis
 from sfumato.hierarchies.cover import cover_matrix
 from sfumato.hierarchies.rollup import roll_up
 from sfumato.models.base import (
+    Candidates,
     Groups,
     Histogram,
     Matching,
@@ -33,27 +33,22 @@ from sfumato.models.base import (
     Target,
     Verdict,
 )
-from sfumato.models.groups import build_groups
+from sfumato.models.candidates import (
+    LIMIT,
+    TooManyFillingsError,
+    agreeing,
+    fillings,
+    with_nobody,
+)
+from sfumato.models.groups import build_groups, normalized
 
 Codes = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.int64]
-KEY_LIMIT = 2**63
+Flags = npt.NDArray[np.bool_]
 CHUNK = 2**24
 """Group × tuple pairs compared at a time."""
-
-
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """A published column: a code per row, and the text behind each code."""
-
-    codes: Codes
-    texts: tuple[str | None, ...]
-    """None is the missing cell, whatever its mark."""
-
-    @property
-    def missing(self) -> int:
-        """The code of the missing cell, or −1."""
-        return self.texts.index(None) if None in self.texts else -1
+ROWS = 2**26
+"""So many candidates, counted once for each person they are candidates of."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,12 +109,175 @@ class Proof:
 
 def prove(evidence: Evidence, models: Sequence[OutputModel]) -> Proof:
     """Ask every model about a published table."""
-    groups = groups_of(evidence, models)
+    closed = replace(evidence, missing_any=False)
+    groups = _with_matching(groups_of(closed, models), evidence, models)
+    verdicts = tuple(model.verify(groups) for model in models)
+    if evidence.missing_any:
+        opened = Opened(evidence, models)
+        verdicts = tuple(
+            _both(model, verdict, opened.verdict(model))
+            for model, verdict in zip(models, verdicts, strict=True)
+        )
+    return Proof(verdicts, groups)
+
+
+def _with_matching(
+    groups: Groups, evidence: Evidence, models: Sequence[OutputModel]
+) -> Groups:
     asked = [target for model in models for target in model.targets()]
-    if asked:
-        found = {target: _matching(evidence, target) for target in asked}
-        groups = replace(groups, matching=found)
-    return Proof(tuple(model.verify(groups) for model in models), groups)
+    if not asked:
+        return groups
+    found = {target: _matching(evidence, target) for target in asked}
+    return replace(groups, matching=found)
+
+
+def _both(model: OutputModel, value: Verdict, opened: Verdict) -> Verdict:
+    """A requirement holds if it does for both meanings of a missing cell."""
+    worse = opened if _worse(model, opened, value) else value
+    parts = [v.broken for v in (value, opened) if v.broken is not None]
+    broken = np.logical_or.reduce(parts) if parts else None
+    return Verdict(
+        value.holds and opened.holds,
+        worse.measured,
+        max(value.offending, opened.offending) if broken is None else int(broken.sum()),
+        worse.details,
+        broken=broken,
+        readings={"value": value, "any": opened},
+    )
+
+
+def _worse(model: OutputModel, one: Verdict, other: Verdict) -> bool:
+    """Whether one verdict is worse than the other."""
+    if one.holds != other.holds:
+        return not one.holds
+    if one.measured is None or other.measured is None:
+        return one.measured is None
+    if model.more_is_safer:
+        return one.measured < other.measured
+    return one.measured > other.measured
+
+
+class Opened:
+    """A published table in which a missing cell may stand for any value."""
+
+    def __init__(self, evidence: Evidence, models: Sequence[OutputModel]) -> None:
+        self.evidence = evidence
+        self.models = models
+
+    def verdict(self, model: OutputModel) -> Verdict:
+        """Ask a model about the candidates of every person, worst first.
+
+        Candidates are whole groups of rows. Where there are too many ways of filling
+        in, a model that merging groups cannot break is asked about the groups alone:
+        what they have, their unions have at least.
+        """
+        needs_values = bool(model.views(tuple(self.evidence.sensitive)))
+        try:
+            found = self._lifted(model, needs_values)
+        except TooManyFillingsError:
+            if not (model.monotone_generalization and self._shown.apart):
+                raise RefusedError(
+                    f'{model.name} cannot be judged with missing_as = "any": there '
+                    f"are more than {LIMIT:,} ways to fill in the missing cells.",
+                    hint='Set missing_as to "value" or "drop".',
+                ) from None
+            found = model.verify(self._shown)
+            return replace(found, details={**found.details, "bound": True})
+        return found
+
+    def _lifted(self, model: OutputModel, needs_values: bool) -> Verdict:
+        """The verdict on sets of candidates, told of published groups."""
+        if self.evidence.groups is not None or not self._blank.any():
+            return model.verify(self._shown)
+        groups = self._every_filling if needs_values else self._fewest
+        found = model.verify(groups)
+        about = groups.candidates
+        if found.broken is None or about is None or len(found.broken) != groups.count:
+            return found
+        count = about.published.count
+        broken = np.bincount(about.owner[found.broken], minlength=count) > 0
+        return replace(found, offending=int(broken.sum()), broken=broken)
+
+    @cached_property
+    def _shown(self) -> Groups:
+        """The published groups, their missing sensitive values being any value."""
+        found = groups_of(self.evidence, self.models)
+        return _with_matching(found, self.evidence, self.models)
+
+    @cached_property
+    def _blank(self) -> npt.NDArray[np.bool_]:
+        _, cells = self.evidence.tuples
+        columns = [
+            column.missing[cells[:, j]] for j, column in enumerate(self.evidence.cells)
+        ]
+        shape = (len(cells), 0)
+        return np.column_stack(columns) if columns else np.zeros(shape, dtype=np.bool_)
+
+    @cached_property
+    def _fewest(self) -> Groups:
+        """The fewest candidates that the people of each group can have."""
+        _, cells = self.evidence.tuples
+        filled = with_nobody(cells, self._blank)
+        return self._candidates(np.arange(len(cells)), filled)
+
+    @cached_property
+    def _every_filling(self) -> Groups:
+        _, cells = self.evidence.tuples
+        return self._candidates(*fillings(cells, self._blank))
+
+    def _candidates(self, owner: Rows, filled: Codes) -> Groups:
+        group_of, cells = self.evidence.tuples
+        sets, members = agreeing(filled, cells, self._blank)
+        rows, of_set = _rows_of(group_of, sets, members, self._shown.rows)
+        views = tuple(self._shown.histograms)
+        found = build_groups(
+            of_set,
+            len(filled),
+            sensitive={
+                name: CodedAxis(s.axis, s.codes[rows])
+                for name, s in self.evidence.sensitive.items()
+            },
+            views=views,
+            subject=_taken(self.evidence.subject, rows),
+            source_reference=source_references(self.evidence, views),
+            population=_people_matching(self.evidence, filled),
+            missing_any=True,
+        )
+        return self._completed(found, owner, filled)
+
+    def _completed(self, found: Groups, owner: Rows, filled: Codes) -> Groups:
+        """Candidates beside the figures of the whole table, which stay the same."""
+        shown = self._shown
+        return replace(
+            found,
+            histograms={
+                view: replace(h, reference=shown.histograms[view].reference)
+                for view, h in found.histograms.items()
+            },
+            total=shown.everybody,
+            matching=shown.matching,
+            population_outside=shown.population_outside,
+            candidates=Candidates(
+                published=shown, owner=owner, blank=self._blank, filled=filled
+            ),
+        )
+
+
+def _rows_of(
+    group_of: Rows, sets: Rows, members: Rows, sizes: Rows
+) -> tuple[Rows, Rows]:
+    """The rows of the groups in each set, and the set of each."""
+    number = sizes[members]
+    if int(number.sum()) > ROWS:
+        raise TooManyFillingsError
+    order = np.argsort(group_of, kind="stable")
+    first = (np.cumsum(sizes) - sizes)[members]
+    shift = np.repeat(first - (np.cumsum(number) - number), number)
+    return order[np.arange(int(number.sum())) + shift], np.repeat(sets, number)
+
+
+def _taken(codes: Codes | None, rows: Rows) -> Codes | None:
+    return None if codes is None else codes[rows]
 
 
 def _matching(evidence: Evidence, target: Target) -> Matching:
@@ -142,23 +300,18 @@ def groups_of(evidence: Evidence, models: Sequence[OutputModel]) -> Groups:
     if _plain(evidence, models, views):
         return _sorted_groups(evidence, views)
     group_of, cells = evidence.tuples
-    count = int(group_of.max(initial=-1)) + 1
-    rows = np.arange(evidence.rows)
-    if evidence.missing_any and evidence.groups is None:
-        marks = [column.missing for column in evidence.cells]
-        rows, group_of = _with_wildcards(group_of, cells, marks)
     inside, outside = _population_counts(evidence, cells)
     return build_groups(
         group_of,
-        count,
-        sensitive={n: _taken(s, rows) for n, s in evidence.sensitive.items()},
+        int(group_of.max(initial=-1)) + 1,
+        sensitive=evidence.sensitive,
         views=views,
         source_reference=source_references(evidence, views),
-        subject=None if evidence.subject is None else evidence.subject[rows],
+        subject=evidence.subject,
         cells=cells if len(cells) else None,
         population=inside,
         population_outside=outside,
-        weights=None if evidence.weights is None else evidence.weights[rows],
+        weights=evidence.weights,
         missing_any=evidence.missing_any,
     )
 
@@ -216,9 +369,7 @@ def _source_reference(evidence: Evidence, view: View) -> npt.NDArray[np.float64]
         )
     axis, to_new = roll_up(evidence.sensitive[view.column].axis, view.level)
     summed = np.bincount(to_new, weights=counts, minlength=axis.size)
-    if evidence.missing_any and axis.missing >= 0:
-        summed[axis.missing] = 0.0
-    return np.asarray(summed / max(summed.sum(), 1.0))
+    return normalized(axis, summed, missing_any=evidence.missing_any)
 
 
 def _sorted_histogram(
@@ -252,77 +403,48 @@ def _runs(ordered: Rows) -> tuple[Rows, Rows]:
     return ordered[first], np.diff(np.append(first, len(ordered)))
 
 
-def coded_cells(
-    table: pa.Table, names: Sequence[str], missing: Sequence[str]
-) -> tuple[Cells, ...]:
-    """Published cells as codes of their texts."""
-    return tuple(each(lambda name: _coded(table, name, missing), names))
-
-
-def distinct_tuples(cells: Sequence[Codes], rows: int) -> tuple[Rows, Codes]:
-    """Number the distinct tuples: the number of each row, and each one's cells."""
-    key = packed_key(cells, rows)
-    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-    columns = [codes[first] for codes in cells]
-    shape = (len(first), 0)
-    return (
-        inverse.astype(np.int64),
-        np.column_stack(columns).astype(np.int32) if columns else np.zeros(shape, "i4"),
-    )
-
-
-def packed_key(cells: Sequence[Codes], rows: int) -> Rows:
-    """One 64-bit number per row, equal exactly where all cells are equal.
-
-    Mixed-radix while the product of cardinalities fits; where it would not, what has
-    been packed so far is replaced by its rank, which is below the number of rows.
-    """
-    key = np.zeros(rows, dtype=np.int64)
-    span = 1
-    for codes in cells:
-        size = int(codes.max(initial=0)) + 1
-        if span * size >= KEY_LIMIT:
-            distinct, ranks = np.unique(key, return_inverse=True)
-            key, span = ranks.astype(np.int64), len(distinct)
-        key *= size
-        key += codes
-        span *= size
-    return key
-
-
-def _coded(table: pa.Table, name: str, missing: Sequence[str]) -> Cells:
-    column = table.column(name).combine_chunks()
-    if pa.types.is_timestamp(column.type):
-        column = as_text(column, name=name)
-    if not pa.types.is_dictionary(column.type):
-        column = pc.cast(column, pa.string()).dictionary_encode()
-    texts = pc.cast(column.dictionary, pa.string()).to_pylist()
-    codes = pc.fill_null(column.indices, len(texts)).to_numpy(zero_copy_only=False)
-    return _merged(codes.astype(np.int32), [*texts, None], set(missing))
-
-
-def _merged(codes: Codes, texts: Sequence[str | None], missing: set[str]) -> Cells:
-    """Equal texts share a code, and so do all marks of a missing value."""
-    known: dict[str | None, int] = {}
-    target = np.empty(len(texts), dtype=np.int32)
-    occurs = np.bincount(codes, minlength=len(texts)) > 0
-    for code in np.flatnonzero(occurs):
-        text = None if texts[code] in missing else texts[code]
-        target[code] = known.setdefault(text, len(known))
-    return Cells(target[codes], tuple(known))
-
-
-def _population_counts(
-    evidence: Evidence, cells: Codes
-) -> tuple[npt.NDArray[np.int64] | None, int]:
+def _population_counts(evidence: Evidence, cells: Codes) -> tuple[Rows | None, int]:
     """Population rows that match each group's cells, and those that match none."""
     population = evidence.population
     if population is None:
         return None, 0
-    covers = [
+    inside, matched = _matched(evidence, cells, _covers(evidence, population))
+    return inside, int(population.counts[~matched].sum())
+
+
+def _people_matching(evidence: Evidence, filled: Codes) -> Rows | None:
+    """The fewest population rows that match people whose missing cells may be anything.
+
+    A missing cell of the population matches every value. A value that nobody shows
+    matches nothing else.
+    """
+    population = evidence.population
+    if population is None:
+        return None
+    covers = []
+    for axis, cover in zip(population.axes, _covers(evidence, population), strict=True):
+        nobody = np.zeros((1, axis.size), dtype=np.bool_)
+        both = np.concatenate([cover, nobody])
+        if axis.missing >= 0:
+            both[:, axis.missing] = True
+        covers.append(both)
+    return _matched(evidence, filled, covers)[0]
+
+
+def _covers(evidence: Evidence, population: Population) -> list[Flags]:
+    """Which leaves of the population each published cell stands for."""
+    return [
         cover_matrix(axis, column.texts)
         for axis, column in zip(population.axes, evidence.cells, strict=True)
     ]
+
+
+def _matched(
+    evidence: Evidence, cells: Codes, covers: Sequence[Flags]
+) -> tuple[Rows, Flags]:
+    """How many population rows match each tuple of cells; and which match some."""
+    population = evidence.population
+    assert population is not None
     inside = np.zeros(len(cells), dtype=np.int64)
     matched = np.zeros(len(population.tuples), dtype=np.bool_)
     step = max(1, CHUNK // max(1, len(population.tuples)))
@@ -333,54 +455,7 @@ def _population_counts(
             fits &= cover[part[:, j]][:, population.tuples[:, j]]
         inside[start : start + step] = fits @ population.counts
         matched |= fits.any(axis=0)
-    return inside, int(population.counts[~matched].sum())
-
-
-def _taken(coded: CodedAxis, rows: Rows) -> CodedAxis:
-    if len(rows) == len(coded.codes):
-        return coded
-    return CodedAxis(coded.axis, coded.codes[rows])
-
-
-def _with_wildcards(
-    group_of: Rows, cells: Codes, missing: Sequence[int]
-) -> tuple[Rows, Rows]:
-    """Rows and groups, each row also counted for the groups it matches as a wildcard.
-
-    A row matches a group for certain if it agrees with it in every cell that the row
-    does not miss; a cell that the group misses, the row must miss too.
-    """
-    blank = cells == np.array(missing, dtype=np.int32)[None, :]
-    members = _members(group_of, len(cells))
-    rows, groups = [np.arange(len(group_of))], [group_of]
-    for pattern in np.unique(blank, axis=0):
-        for giver, taker in _matches(cells, blank, pattern):
-            rows.append(members[giver])
-            groups.append(np.full(len(members[giver]), taker, dtype=np.int64))
-    return np.concatenate(rows), np.concatenate(groups)
-
-
-def _matches(
-    cells: Codes, blank: npt.NDArray[np.bool_], pattern: npt.NDArray[np.bool_]
-) -> list[tuple[int, int]]:
-    """Pairs (giver, taker) where the giver misses exactly the cells of `pattern`."""
-    if not pattern.any():
-        return []
-    givers = np.flatnonzero((blank == pattern).all(axis=1))
-    inside = (blank <= pattern).all(axis=1) & (blank != pattern).any(axis=1)
-    by_rest: dict[bytes, list[int]] = {}
-    for taker in np.flatnonzero(inside):
-        by_rest.setdefault(cells[taker, ~pattern].tobytes(), []).append(int(taker))
-    return [
-        (int(giver), taker)
-        for giver in givers
-        for taker in by_rest.get(cells[giver, ~pattern].tobytes(), [])
-    ]
-
-
-def _members(group_of: Rows, count: int) -> list[Rows]:
-    order = np.argsort(group_of, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(group_of, minlength=count))[:-1])
+    return inside, matched
 
 
 def require_columns(table: pa.Table, names: Sequence[str], *, what: str) -> None:

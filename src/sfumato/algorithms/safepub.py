@@ -20,6 +20,7 @@ from sfumato.algorithms.private import (
     require,
     share,
 )
+from sfumato.data.cells import distinct_tuples, packed_key
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.dp.cost import Cost
 from sfumato.dp.ledger import Ledger
@@ -29,7 +30,6 @@ from sfumato.dp.threshold import sampling_rate, smallest_group
 from sfumato.errors import InfeasibleError, PolicyError, RefusedError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.models.base import SensitiveModel
-from sfumato.verify import distinct_tuples, packed_key
 
 MOST_CANDIDATES = 2_000
 PARTS = {"search": 0.0, "release": 1.0}

@@ -45,13 +45,13 @@ class AverageRisk(OutputModel):
         self._require_share("at_most", self.at_most)
 
     def verify(self, groups: Groups) -> Verdict:
-        total = int(groups.sizes.sum())
+        total = int(groups.people.sum())
         if not total:
             return Verdict(True, None)
-        risk = groups.count / total
+        risk = float((groups.people / groups.sizes).sum() / total)
         holds = risk <= self.at_most + TOLERANCE
-        above = int((1.0 / groups.sizes > self.at_most + TOLERANCE).sum())
-        return Verdict(holds, risk, 0 if holds else above)
+        above = (1.0 / groups.sizes > self.at_most + TOLERANCE) & (not holds)
+        return Verdict(holds, risk, int(above.sum()), broken=above)
 
     def rules(self, sensitive: Sequence[str], *, subjects: bool) -> tuple[Rule, ...]:
         return (size_rule(self._smallest(), subjects=subjects),)

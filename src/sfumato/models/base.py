@@ -145,10 +145,24 @@ class Groups:
     """How many rows, or persons, there are in all; None: as many as sizes add up to."""
     matching: Mapping[Target, Matching] = field(default_factory=dict)
     """The rows that show what models ask about (`OutputModel.targets`)."""
+    candidates: Candidates | None = None
+    """Where a missing cell may be any value: the groups are then sets of candidates."""
 
     @property
     def count(self) -> int:
         return len(self.sizes)
+
+    @property
+    def published(self) -> Groups:
+        """The groups of rows that show the same cells; no two have a row in common."""
+        return self if self.candidates is None else self.candidates.published
+
+    @property
+    def people(self) -> Counts:
+        """How many rows, or persons, each group is about."""
+        if self.candidates is None:
+            return self.sizes
+        return self.candidates.published.sizes[self.candidates.owner]
 
     @property
     def everybody(self) -> int:
@@ -161,6 +175,24 @@ class Groups:
         return self.everybody == int(self.sizes.sum())
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Candidates:
+    """Whom people may be where a missing cell may be any value.
+
+    Each group is then the set of candidates of the people of one published group, for
+    one way of filling in their missing cells. Such sets overlap.
+    """
+
+    published: Groups
+    owner: Counts
+    """The published group whose people each set is about."""
+    blank: npt.NDArray[np.bool_]
+    """(published groups, quasi-identifiers): the cells that are missing."""
+    filled: npt.NDArray[np.int32]
+    """(sets, quasi-identifiers): the cells of those people, filled in; −1 is a value
+    that nobody shows."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What a model found on a published table."""
@@ -171,6 +203,12 @@ class Verdict:
     offending: int = 0
     """How many groups break the requirement."""
     details: Mapping[str, Any] = field(default_factory=dict)
+    broken: npt.NDArray[np.bool_] | None = field(
+        default=None, compare=False, repr=False
+    )
+    """Which groups break it, where that can be said of groups."""
+    readings: Mapping[str, Verdict] = field(default_factory=dict)
+    """The verdict for each meaning of a missing cell, where there are several."""
 
 
 @dataclass(frozen=True)
@@ -281,6 +319,11 @@ class OutputModel(Model):
     def targets(self) -> tuple[Target, ...]:
         """The values whose rows it counts."""
         return ()
+
+    @property
+    def more_is_safer(self) -> bool:
+        """Whether the larger of two measured values is the better one."""
+        return False
 
     @abstractmethod
     def verify(self, groups: Groups) -> Verdict:

@@ -70,6 +70,7 @@ class DeltaPresence(OutputModel):
             highest,
             offending,
             {"lower": lowest, "outside": groups.population_outside},
+            broken=broken,
         )
 
     def rules(self, sensitive: Sequence[str], *, subjects: bool) -> tuple[Rule, ...]:

@@ -35,6 +35,10 @@ class GroupSize(OutputModel):
     def __post_init__(self) -> None:
         self._require_count("k", self.k)
 
+    @property
+    def more_is_safer(self) -> bool:
+        return True
+
     def verify(self, groups: Groups) -> Verdict:
         return judge_sizes(groups.rows, k=self.k).verdict()
 

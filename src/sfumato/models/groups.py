@@ -185,7 +185,7 @@ def _published(
         subject = rows.of_kept(rows.subject)
         return value_shares(axis, kept, subject, missing_any=missing_any)
     summed = np.bincount(values, weights=counts, minlength=axis.size)
-    return _normalized(axis, summed, missing_any)
+    return normalized(axis, summed, missing_any=missing_any)
 
 
 def _rolled(column: CodedAxis, level: int) -> tuple[Axis, Codes]:
@@ -224,10 +224,12 @@ def value_shares(
     if subject is not None:
         pairs, _ = packed([codes, subject])
         codes = _first_rows(pairs, codes)
-    return _normalized(axis, np.bincount(codes, minlength=axis.size), missing_any)
+    counts = np.bincount(codes, minlength=axis.size)
+    return normalized(axis, counts, missing_any=missing_any)
 
 
-def _normalized(axis: Axis, counts: npt.NDArray[Any], missing_any: bool) -> Floats:
+def normalized(axis: Axis, counts: npt.NDArray[Any], *, missing_any: bool) -> Floats:
+    """Counts of values as shares; the known ones alone with `missing_any`, if any."""
     shares = counts.astype(np.float64)
     if missing_any and axis.missing >= 0 and shares.sum() > shares[axis.missing]:
         shares[axis.missing] = 0.0

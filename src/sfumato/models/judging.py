@@ -49,7 +49,9 @@ class Judgement:
     def verdict(self, **details: Any) -> Verdict:
         """The verdict of a model that measures this."""
         offending = int(self.broken.sum())
-        return Verdict(offending == 0, self.worst, offending, details)
+        return Verdict(
+            offending == 0, self.worst, offending, details, broken=self.broken
+        )
 
 
 def judge(

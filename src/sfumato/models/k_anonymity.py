@@ -34,6 +34,10 @@ class KAnonymity(OutputModel):
     def __post_init__(self) -> None:
         self._require_count("k", self.k)
 
+    @property
+    def more_is_safer(self) -> bool:
+        return True
+
     def verify(self, groups: Groups) -> Verdict:
         return judge_sizes(groups.sizes, k=self.k).verdict()
 

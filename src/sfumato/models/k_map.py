@@ -86,6 +86,10 @@ class KMap(OutputModel):
         )
         return replace(self, sampling_fraction=rows / (weights or 1.0))
 
+    @property
+    def more_is_safer(self) -> bool:
+        return True
+
     def verify(self, groups: Groups) -> Verdict:
         if self.population is None:
             return self._verify_estimate(groups)
@@ -95,14 +99,16 @@ class KMap(OutputModel):
                 hint="Give its file in 'population'.",
             )
         smallest = float(groups.population.min()) if groups.count else None
-        offending = int((groups.population < self.k).sum())
-        return Verdict(offending == 0, smallest, offending)
+        broken = groups.population < self.k
+        offending = int(broken.sum())
+        return Verdict(offending == 0, smallest, offending, broken=broken)
 
     def _verify_estimate(self, groups: Groups) -> Verdict:
         if not groups.count:
             return Verdict(True, None)
         settled = self._settled_on(groups)
-        offending = int((groups.sizes < settled._smallest()).sum())
+        broken = groups.sizes < settled._smallest()
+        offending = int(broken.sum())
         shown = largest_population(
             int(groups.sizes.min()),
             fraction=settled._fraction(),
@@ -110,12 +116,17 @@ class KMap(OutputModel):
             truncated=self._truncated,
         )
         return Verdict(
-            offending == 0, shown, offending, {"smallest_group": settled._smallest()}
+            offending == 0,
+            shown,
+            offending,
+            {"smallest_group": settled._smallest()},
+            broken=broken,
         )
 
     def _settled_on(self, groups: Groups) -> KMap:
-        weights = None if groups.weights is None else float(np.sum(groups.weights))
-        return self.settled(rows=int(groups.rows.sum()), weights=weights)
+        shown = groups.published
+        weights = None if shown.weights is None else float(np.sum(shown.weights))
+        return self.settled(rows=int(shown.rows.sum()), weights=weights)
 
     def rules(self, sensitive: Sequence[str], *, subjects: bool) -> tuple[Rule, ...]:
         if self.population is not None:

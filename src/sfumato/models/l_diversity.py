@@ -130,6 +130,10 @@ class LDiversity(SensitiveModel):
                 f"Remove {name}, or choose another kind.",
             )
 
+    @property
+    def more_is_safer(self) -> bool:
+        return not self._recursive
+
     def verify(self, groups: Groups) -> Verdict:
         if self._recursive:
             return self._verify_recursive(groups)

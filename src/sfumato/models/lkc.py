@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -23,7 +23,13 @@ from sfumato.models.feasible import enough_rows, limited, rows_left, together
 from sfumato.models.judging import Side, at_worst, breaks
 from sfumato.models.limits import share_limit
 from sfumato.models.measures import commonest_share
-from sfumato.models.unions import known_sets, union_histogram, union_of, union_sizes
+from sfumato.models.unions import (
+    Unions,
+    candidate_unions,
+    known_sets,
+    partition,
+    union_of,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +42,8 @@ class Lkc(SensitiveModel):
     Method: sets of exactly L suffice (of all, if there are fewer): the rows that
     agree on a smaller set are a union of such unions, so there are more of them, and
     the share of a value in a union of disjoint parts is a mean of its shares in the
-    parts, so at most their largest. For the same reason it suffices that every group
+    parts, so at most their largest. Where a missing cell may be any value, unions
+    overlap, and all sets are looked at. For the same reason it suffices that every group
     has K rows and shares of at most C: each union consists of whole groups. Of
     persons who are in several groups, unions are taken to hold as many as their
     largest group.
@@ -70,35 +77,43 @@ class Lkc(SensitiveModel):
         )
 
     def verify(self, groups: Groups) -> Verdict:
-        broken = np.zeros(groups.count, dtype=bool)
-        smallest, confidence = np.inf, 0.0
-        for union in self._unions(groups):
-            sizes = union_sizes(groups, union)
-            shares = self._shares(groups, union, sizes)
-            bad = (sizes < self.k) | breaks(shares, Side.AT_MOST, self.c)
-            broken |= bad[union]
-            smallest = min(smallest, float(sizes.min(initial=groups.rows.sum())))
-            confidence = max(confidence, float(shares.max(initial=0.0)))
-        offending = int(broken.sum())
-        if not groups.count:
+        shown = groups.published
+        if not shown.count:
             return Verdict(True, None)
-        return Verdict(offending == 0, confidence, offending, {"k": smallest})
+        width = 0 if shown.cells is None else shown.cells.shape[1]
+        largest = min(self.l, width)
+        found = [self._found(groups, s) for s in known_sets(width, _sizes(largest))]
+        if groups.candidates is not None or any(f.broken.any() for f in found):
+            # A smaller set is broken only if a larger one is, but offends more
+            # groups; where unions overlap, it may be broken on its own.
+            smaller = known_sets(width, range(largest))
+            found += [self._found(groups, known) for known in smaller]
+        broken = np.logical_or.reduce([f.broken for f in found])
+        return Verdict(
+            not broken.any(),
+            max(f.confidence for f in found),
+            int(broken.sum()),
+            {"k": min(f.smallest for f in found)},
+            broken=broken,
+        )
 
-    def _unions(self, groups: Groups) -> Iterator[Counts]:
-        """The unions for each set of L quasi-identifiers; without cells, the groups."""
-        if groups.cells is None or groups.cells.shape[1] <= self.l:
-            yield np.arange(groups.count)
-            return
-        for known in known_sets(groups.cells.shape[1], range(self.l, self.l + 1)):
-            yield union_of(groups.cells, known)
+    def _found(self, groups: Groups, known: tuple[int, ...]) -> _Found:
+        """What an attacker finds who knows these quasi-identifiers."""
+        shown = groups.published
+        unions, sets, about = _known_to(groups, known)
+        sizes = unions.sizes(shown)
+        shares = self._shares(shown, unions, sizes)
+        bad = (sizes < self.k) | breaks(shares, Side.AT_MOST, self.c)
+        broken = np.bincount(about[bad[sets]], minlength=shown.count) > 0
+        return _Found(broken, float(sizes.min()), float(shares.max(initial=0.0)))
 
     def _shares(
-        self, groups: Groups, union: Counts, sizes: Counts
+        self, groups: Groups, unions: Unions, sizes: Counts
     ) -> npt.NDArray[np.float64]:
         """The largest confidence in each union."""
         shares = np.zeros(len(sizes))
         for histogram in self.histograms(groups):
-            joined = union_histogram(histogram, union, sizes)
+            joined = unions.histogram(histogram, sizes)
             worst = at_worst(joined, commonest_share, smallest=False)
             shares = np.maximum(shares, worst)
         return shares
@@ -118,3 +133,28 @@ class Lkc(SensitiveModel):
         left = rows_left(self, whole, shares)
         rows = enough_rows(self.name, needed=self.k, found=left, parameter="k")
         return together([shares, rows])
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What is found with one set of known quasi-identifiers."""
+
+    broken: npt.NDArray[np.bool_]
+    smallest: float
+    confidence: float
+
+
+def _sizes(largest: int) -> range:
+    return range(largest, largest + 1)
+
+
+def _known_to(groups: Groups, known: tuple[int, ...]) -> tuple[Unions, Counts, Counts]:
+    """The unions of groups that agree, and pairs: a union, a group it is about."""
+    shown = groups.published
+    if shown.cells is None:
+        found = partition(np.arange(shown.count))
+    elif groups.candidates is not None:
+        return candidate_unions(shown.cells, groups.candidates.blank, known)
+    else:
+        found = partition(union_of(shown.cells, known))
+    return found, found.sets, found.members

@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 from sfumato.data.rules import Distance, Rule, RuleKind
 from sfumato.models.base import (
+    Candidates,
+    Counts,
     Feasibility,
     Floats,
     Groups,
@@ -21,13 +23,15 @@ from sfumato.models.base import (
     Scope,
     Verdict,
 )
+from sfumato.models.candidates import agreeing
 from sfumato.models.distances import earth_mover, earth_mover_to
 from sfumato.models.feasible import enough_rows, together
 from sfumato.models.judging import Side, judge
 from sfumato.models.reference import always_feasible
 from sfumato.models.t_closeness import DISTANCES
-from sfumato.models.unions import known_sets, union_histogram, union_of, union_sizes
+from sfumato.models.unions import Unions, known_sets, partition, union_of
 
+Flags = npt.NDArray[np.bool_]
 SUPERSETS = 4096
 """How many sets of quasi-identifiers are tried; fewer only make the verdict stricter."""
 
@@ -40,6 +44,8 @@ class NTCloseness(ReferenceModel):
     distance) of a set of at least n rows that contains it. Sets are natural: all
     rows that agree with the group in the published cells of some of the
     quasi-identifiers, down to none (the whole table).
+    Where a missing cell may be any value, sets are natural that agree in cells which
+    the group shows.
     Method: it suffices that a group has n rows or is within t of the whole table.
     Limits: what a large group gives away is not limited.
     Reference: Li, Li and Venkatasubramanian 2010.
@@ -77,18 +83,20 @@ class NTCloseness(ReferenceModel):
             judge(
                 groups,
                 [histogram],
-                partial(self._nearest, groups=groups, whole=histogram),
+                partial(self._nearest, groups=groups, whole=shown),
                 side=Side.AT_MOST,
                 limit=self.t,
             )
-            for histogram in self.histograms(groups)
+            for histogram, shown in zip(
+                self.histograms(groups), self.histograms(groups.published), strict=True
+            )
         ]
         broken = np.logical_or.reduce([v.broken for v in verdicts])
         offending = int(broken.sum())
         found = [v.worst for v in verdicts]
         known = [worst for worst in found if worst is not None]
         measured = max(known) if known and len(known) == len(found) else None
-        return Verdict(offending == 0, measured, offending)
+        return Verdict(offending == 0, measured, offending, broken=broken)
 
     def _nearest(
         self, histogram: Histogram, *, groups: Groups, whole: Histogram
@@ -100,22 +108,30 @@ class NTCloseness(ReferenceModel):
         if groups.everybody < self.n:
             return best
         best = np.minimum(best, earth_mover(histogram, distance=self.ground))
-        for union in self._unions(groups):
-            sizes = union_sizes(groups, union)
-            large = sizes[union[owner]] >= self.n
+        for place, unions, natural in self._unions(groups):
+            sizes = unions.sizes(groups.published)
+            large = (sizes[place[owner]] >= self.n) & natural[owner]
             if large.any():
-                joined = union_histogram(whole, union, sizes)
+                joined = unions.histogram(whole, sizes)
                 apart = earth_mover_to(
-                    histogram, joined, union[owner], distance=self.ground
+                    histogram, joined, place[owner], distance=self.ground
                 )
                 best = np.where(large, np.minimum(best, apart), best)
         return best
 
-    def _unions(self, groups: Groups) -> Iterator[npt.NDArray[np.int64]]:
-        if groups.cells is not None:
-            width = groups.cells.shape[1]
-            for known in islice(known_sets(width, range(1, width + 1)), SUPERSETS):
-                yield union_of(groups.cells, known)
+    def _unions(self, groups: Groups) -> Iterator[tuple[Counts, Unions, Flags]]:
+        """Natural supersets: the one of each group, the groups in each, and which
+        groups they are natural for: cells that are missing are no part of one."""
+        cells = groups.published.cells
+        if cells is None:
+            return
+        width = cells.shape[1]
+        for known in islice(known_sets(width, range(1, width + 1)), SUPERSETS):
+            if groups.candidates is None:
+                union = union_of(cells, known)
+                yield union, partition(union), np.ones(groups.count, dtype=np.bool_)
+            else:
+                yield _matching(groups.candidates, cells, known)
 
     def rules(self, sensitive: Sequence[str], *, subjects: bool) -> tuple[Rule, ...]:
         parameters = (self.t, float(self.ground), float(self.n))
@@ -131,3 +147,17 @@ class NTCloseness(ReferenceModel):
             self, whole, self.verify(whole), "t", self.t, removable=removable
         )
         return together([close, rows])
+
+
+def _matching(
+    candidates: Candidates, cells: npt.NDArray[np.int32], known: tuple[int, ...]
+) -> tuple[Counts, Unions, Flags]:
+    """The rows that agree with people in the cells that are known, where all are."""
+    columns = list(known)
+    blank = candidates.blank[:, columns]
+    people = candidates.filled[:, columns]
+    place = union_of(people, tuple(range(len(columns))))
+    _, first = np.unique(place, return_index=True)
+    sets, members = agreeing(people[first], cells[:, columns], blank)
+    natural = ~blank[candidates.owner].any(axis=1)
+    return place, Unions(sets, members, len(first)), natural

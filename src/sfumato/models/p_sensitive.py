@@ -52,6 +52,10 @@ class PSensitive(SensitiveModel):
             "p values need at least p rows: raise k to p or more.",
         )
 
+    @property
+    def more_is_safer(self) -> bool:
+        return True
+
     def verify(self, groups: Groups) -> Verdict:
         values = judge(
             groups,

@@ -55,13 +55,13 @@ class Uniqueness(OutputModel):
             self._require_share("sampling_fraction", self.sampling_fraction)
 
     def verify(self, groups: Groups) -> Verdict:
-        total = int(groups.sizes.sum())
+        total = int(groups.people.sum())
         if not total:
             return Verdict(True, None)
-        alone = int((groups.sizes == 1).sum())
         share = self._alone(groups) / total
         holds = share <= self.at_most + TOLERANCE
-        return Verdict(holds, share, 0 if holds else alone)
+        alone = (groups.sizes == 1) & (not holds)
+        return Verdict(holds, share, int(alone.sum()), broken=alone)
 
     def _alone(self, groups: Groups) -> float:
         """How many rows stand alone, counted or expected."""
@@ -70,7 +70,7 @@ class Uniqueness(OutputModel):
             return float(single.sum())
         if groups.population is not None:
             return float((single & (groups.population <= 1)).sum())
-        return float(single.sum()) * self._chance(groups.sizes)
+        return float(single.sum()) * self._chance(groups.published.sizes)
 
     def _chance(self, sizes: Counts) -> float:
         fraction = self.sampling_fraction

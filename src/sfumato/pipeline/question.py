@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.data.cells import Cells, as_intervals, coded_cells
 from sfumato.data.coding import code_column
 from sfumato.data.quiet import Quiet, counted
 from sfumato.data.schema import Role
@@ -24,15 +25,7 @@ from sfumato.pipeline.prepare import axes, sensitive_axes
 from sfumato.policy import Policy
 from sfumato.publish.anatomize import COUNT, GROUP
 from sfumato.publish.base import Form
-from sfumato.verify import (
-    Cells,
-    Evidence,
-    Population,
-    Proof,
-    coded_cells,
-    prove,
-    require_columns,
-)
+from sfumato.verify import Evidence, Population, Proof, prove, require_columns
 
 BOUNDS = ("_from", "_to")
 SOURCE_VALUES = b"sfumato.source_values"
@@ -84,10 +77,9 @@ class Question(Quiet):
                 "A swapped table does not show its groups.",
                 hint="Give the private record: --groups private/rows.parquet.",
             )
-        quasi = self.quasi_columns(table)
         sensitive = self._sensitive(table)
         return Evidence(
-            cells=coded_cells(table, quasi, self.policy.data.missing),
+            cells=self._cells(table),
             sensitive=sensitive,
             subject=self._subject(table),
             weights=self._weights(table),
@@ -125,19 +117,21 @@ class Question(Quiet):
             rows=len(owners),
         )
 
-    def quasi_columns(self, table: pa.Table) -> tuple[str, ...]:
-        """The published columns of the quasi-identifiers; bounds count as both."""
+    def quasi_columns(self, table: pa.Table) -> tuple[tuple[str, ...], ...]:
+        """The published columns of each quasi-identifier: one, or its two bounds."""
+        names = self.policy.names(Role.QUASI)
         if self.every_column:
-            return tuple(table.column_names)
-        found: list[str] = []
-        for name in self.policy.names(Role.QUASI):
-            pair = [name + end for end in BOUNDS]
-            both = name not in table.column_names and set(pair) <= set(
-                table.column_names
-            )
-            found += pair if both else [name]
-        require_columns(table, found, what="The table")
-        return tuple(found)
+            names = tuple(table.column_names)
+        found = _with_bounds(names, table.column_names)
+        listed = [name for columns in found for name in columns]
+        require_columns(table, listed, what="The table")
+        return found
+
+    def _cells(self, table: pa.Table) -> tuple[Cells, ...]:
+        """The cells of each quasi-identifier; two bounds are one interval."""
+        missing = self.policy.data.missing
+        parts = [coded_cells(table, c, missing) for c in self.quasi_columns(table)]
+        return tuple(as_intervals(*p) if len(p) == 2 else p[0] for p in parts)
 
     def _sensitive(self, table: pa.Table) -> Mapping[str, CodedAxis]:
         if self.every_column:
@@ -217,6 +211,34 @@ def refuse_pairing(form: Form, models: Sequence[OutputModel]) -> None:
                 f"{form} shows its quasi-identifiers exactly.",
                 hint="Require 'group-size' instead, or publish by 'generalize'.",
             )
+
+
+def _with_bounds(
+    names: Sequence[str], published: Sequence[str]
+) -> tuple[tuple[str, ...], ...]:
+    """The columns of each quasi-identifier.
+
+    A name that the table lacks may stand there as two bounds; and two bounds that are
+    named one by one are still one fact about a person.
+    """
+    found: list[tuple[str, ...]] = []
+    for name in names:
+        low, high = name + BOUNDS[0], name + BOUNDS[1]
+        if name not in published and {low, high} <= set(published):
+            found.append((low, high))
+        elif name.endswith(BOUNDS[0]) and _other_bound(name) in names:
+            found.append((name, _other_bound(name)))
+        elif not (name.endswith(BOUNDS[1]) and _first_bound(name) in names):
+            found.append((name,))
+    return tuple(found)
+
+
+def _other_bound(name: str) -> str:
+    return name.removesuffix(BOUNDS[0]) + BOUNDS[1]
+
+
+def _first_bound(name: str) -> str:
+    return name.removesuffix(BOUNDS[1]) + BOUNDS[0]
 
 
 def _matched(

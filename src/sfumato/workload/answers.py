@@ -15,9 +15,9 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.cells import distinct_tuples
 from sfumato.errors import UsageError
 from sfumato.hierarchies.axis import Axis
-from sfumato.verify import distinct_tuples
 from sfumato.workload.binding import Taken, bind
 from sfumato.workload.queries import Query
 from sfumato.workload.reading import Reading, fractions, spread

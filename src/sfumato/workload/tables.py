@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.data.cells import as_intervals, coded_cells, distinct_tuples
 from sfumato.errors import DataError
 from sfumato.hierarchies.axis import Axis, CodedAxis
 from sfumato.publish.anatomize import COUNT, GROUP
-from sfumato.verify import Cells, coded_cells, distinct_tuples
 from sfumato.workload.reading import Reading, exact, read
 
 Codes = npt.NDArray[np.int32]
@@ -174,25 +174,10 @@ def _face(table: pa.Table, axis: Axis, missing: Sequence[str]) -> Face:
     if axis.name in table.column_names:
         (cells,) = coded_cells(table, [axis.name], missing)
     elif set(pair) <= set(table.column_names):
-        cells = _as_intervals(*coded_cells(table, pair, missing))
+        cells = as_intervals(*coded_cells(table, pair, missing))
     else:
         raise DataError(
             f"The workload asks for '{axis.name}', which the release does not have.",
             hint="Publish the column, or leave its queries out of the workload.",
         )
     return Face(cells.codes, read(axis, cells.texts))
-
-
-def _as_intervals(low: Cells, high: Cells) -> Cells:
-    """Two columns of bounds as one of intervals."""
-    owner, pairs = distinct_tuples([low.codes, high.codes], len(low.codes))
-    texts = tuple(
-        low.texts[a] if low.texts[a] == high.texts[b] else _interval(low, high, a, b)
-        for a, b in pairs
-    )
-    return Cells(owner.astype(np.int32), texts)
-
-
-def _interval(low: Cells, high: Cells, a: int, b: int) -> str:
-    first, last = low.texts[a], high.texts[b]
-    return "*" if first is None or last is None else f"[{first}, {last}]"
