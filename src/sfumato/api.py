@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from sfumato.io.write import format_of, hash_bytes
 from sfumato.models.base import OutputModel
 from sfumato.pipeline.certified import every_column
 from sfumato.pipeline.expanding import expanded, from_record
+from sfumato.pipeline.kinds import from_manifest
 from sfumato.pipeline.manifest import requirements as requirement_records
 from sfumato.pipeline.manifest import risk as risk_of
 from sfumato.pipeline.question import SOURCE_VALUES, Private, Question
@@ -132,6 +133,8 @@ class CheckResult(Quiet):
     risk: dict[str, float]
     withheld: tuple[str, ...] = ()
     """Columns that are there although the policy withholds them."""
+    kinds: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """How sensitive columns were read: their kind, their distance, and who said so."""
 
     def _told(self) -> str:
         held = sum(verdict["holds"] for verdict in self.verdicts)
@@ -194,12 +197,15 @@ def check(
     *,
     requirements: Sequence[OutputModel] = (),
     groups: str | os.PathLike[str] | None = None,
+    manifest: str | os.PathLike[str] | None = None,
     base: str | os.PathLike[str] | None = None,
     **settings: Any,
 ) -> CheckResult:
     """Judge a published table, ours or not, by its cells.
 
     `groups` is the private record of a release whose cells do not show its groups.
+    `manifest` says what the values of columns are; without it the policy does, and
+    where it does not, the cells decide.
     """
     source = _read(data, policy, settings)
     asked = policy_for(policy, settings, source, requirements=requirements)
@@ -225,6 +231,7 @@ def check(
         private,
         form,
         every_column=every_column(asked),
+        decided={} if manifest is None else from_manifest(Path(manifest)),
     )
     proof = question.ask(source, _beside(data, form))
     return CheckResult(
@@ -233,6 +240,7 @@ def check(
         groups=proof.groups.count,
         risk=risk_of(proof, form),
         withheld=_withheld(asked, source.column_names),
+        kinds=question.kinds(proof.sensitive),
     )
 
 

@@ -101,6 +101,8 @@ class Proof:
 
     verdicts: tuple[Verdict, ...]
     groups: Groups
+    sensitive: Mapping[str, CodedAxis] = field(default_factory=dict)
+    """The sensitive columns, as they were read."""
 
     @property
     def holds(self) -> bool:
@@ -118,7 +120,7 @@ def prove(evidence: Evidence, models: Sequence[OutputModel]) -> Proof:
             _both(model, verdict, opened.verdict(model))
             for model, verdict in zip(models, verdicts, strict=True)
         )
-    return Proof(verdicts, groups)
+    return Proof(verdicts, groups, evidence.sensitive)
 
 
 def _with_matching(
@@ -187,8 +189,14 @@ class Opened:
 
     def _lifted(self, model: OutputModel, needs_values: bool) -> Verdict:
         """The verdict on sets of candidates, told of published groups."""
-        if self.evidence.groups is not None or not self._blank.any():
+        if self.evidence.groups is not None or not self._opens:
             return model.verify(self._shown)
+        if not (needs_values or model.holds_for_unions) and self._blank.any():
+            raise RefusedError(
+                f'{model.name} cannot be judged with missing_as = "any" where '
+                "quasi-identifiers are missing.",
+                hint='Set missing_as to "value" or "drop".',
+            )
         groups = self._every_filling if needs_values else self._fewest
         found = model.verify(groups)
         about = groups.candidates
@@ -203,6 +211,11 @@ class Opened:
         """The published groups, their missing sensitive values being any value."""
         found = groups_of(self.evidence, self.models)
         return _with_matching(found, self.evidence, self.models)
+
+    @property
+    def _opens(self) -> bool:
+        """Whether cells are missing, here or in the population."""
+        return self.evidence.population is not None or bool(self._blank.any())
 
     @cached_property
     def _blank(self) -> npt.NDArray[np.bool_]:

@@ -175,10 +175,9 @@ def _self_check(algorithm: Algorithm, request: Request, grouping: Grouping) -> N
         raise GuaranteeError(
             f"'{algorithm.name}' left out {removed} rows; {request.removable} may be."
         )
-    groups = request.groups(grouping)
     # What matches in the population shows in published cells only: `verify` counts it.
     for model in (m for m in request.models if m.scope is not Scope.POPULATION):
-        verdict = model.verify(groups)
+        verdict = request.meets(model, grouping)
         if not verdict.holds and model.targets():
             raise SearchError(
                 f"'{algorithm.name}' did not meet {model.name}: "

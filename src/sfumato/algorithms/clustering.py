@@ -127,9 +127,9 @@ def prepare(request: Request, plan: Plan) -> Task:
 
 def refuse_infeasible(request: Request) -> None:
     """Refuse a table that cannot even be one group."""
-    whole = request.groups(Grouping(np.zeros(request.rows, dtype=np.int32), 1))
+    whole = Grouping(np.zeros(request.rows, dtype=np.int32), 1)
     for model in request.models:
-        if not model.verify(whole).holds:
+        if not request.meets(model, whole).holds:
             raise InfeasibleError(
                 f"The {request.rows} rows of the table, as one group, "
                 f"do not meet {model}.",

@@ -13,7 +13,6 @@ from sfumato.algorithms.base import Request
 from sfumato.algorithms.compiled import Compiled, compile_rules
 from sfumato.algorithms.people import READING, People, known_people
 from sfumato.data.rules import Distance, Rule, RuleKind, View
-from sfumato.hierarchies.axis import Axis
 from sfumato.hierarchies.rollup import ground_distance, roll_up
 from sfumato.kernels.chunks import Chunks, Layout, build_chunks, tuples_of_rows
 from sfumato.kernels.nodes import Runs
@@ -118,21 +117,14 @@ class Coding:
         axis, to_new = roll_up(column.axis, view.level)
         subject = None if request.subject is None else request.subject[rows]
         values = to_new[column.codes[rows]]
-        return value_shares(axis, values, subject, missing_any=request.missing_any)
+        opened = request.missing_any and not view.closed
+        return value_shares(axis, values, subject, missing_any=opened)
 
 
 def _by_codes(request: Request, people: People | None) -> list[Rule]:
     """The rules that kernels can judge by counting codes."""
     untidy = people is not None and not people.tidy
     return [r for r in request.rules() if not (untidy and r.kind in READING)]
-
-
-def normalized(axis: Axis, counts: Floats, request: Request) -> Floats:
-    """Counts of values as shares, without the missing one where it may be any."""
-    shares = counts.astype(np.float64)
-    if request.missing_any and axis.missing >= 0:
-        shares[axis.missing] = 0.0
-    return np.asarray(shares / max(shares.sum(), 1.0))
 
 
 def build_runs(

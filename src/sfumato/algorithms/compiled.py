@@ -145,7 +145,8 @@ def _values(request: Request, view: View) -> tuple[Axis, Codes]:
 def _reference(request: Request, view: View) -> npt.NDArray[np.float64]:
     """The distribution that groups are compared with: that of a whole request."""
     axis, values = _values(request, view)
-    return value_shares(axis, values, request.subject, missing_any=request.missing_any)
+    opened = request.missing_any and not view.closed
+    return value_shares(axis, values, request.subject, missing_any=opened)
 
 
 def _joint(

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.coding import Coding, Rules, least_published, normalized
+from sfumato.algorithms.coding import Coding, Rules, least_published
 from sfumato.algorithms.losses import SEPARABLE, CellLosses, cell_losses
 from sfumato.algorithms.people import People, persons
 from sfumato.data.grouping import Grouping
@@ -38,6 +38,7 @@ from sfumato.kernels.nodes import (
     workspace,
 )
 from sfumato.kernels.rules import RuleTable
+from sfumato.models.groups import normalized
 
 BYTES_PER_NODE = 64
 """What a node takes at the peak of a search, rounded up."""
@@ -323,7 +324,9 @@ class Lattice:
                     minlength=compiled.axes[view].size,
                 )
                 shares = summed.astype(np.float64)
-                found[view] = normalized(compiled.axes[view], shares, request)
+                opened = request.missing_any and not view.closed
+                axis = compiled.axes[view]
+                found[view] = normalized(axis, shares, missing_any=opened)
         return found
 
     @cached_property

@@ -319,9 +319,8 @@ def still_met(request: Request, task: Task, grouping: Grouping) -> bool:
     compared = any(rule.kind in COMPARED for rule in task.compiled.rules)
     if not compared and all(m.scope is not Scope.TABLE for m in request.models):
         return True
-    groups = request.groups(grouping)
     return all(
-        model.verify(groups).holds
+        request.meets(model, grouping).holds
         for model in request.models
         if model.scope is not Scope.POPULATION
     )

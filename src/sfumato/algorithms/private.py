@@ -117,9 +117,8 @@ class PrivateAlgorithm(Algorithm):
         """Fail early, by name, if a search broke its promise; `verify` asks again."""
         if solution.synthetic is not None:
             return
-        groups = request.groups(solution.grouping)
         for model in request.models:
-            if not model.verify(groups).holds:
+            if not request.meets(model, solution.grouping).holds:
                 raise GuaranteeError(f"'{self.name}' returned groups beyond {model}.")
 
 

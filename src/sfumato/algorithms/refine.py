@@ -136,9 +136,8 @@ def looks_at_table(request: Request) -> bool:
 
 def meets(request: Request, grouping: Grouping) -> bool:
     """Whether all groups together meet every model; cells show who matches them."""
-    groups = request.groups(grouping)
     judged = (m for m in request.models if m.scope is not Scope.POPULATION)
-    return all(model.verify(groups).holds for model in judged)
+    return all(request.meets(model, grouping).holds for model in judged)
 
 
 def split_groups(request: Request, grouping: Grouping, clock: Clock) -> Grouping:

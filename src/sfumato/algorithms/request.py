@@ -10,16 +10,35 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.grouping import Grouping
-from sfumato.data.rules import Rule
+from sfumato.data.rules import Rule, RuleKind
 from sfumato.data.seeds import Seed
 from sfumato.dp.ledger import Ledger
 from sfumato.hierarchies.axis import CodedAxis
-from sfumato.models.base import Groups, OutputModel, ProcessModel
+from sfumato.models.base import Groups, OutputModel, ProcessModel, Verdict
 from sfumato.models.groups import build_groups
 from sfumato.models.targets import matching
 
 Progress = Callable[[str, float], None]
 """Called with what is being done and the share done, 0 … 1; may raise to cancel."""
+
+
+READ_TWICE = frozenset(
+    {
+        RuleKind.RECURSIVE,
+        RuleKind.OCCURRENCE,
+        RuleKind.CLOSENESS,
+        RuleKind.LIKENESS,
+        RuleKind.DISCLOSURE,
+        RuleKind.RANGE,
+    }
+)
+"""Rules that say one thing where missing cells may be any value, and another where
+they are a value of their own."""
+
+
+def _closed(rule: Rule) -> Rule:
+    assert rule.view is not None
+    return replace(rule, view=replace(rule.view, closed=True))
 
 
 def silent(_step: str, _share: float) -> None:
@@ -47,7 +66,7 @@ class Request:
     removable: int = 0
     """How many rows may be left out."""
     missing_any: bool = False
-    """Whether a missing sensitive value may stand for any value."""
+    """Whether a missing sensitive value may also stand for any value."""
     seed: Seed = field(default_factory=Seed.fresh)
     threads: int = 2
     progress: Progress = silent
@@ -77,11 +96,29 @@ class Request:
     def rules(self) -> tuple[Rule, ...]:
         """The rules of all models, in their order."""
         names, subjects = tuple(self.sensitive), self.subject is not None
-        return tuple(
+        found = tuple(
             rule
             for model in self.models
             for rule in model.rules(names, subjects=subjects)
         )
+        return (*found, *(_closed(rule) for rule in found if self._reads_twice(rule)))
+
+    def _reads_twice(self, rule: Rule) -> bool:
+        """Whether a rule must also hold with missing cells as a value of their own.
+
+        Of sizes, distinct values, shares and entropy that follows: a missing cell
+        counted as another value makes them no better.
+        """
+        if not self.missing_any or rule.view is None or rule.kind not in READ_TWICE:
+            return False
+        return self.sensitive[rule.view.column].axis.missing >= 0
+
+    def meets(self, model: OutputModel, grouping: Grouping) -> Verdict:
+        """What a model says of a grouping, at the worst meaning of missing cells."""
+        verdict = model.verify(self.groups(grouping))
+        if not (verdict.holds and self.missing_any):
+            return verdict
+        return model.verify(replace(self, missing_any=False).groups(grouping))
 
     def groups(
         self, grouping: Grouping, *, population: npt.NDArray[np.int64] | None = None

@@ -59,6 +59,13 @@ def check(
         Path | None,
         typer.Option(help="private/rows.parquet, where cells do not show groups."),
     ] = None,
+    manifest: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="manifest.json of the release: take kinds and distances from here.",
+        ),
+    ] = None,
     missing: Annotated[
         list[str] | None,
         typer.Option(metavar="MARK", help="Text that is missing; may be repeated."),
@@ -99,7 +106,8 @@ def check(
     }
     settings = {key: value for key, value in roles.items() if value}
     models = _requirements(k, l, t, require or [])
-    result = _judge(file, policy, settings, models, groups)
+    places = {"groups": groups, "manifest": manifest}
+    result = _judge(file, policy, settings, models, places)
     if json:
         print_json(_record(file, result))
     else:
@@ -130,7 +138,7 @@ def _judge(
     policy: Path | None,
     settings: dict[str, Any],
     models: list[OutputModel],
-    groups: Path | None,
+    places: dict[str, Path | None],
 ) -> CheckResult:
     from sfumato import api
     from sfumato.policy import Policy
@@ -147,7 +155,7 @@ def _judge(
             hint="The policy says the roles and the missing marks.",
         )
     asked = None if policy is None else Policy.load(policy)
-    return api.check(file, asked, requirements=models, groups=groups, **settings)
+    return api.check(file, asked, requirements=models, **places, **settings)
 
 
 def _record(file: Path, result: CheckResult) -> dict[str, Any]:
@@ -158,6 +166,7 @@ def _record(file: Path, result: CheckResult) -> dict[str, Any]:
         "holds": result.holds,
         "requirements": result.verdicts,
         "risk": result.risk,
+        "kinds": result.kinds,
         "withheld_columns_present": list(result.withheld),
     }
 
@@ -180,6 +189,23 @@ def _print(file: Path, result: CheckResult) -> None:
     rows, groups = counted(result.rows, "row"), counted(result.groups, "group")
     typer.echo(f"{file}: {rows}, {groups}")
     print_columns(requirement_rows(result.verdicts))
+    _print_inferred(result)
     typer.echo(
         "Every requirement holds." if result.holds else "Not every requirement holds."
     )
+
+
+def _print_inferred(result: CheckResult) -> None:
+    """Say which columns nobody told the kind of."""
+    from sfumato.report.phrases import listing
+
+    guessed = [
+        f"'{name}' as {each['kind']} ({each['distance']} distance)"
+        for name, each in result.kinds.items()
+        if each["from"] == "cells"
+    ]
+    if guessed:
+        typer.echo(
+            f"Inferred from the published cells: {listing(guessed)}. --manifest names "
+            "what the release was made with."
+        )

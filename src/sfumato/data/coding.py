@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as types
 
-from sfumato.data.schema import Kind
+from sfumato.data.schema import DateOrder, Kind
 from sfumato.data.table import Codes, Column
 from sfumato.data.text import Texts, as_text, distinct
 from sfumato.data.values import kind_of_texts, kind_of_type, meaning, numbers
@@ -29,6 +29,7 @@ def code_column(
     kind: Kind | None = None,
     missing: Sequence[str] = (),
     order: Sequence[str] | None = None,
+    dates: DateOrder | None = None,
 ) -> Column:
     """Code a column: every cell becomes the rank of its value.
 
@@ -36,7 +37,7 @@ def code_column(
     code, the last. Texts that are the same number or moment share one code and are
     shown by the shortest of them, so that nobody stands out by formatting. An
     infinite number is an error: no interval could hold it. Without `kind` the values
-    decide.
+    decide, and so they do on the order in which dates are written.
     """
     return _coded(Values.of(name, values, missing), kind, order)
 
@@ -63,7 +64,7 @@ def _coded(found: Values, kind: Kind | None, order: Sequence[str] | None) -> Col
     kind = kind or found.kind()[0]
     if kind is Kind.ORDERED and order is None:
         order = found.own_order()
-    ranked = _ranked(found, kind, order)
+    ranked = _ranked(found, kind, order, dates)
     return Column(
         name=found.name,
         kind=kind,
@@ -71,6 +72,7 @@ def _coded(found: Values, kind: Kind | None, order: Sequence[str] | None) -> Col
         labels=(*ranked.labels, *found.missing_label),
         numbers=_with_missing(ranked.numbers, found),
         missing=len(ranked.labels) if found.missing_label else -1,
+        dates=ranked.dates,
     )
 
 
@@ -194,11 +196,14 @@ class Ranked:
     ranks: Ranks
     labels: tuple[str, ...]
     numbers: npt.NDArray[np.float64] | None = None
+    dates: DateOrder | None = None
 
 
-def _ranked(found: Values, kind: Kind, order: Sequence[str] | None) -> Ranked:
+def _ranked(
+    found: Values, kind: Kind, order: Sequence[str] | None, dates: DateOrder | None
+) -> Ranked:
     if kind.numeric:
-        return _by_meaning(found, kind)
+        return _by_meaning(found, kind, dates)
     if kind is Kind.ORDERED:
         return _by_order(found, order or ())
     return _by_text(found.present_texts)
@@ -223,13 +228,13 @@ def _by_order(found: Values, order: Sequence[str]) -> Ranked:
     return Ranked(ranks, tuple(order[int(at)] for at in occurring))
 
 
-def _by_meaning(found: Values, kind: Kind) -> Ranked:
+def _by_meaning(found: Values, kind: Kind, dates: DateOrder | None) -> Ranked:
     texts = found.present_texts
-    read = meaning(kind, texts)
+    read = meaning(kind, texts, dates=dates)
     found.refuse(read.bad, _misfit(kind, read.note), _KIND_HINT)
     keys, ranks = np.unique(read.keys, return_inverse=True)
     shown = _shortest(texts, ranks, len(keys))
-    return Ranked(ranks, tuple(shown.to_pylist()), numbers(kind, keys))
+    return Ranked(ranks, tuple(shown.to_pylist()), numbers(kind, keys), read.dates)
 
 
 def _misfit(kind: Kind, note: str) -> str:

@@ -72,6 +72,8 @@ class View:
     level: int = 0
     others_known: bool = False
     reference: str = "published"
+    closed: bool = False
+    """Whether a missing cell is a value of its own even where it may be any value."""
 
 
 SUBJECT = View("\0subject")

@@ -35,6 +35,14 @@ class Kind(StrEnum):
         return self in _ON_A_LINE
 
 
+class DateOrder(StrEnum):
+    """Where the year, the month and the day of a date are written."""
+
+    YEAR_FIRST = "year first"
+    DAY_FIRST = "day first"
+    MONTH_FIRST = "month first"
+
+
 _ON_A_LINE = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.DATE, Kind.DATETIME})
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.data.quiet import Quiet, counted
-from sfumato.data.schema import Kind, Schema
+from sfumato.data.schema import DateOrder, Kind, Schema
 
 Codes = npt.NDArray[np.int32]
 
@@ -35,6 +35,8 @@ class Column(Quiet):
     datetimes as seconds), NaN for the missing one."""
     missing: int = -1
     """The code of the missing value, or -1. Several marks share one code."""
+    dates: DateOrder | None = None
+    """How dates are written."""
 
     def _told(self) -> str:
         return f"{counted(len(self.codes), 'row')}, {counted(self.size, 'value')}"

@@ -6,7 +6,7 @@ Every function takes distinct texts, never rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as types
 
-from sfumato.data.schema import Kind
+from sfumato.data.schema import DateOrder, Kind
 from sfumato.data.text import Texts
 
 INTEGER = r"^[+-]?[0-9]{1,18}$"
@@ -50,16 +50,18 @@ class Meaning:
     bad: npt.NDArray[np.bool_]
     note: str = ""
     """Why a text has no meaning, where the pattern alone does not say it."""
+    dates: DateOrder | None = None
+    """How dates are written."""
 
 
-def meaning(kind: Kind, texts: Texts) -> Meaning:
-    """Read texts as values of a numeric kind."""
+def meaning(kind: Kind, texts: Texts, *, dates: DateOrder | None = None) -> Meaning:
+    """Read texts as values of a numeric kind; left open, the texts decide on dates."""
     trimmed = pc.utf8_trim_whitespace(texts)
     if kind is Kind.INTEGER:
         return _integers(trimmed)
     if kind is Kind.DECIMAL:
         return _decimals(trimmed)
-    return _dates(trimmed) if kind is Kind.DATE else _datetimes(trimmed)
+    return _dates(trimmed, dates) if kind is Kind.DATE else _datetimes(trimmed)
 
 
 def numbers(kind: Kind, keys: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
@@ -214,15 +216,18 @@ def _cast_good(texts: Texts, bad: npt.NDArray[np.bool_], kind: Any) -> npt.NDArr
     return keys
 
 
-def _dates(texts: Texts) -> Meaning:
+def _dates(texts: Texts, order: DateOrder | None = None) -> Meaning:
     """Days since 1970: year first, or last where day and month can be told apart."""
     bad = _mismatch(texts, DATE)
     if bad.any():
         return Meaning(np.zeros(len(bad), dtype=np.int64), bad)
     parts = pc.extract_regex(texts, DATE)
     a, b, c = (_field(parts, name) for name in "abc")
-    if (_lengths(parts, "a") == 4).all():
-        return _calendar(a, b, c)
+    if order is None and (_lengths(parts, "a") == 4).all():
+        order = DateOrder.YEAR_FIRST
+    if order is not None:
+        written = _lengths(parts, "a" if order is DateOrder.YEAR_FIRST else "c") == 4
+        return _in_order(order, a, b, c, ~written)
     if not (_lengths(parts, "c") == 4).all():
         return Meaning(
             a, np.ones(len(a), dtype=np.bool_), "the year is not written out"
@@ -236,10 +241,11 @@ def _day_or_month_first(
     c: npt.NDArray[np.int64],
     dotted: bool,
 ) -> Meaning:
-    day_first = _calendar(c, b, a)
+    unwritten = np.zeros(len(a), dtype=np.bool_)
+    day_first = _in_order(DateOrder.DAY_FIRST, a, b, c, unwritten)
     if dotted:
         return day_first
-    month_first = _calendar(c, a, b)
+    month_first = _in_order(DateOrder.MONTH_FIRST, a, b, c, unwritten)
     if day_first.bad.any():
         return month_first if not month_first.bad.any() else day_first
     if month_first.bad.any() or (a == b).all():
@@ -249,6 +255,23 @@ def _day_or_month_first(
         np.ones(len(a), dtype=np.bool_),
         "dates in which day and month cannot be told apart",
     )
+
+
+def _in_order(
+    order: DateOrder,
+    a: npt.NDArray[np.int64],
+    b: npt.NDArray[np.int64],
+    c: npt.NDArray[np.int64],
+    unwritten: npt.NDArray[np.bool_],
+) -> Meaning:
+    """Dates whose three parts are in this order, the year written out or not."""
+    if order is DateOrder.YEAR_FIRST:
+        found = _calendar(a, b, c)
+    elif order is DateOrder.DAY_FIRST:
+        found = _calendar(c, b, a)
+    else:
+        found = _calendar(c, a, b)
+    return replace(found, bad=found.bad | unwritten, dates=order)
 
 
 def _field(parts: Any, name: str) -> npt.NDArray[np.int64]:

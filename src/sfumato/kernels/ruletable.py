@@ -114,7 +114,8 @@ def rule_table(
     for line, view in enumerate(views):
         if view in axes:
             share = _reference(axes[view], (references or {}).get(view))
-            _lay_axis(heads[line], axes[view], share, missing_any, whole, real)
+            opened = missing_any and not view.closed
+            _lay_axis(heads[line], axes[view], share, opened, whole, real)
         if pairs and view in pairs:
             heads[line, PAIRS] = whole.add(pairs[view][0])
             heads[line, PERSONS] = whole.add(pairs[view][1])

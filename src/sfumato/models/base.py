@@ -290,6 +290,9 @@ class OutputModel(Model):
     needs_cells: ClassVar[bool] = False
     """Whether it is a promise about published cells, so that it says nothing of a
     table whose quasi-identifiers are published exactly."""
+    holds_for_unions: ClassVar[bool] = True
+    """Whether groups that meet its rules meet it together as well, so that it can be
+    promised where a missing quasi-identifier may be any value."""
     counts_values: ClassVar[bool] = False
     """Whether it counts the rows that show certain values (`targets`)."""
     monotone_generalization: ClassVar[bool] = True

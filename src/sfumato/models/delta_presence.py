@@ -42,6 +42,7 @@ class DeltaPresence(OutputModel):
         "Who is known to be in the table gets no protection of the sensitive value."
     )
     scope: ClassVar[Scope] = Scope.POPULATION
+    holds_for_unions: ClassVar[bool] = False
 
     lower: float = 0.0
     upper: float

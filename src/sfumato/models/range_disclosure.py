@@ -48,6 +48,7 @@ class RangeDisclosure(SensitiveModel):
         "A value may still be far likelier in a group than in the table (skewness)."
     )
     monotone_generalization: ClassVar[bool] = False
+    holds_for_unions: ClassVar[bool] = False
 
     r: float
     at_most: float

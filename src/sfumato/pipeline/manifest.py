@@ -18,8 +18,10 @@ from sfumato.hierarchies.axis import CodedAxis
 from sfumato.metrics.base import Outcome
 from sfumato.models.base import Model, OutputModel, Target, Verdict
 from sfumato.models.targets import rows_of
+from sfumato.pipeline import kinds
 from sfumato.pipeline.bearing import Borne, loss_by
 from sfumato.pipeline.certified import Certificate
+from sfumato.pipeline.kinds import Decided
 from sfumato.policy import Policy
 from sfumato.publish.base import Draft, Form, Operator
 from sfumato.verify import Proof
@@ -54,6 +56,8 @@ class Findings:
     seed: Seed
     seconds: Mapping[str, float]
     table: Table
+    decided: Mapping[str, Decided]
+    """What the cells of columns are."""
     certificate: Certificate | None = None
     """Of a process model, where one is required."""
 
@@ -132,6 +136,7 @@ def manifest(found: Findings) -> dict[str, Any]:
     if "proven" in found.solution.facts:
         record["search"] = {key: found.solution.facts[key] for key in SEARCHED}
     if found.certificate is None and not found.synthetic:
+        record["kinds"] = kinds.names(found.decided)
         record["promise"] = found.operator.form.promise
     if found.certificate is not None:
         figures = {"figures": dict(found.solution.facts)}
@@ -146,7 +151,8 @@ def _published_verdicts(found: Findings) -> list[dict[str, Any]]:
     told = _with_source(found)
     if not found.subjects_hidden:
         return told
-    kept = [{k: v for k, v in each.items() if k != "details"} for each in told]
+    hidden = ("details", "missing_as")
+    kept = [{k: v for k, v in each.items() if k not in hidden} for each in told]
     return [each | {"measured": None} for each in kept]
 
 
@@ -219,13 +225,29 @@ def requirement(model: Model, verdict: Verdict) -> dict[str, Any]:
     record = {
         "model": model.name,
         "parameters": {k: v for k, v in model.parameters().items() if k not in PATHS},
-        "holds": verdict.holds,
-        "measured": verdict.measured,
-        "offending_groups": verdict.offending,
+        **_judged(verdict),
         "sentence": model.sentence,
         "blind_spot": model.blind_spot,
     }
-    return record | ({"details": dict(verdict.details)} if verdict.details else {})
+    if verdict.details:
+        record["details"] = dict(verdict.details)
+    if verdict.readings:
+        record["missing_as"] = {n: _reading(v) for n, v in verdict.readings.items()}
+    return record
+
+
+def _judged(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "holds": verdict.holds,
+        "measured": verdict.measured,
+        "offending_groups": verdict.offending,
+    }
+
+
+def _reading(verdict: Verdict) -> dict[str, Any]:
+    """The verdict for one meaning of a missing cell."""
+    details = {"details": dict(verdict.details)} if verdict.details else {}
+    return _judged(verdict) | details
 
 
 def utility(found: Findings) -> dict[str, float]:
@@ -293,7 +315,12 @@ def audit(found: Findings) -> dict[str, Any]:
             "source": _of_the_source(found),
             "requirements": measured,
         }
-    record = {"seed": found.seed.hex(), "insecure_seed": found.seed.insecure}
+    judged = found.proof.groups.histograms
+    record: dict[str, Any] = {
+        "seed": found.seed.hex(),
+        "insecure_seed": found.seed.insecure,
+        kinds.VALUES: kinds.values(found.decided, {view.column for view in judged}),
+    }
     if not found.compares:
         return record
     names = found.table.schema.names(Role.QUASI, Role.SENSITIVE)

@@ -18,10 +18,11 @@ from sfumato.data.schema import Role
 from sfumato.data.table import Column
 from sfumato.data.text import as_text
 from sfumato.errors import DataError, RefusedError
-from sfumato.hierarchies.axis import CodedAxis
+from sfumato.hierarchies.axis import Axis, CodedAxis
 from sfumato.models.base import OutputModel
+from sfumato.pipeline.kinds import Decided, declared, distance_name
 from sfumato.pipeline.population import population_path, read_population
-from sfumato.pipeline.prepare import axes, sensitive_axes
+from sfumato.pipeline.prepare import axes
 from sfumato.policy import Policy
 from sfumato.publish.anatomize import COUNT, GROUP
 from sfumato.publish.base import Form
@@ -53,6 +54,8 @@ class Question(Quiet):
     form: Form = Form.CELLS
     every_column: bool = False
     """Whether all columns are cells, as in releases whose guarantee covers them all."""
+    decided: Mapping[str, Decided] = field(default_factory=dict)
+    """What the cells of columns are, where it was decided before."""
 
     def _told(self) -> str:
         return counted(len(self.models), "requirement")
@@ -138,19 +141,44 @@ class Question(Quiet):
             return {}
         names = self.policy.names(Role.SENSITIVE)
         require_columns(table, names, what="The table")
-        columns = [self._with_source_values(table, name) for name in names]
-        coded = sensitive_axes(self.policy, columns, self.base)
-        rows = table.num_rows
-        return {n: CodedAxis(c.axis, c.codes[:rows]) for n, c in coded.items()}
+        return {name: self._on_its_axis(table, name) for name in names}
 
-    def _with_source_values(self, table: pa.Table, name: str) -> Column:
-        """The published column, followed by one cell for each value of the source."""
-        known = list(self.private.source_values.get(name, ()))
-        if not known:
-            return self._column(table, name)
-        cells = as_text(table.column(name), name=name)
-        both = pa.chunked_array([*cells.chunks, pa.array(known, pa.string())])
-        return self._column(pa.table({name: both}), name)
+    def _on_its_axis(self, table: pa.Table, name: str) -> CodedAxis:
+        """A sensitive column, on the axis that was decided on or that it has itself."""
+        decided = self.kind_of(name)
+        known = decided.labels or tuple(self.private.source_values.get(name, ()))
+        column = self._column(table, name, known)
+        if decided.axis is not None:
+            return _on_axis(column, decided.axis, table.num_rows)
+        (coded,) = axes(self.policy, [column], self.base)
+        self._check_distance(name, coded.axis)
+        return CodedAxis(coded.axis, coded.codes[: table.num_rows])
+
+    def _check_distance(self, name: str, axis: Axis) -> None:
+        """Refuse to measure by another distance than the manifest names."""
+        told, found = self.kind_of(name).distance, distance_name(axis)
+        if told not in (None, found):
+            raise DataError(
+                f"The manifest measures '{name}' by the {told} distance; here it would "
+                f"be the {found} one.",
+                hint="Give the policy of the release, which names its hierarchies.",
+            )
+
+    def kind_of(self, name: str) -> Decided:
+        """What the cells of a column are, as far as somebody said so."""
+        return self.decided.get(name) or declared(self.policy, name)
+
+    def kinds(self, sensitive: Mapping[str, CodedAxis]) -> dict[str, dict[str, str]]:
+        """How sensitive columns were read, and who said so, where it matters."""
+        views = [v for m in self.models for v in m.views(tuple(sensitive))]
+        return {
+            name: {
+                "kind": str(sensitive[name].axis.kind),
+                "distance": distance_name(sensitive[name].axis),
+                "from": self.kind_of(name).origin,
+            }
+            for name in dict.fromkeys(view.column for view in views)
+        }
 
     def _source_counts(
         self, sensitive: Mapping[str, CodedAxis]
@@ -171,14 +199,21 @@ class Question(Quiet):
         columns = [self._column(source, name) for name in self.policy.names(Role.QUASI)]
         return Population.of(axes(self.policy, columns, self.base), source.num_rows)
 
-    def _column(self, table: pa.Table, name: str) -> Column:
-        section = self.policy.column(name)
+    def _column(
+        self, table: pa.Table, name: str, known: Sequence[str | None] = ()
+    ) -> Column:
+        """A column, followed by one cell for each of the values known beside it."""
+        decided, cells = self.kind_of(name), table.column(name)
+        if known:
+            shown = as_text(cells, name=name).chunks
+            cells = pa.chunked_array([*shown, pa.array(known, pa.string())])
         return code_column(
             name,
-            table.column(name),
-            kind=section.kind,
+            cells,
+            kind=decided.kind,
             missing=self.policy.data.missing,
-            order=section.order,
+            order=decided.order,
+            dates=decided.dates,
         )
 
     def _subject(self, table: pa.Table) -> npt.NDArray[np.int32] | None:
@@ -211,6 +246,20 @@ def refuse_pairing(form: Form, models: Sequence[OutputModel]) -> None:
                 f"{form} shows its quasi-identifiers exactly.",
                 hint="Require 'group-size' instead, or publish by 'generalize'.",
             )
+
+
+def _on_axis(column: Column, axis: Axis, rows: int) -> CodedAxis:
+    """Rows on the source's axis; one cell for each of its values follows them."""
+    place = np.full(column.size, -1, dtype=np.int32)
+    place[column.codes[rows:]] = np.arange(axis.size, dtype=np.int32)
+    codes = place[column.codes[:rows]]
+    if codes.min(initial=0) < 0:
+        raise DataError(
+            f"Column '{column.name}': {int((codes < 0).sum())} cells have a value that "
+            "the source does not have.",
+            hint="A table is judged by what its own source was.",
+        )
+    return CodedAxis(axis, codes)
 
 
 def _with_bounds(

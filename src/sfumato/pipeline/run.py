@@ -43,6 +43,8 @@ from sfumato.pipeline.expanding import (
     smallest_group,
     value_counts,
 )
+from sfumato.pipeline.kinds import decide
+from sfumato.pipeline.missing import refuse_open_cells
 from sfumato.pipeline.population import population_path, read_population, shared_axes
 from sfumato.pipeline.prepare import (
     coded_table,
@@ -125,6 +127,7 @@ def anonymize(run: Run) -> Outcome:
         solution=solution,
         draft=draft,
         proof=proof,
+        decided=question.decided,
         table=table,
         rows_in=run.source.num_rows,
         seed=run.seed,
@@ -175,6 +178,9 @@ def _request(run: Run, table: Table, certificate: Certificate | None) -> Request
         ],
         lambda name: _common_values(run.policy, table, name),
     )
+    opened = run.policy.data.missing_as == "any"
+    if opened and run.policy.operator_instance().form is Form.CELLS:
+        refuse_open_cells(table, models)
     quasi, population = _quasi(run, table, models, certificate)
     everything = certificate is not None and certificate.algorithm.every_column
     return Request(
@@ -189,7 +195,7 @@ def _request(run: Run, table: Table, certificate: Certificate | None) -> Request
         sensitive={} if everything else sensitive_axes(run.policy, columns, run.base),
         subject=None if subject is None else table.columns[subject].codes,
         removable=int(np.floor(share * table.rows + 1e-9)),
-        missing_any=run.policy.data.missing_as == "any",
+        missing_any=opened,
         seed=run.seed.child("solve"),
         threads=run.threads,
         progress=lambda step, share: run.progress(step, 0.1 + 0.6 * share),
@@ -326,6 +332,7 @@ def _question(
         private,
         operator.form,
         every_column=whole,
+        decided=decide(material.table, request.sensitive),
     )
 
 

@@ -39,6 +39,8 @@ class RequirementFacts(TypedDict):
     sentence: str
     blind_spot: str
     details: NotRequired[dict[str, Any]]
+    missing_as: NotRequired[dict[str, Any]]
+    """The verdict for each meaning of a missing cell, where there are several."""
 
 
 class ColumnFacts(TypedDict):
@@ -145,6 +147,8 @@ def _requirement(entry: Mapping[str, Any]) -> RequirementFacts:
     )
     if entry.get("details"):
         facts["details"] = dict(entry["details"])
+    if entry.get("missing_as"):
+        facts["missing_as"] = dict(entry["missing_as"])
     return facts
 
 

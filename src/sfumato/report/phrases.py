@@ -68,8 +68,17 @@ def _unsaid(key: str, value: object) -> bool:
 
 
 def measured(requirement: Mapping[str, Any]) -> str:
-    """What was found, under its parameter's name where only one can be meant."""
-    value = requirement["measured"]
+    """What was found, under its parameter's name where only one can be meant.
+
+    Where missing cells have several meanings, the figure of each stands beside it.
+    """
+    found = _figure(requirement, requirement["measured"])
+    readings = requirement.get("missing_as", {})
+    said = [f"{name}: {amount(each['measured'])}" for name, each in readings.items()]
+    return f"{found} (missing as {', as '.join(said)})" if said else found
+
+
+def _figure(requirement: Mapping[str, Any], value: float | None) -> str:
     limits = [
         key
         for key, limit in requirement["parameters"].items()
