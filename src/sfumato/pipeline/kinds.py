@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from sfumato.data.coding import infer_kind
+from sfumato.data.quiet import Quiet
 from sfumato.data.rules import Distance
 from sfumato.data.schema import DateOrder, Kind, Role
 from sfumato.data.table import Table
@@ -30,7 +31,7 @@ VALUES = "values"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Decided:
+class Decided(Quiet):
     """What the cells of one column are, and who said so."""
 
     origin: str
@@ -46,6 +47,9 @@ class Decided:
     """The values of the source, in their order; None is the missing one."""
     axis: Axis | None = None
     """The source's own axis."""
+
+    def _told(self) -> str:
+        return f"{self.kind or 'open'}, by the {self.origin}"
 
     def names(self) -> dict[str, str]:
         """What may be published: names alone."""
