@@ -39,7 +39,7 @@ def code_column(
     infinite number is an error: no interval could hold it. Without `kind` the values
     decide, and so they do on the order in which dates are written.
     """
-    return _coded(Values.of(name, values, missing), kind, order)
+    return _coded(Values.of(name, values, missing), kind, order, dates)
 
 
 def code_alike(
@@ -56,11 +56,16 @@ def code_alike(
     have one code, and whoever is shown exactly must not stand out among them.
     """
     found = Values.of(name, values, missing)
-    column = _coded(found, kind, order)
+    column = _coded(found, kind, order, None)
     return column, found.alike(column, values)
 
 
-def _coded(found: Values, kind: Kind | None, order: Sequence[str] | None) -> Column:
+def _coded(
+    found: Values,
+    kind: Kind | None,
+    order: Sequence[str] | None,
+    dates: DateOrder | None,
+) -> Column:
     kind = kind or found.kind()[0]
     if kind is Kind.ORDERED and order is None:
         order = found.own_order()

@@ -13,7 +13,6 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from sfumato.data.grouping import Grouping
 from sfumato.data.schema import Attribute, Role
@@ -215,25 +214,10 @@ def _published(
     name, source = attribute.name, material.table.source
     if shown is not None:
         if shown.exact and not material.declared and _typed(source.column(name)):
-            return {name: _one_cell_each(material.table, name).take(material.rows)}
+            return {name: source.column(name).take(material.rows)}
         groups = material.grouping.group_of[material.rows]
         return {key: _spread(cells, groups) for key, cells in shown.columns.items()}
     return exact_column(material, attribute, material.rows)
-
-
-def _one_cell_each(table: Table, name: str) -> pa.ChunkedArray:
-    """A typed column in which cells that mean the same are the same.
-
-    Marks of a missing value, and numbers that are none, become null; a zero below
-    zero is a zero.
-    """
-    column, coded = table.source.column(name), table.columns[name]
-    if coded.missing >= 0:
-        gone = pa.array(coded.codes == coded.missing)
-        column = pc.if_else(gone, pa.scalar(None, column.type), column)
-    if pa.types.is_float32(column.type) or pa.types.is_float64(column.type):
-        column = pc.add(column, pa.scalar(0.0, column.type))
-    return column
 
 
 def _spread(cells: pa.Array, groups: npt.NDArray[np.int32]) -> pa.Array:
