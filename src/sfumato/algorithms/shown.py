@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.values import exact_numbers
 from sfumato.hierarchies.axis import STAR, Axis, CodedAxis
-from sfumato.hierarchies.labels import DISCRETE, interval_label, set_label
+from sfumato.hierarchies.labels import Span, interval_label, parse_span, set_label
 
 Ints = npt.NDArray[np.int32]
 
@@ -58,10 +60,24 @@ def _text(axis: Axis, low: int, high: int) -> str:
         return set_label([axis.labels[code] for code in range(low, high + 1)])
     if low <= axis.missing <= high:
         return STAR
-    first, last = axis.node_bounds[low, 0], axis.node_bounds[high, 1]
-    # The last leaf may be an interval without its end, or a value of its own.
-    closed = axis.kind in DISCRETE or bool(axis.node_bounds[high, 0] == last)
-    return interval_label(float(first), float(last), kind=axis.kind, closed=closed)
+    first, last = _span(axis, low), _span(axis, high)
+    return interval_label(
+        -inf if first.low is None else first.low,
+        inf if last.high is None else last.high,
+        kind=axis.kind,
+        # The last leaf may be an interval without its end, or a value of its own.
+        closed=last.high_in,
+    )
+
+
+def _span(axis: Axis, leaf: int) -> Span:
+    """What a leaf stands for: the interval that it shows, or its number."""
+    found = parse_span(axis.labels[leaf], kind=axis.kind)
+    if found is not None:
+        return found.closed(axis.kind)
+    places = np.asarray(axis.positions)[[leaf]]
+    number = exact_numbers(axis.kind, [axis.labels[leaf]], places)[0]
+    return Span(number, number)
 
 
 def _ncp(axis: Axis, pairs: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.hierarchies.axis import STAR, Axis
-from sfumato.hierarchies.labels import parse_interval, parse_set
+from sfumato.hierarchies.exact import Line
+from sfumato.hierarchies.labels import Span, parse_exact, parse_set, parse_span
 
 Leaves = npt.NDArray[np.bool_]
 
@@ -56,14 +58,29 @@ class _Reader:
             return self._only([self.leaf[m] for m in members if m in self.leaf])
         if self.axis.positions is None:
             return self._only([])
-        interval = parse_interval(text, kind=self.axis.kind)
-        if interval is None:
-            return self._only([])
-        above = self.axis.positions >= interval.low
-        below = self.axis.positions <= interval.high
-        if not interval.closed:
-            below = self.axis.positions < interval.high
-        return np.asarray(above & below, dtype=np.bool_)
+        span = parse_span(text, kind=self.axis.kind) or self._point(text)
+        return self._only([]) if span is None else self._between(span)
+
+    def _point(self, text: str) -> Span | None:
+        """One number, written otherwise than its leaf is."""
+        number = parse_exact(text, kind=self.axis.kind)
+        return None if number is None else Span(number, number)
+
+    def _between(self, span: Span) -> Leaves:
+        inside = self._only([])
+        inside[self.known] = self.line.inside(span)
+        return inside
+
+    @cached_property
+    def known(self) -> npt.NDArray[np.int64]:
+        """The leaves that are numbers."""
+        return np.flatnonzero(~np.isnan(np.asarray(self.axis.positions)))
+
+    @cached_property
+    def line(self) -> Line:
+        texts = [self.axis.labels[leaf] for leaf in self.known]
+        floats = np.asarray(self.axis.positions)[self.known]
+        return Line(self.axis.kind, texts, floats)
 
     def _only(self, codes: Sequence[int]) -> Leaves:
         mask = np.zeros(self.axis.size, dtype=np.bool_)

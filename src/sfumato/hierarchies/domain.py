@@ -7,10 +7,10 @@ the leaves are those of the hierarchy's file or tree, of the declared `domain`, 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ import pyarrow as pa
 from sfumato.data.coding import code_column
 from sfumato.data.schema import Kind
 from sfumato.data.table import Column
+from sfumato.data.values import exact_numbers
 from sfumato.errors import DataError, PolicyError, RefusedError
 from sfumato.hierarchies.axis import Axis, CodedAxis
 from sfumato.hierarchies.build import (
@@ -30,13 +31,13 @@ from sfumato.hierarchies.build import (
     refuse_reserved,
     written_leaves,
 )
-from sfumato.hierarchies.labels import DISCRETE, position_of, value_text
+from sfumato.hierarchies.exact import Line, nearest
+from sfumato.hierarchies.labels import DISCRETE, Exact, exact_position, value_text
 
 MOST_LEAVES = 100_000
 MOST_SINGLES = 1_000
 """Beyond so many whole numbers, the finest intervals are the leaves."""
 Codes = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,8 +136,8 @@ def _steps(declared: Declared, ends: Mapping[str, Any]) -> list[str]:
             "the kind integer or date.",
             hint="Set kind, or list the values.",
         )
-    low, high = (position_of(ends[end], kind=declared.kind) for end in ("low", "high"))
-    if isnan(low) or isnan(high) or low > high:
+    low, high = (exact_position(ends[e], kind=declared.kind) for e in ("low", "high"))
+    if low is None or high is None or low > high:
         raise PolicyError(
             f"The domain of '{declared.name}' does not go from a low to a high value.",
             hint="Dates are written 2020-01-31.",
@@ -146,10 +147,10 @@ def _steps(declared: Declared, ends: Mapping[str, Any]) -> list[str]:
 
 
 def _text(declared: Declared, value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return value_text(float(value), kind=Kind.DECIMAL) if number else str(value)
+    number = exact_position(value, kind=Kind.DECIMAL)
+    if isinstance(value, str) or number is None:
+        return str(value)
+    return value_text(number, kind=Kind.DECIMAL)
 
 
 def _looked_up(declared: Declared, column: Column, cells: pa.ChunkedArray) -> Codes:
@@ -161,9 +162,8 @@ def _looked_up(declared: Declared, column: Column, cells: pa.ChunkedArray) -> Co
         missing=declared.missing,
         order=declared.order,
     )
-    known = _by_number(column) if column.kind.numeric else _by_text(column)
-    keys = found.numbers if column.kind.numeric else np.array(found.labels, object)
-    target = np.array([known.get(key, -1) for key in _listed(keys)], dtype=np.int32)
+    known = {key: code for code, key in enumerate(_keys(column))}
+    target = np.array([known.get(key, -1) for key in _keys(found)], dtype=np.int32)
     if found.missing >= 0:
         target[found.missing] = column.missing
     codes: Codes = target[found.codes]
@@ -178,16 +178,17 @@ def _looked_up(declared: Declared, column: Column, cells: pa.ChunkedArray) -> Co
     return codes
 
 
-def _listed(keys: npt.NDArray[Any] | None) -> list[Any]:
-    return [] if keys is None else keys.tolist()
-
-
-def _by_number(column: Column) -> dict[Any, int]:
-    return {number: code for code, number in enumerate(_listed(column.numbers))}
-
-
-def _by_text(column: Column) -> dict[Any, int]:
-    return {label: code for code, label in enumerate(column.labels)}
+def _keys(column: Column) -> list[Any]:
+    """What each code of a column means: an exact number, or its text."""
+    if not column.kind.numeric or column.numbers is None:
+        return list(column.labels)
+    known = [code for code in range(column.size) if code != column.missing]
+    texts = [column.labels[code] for code in known]
+    keys: list[Any] = [None] * column.size
+    exact = exact_numbers(column.kind, texts, column.numbers[known])
+    for code, number in zip(known, exact, strict=True):
+        keys[code] = number
+    return keys
 
 
 # Intervals with coded tails: whatever lies outside is in a tail, so none is refused.
@@ -196,12 +197,21 @@ def _by_text(column: Column) -> dict[Any, int]:
 @dataclass(frozen=True)
 class _Tails:
     kind: Kind
-    starts: Floats
-    """The first number of each leaf; the lowest leaf has no beginning."""
-    shown: Floats
+    starts: Sequence[Exact]
+    """The first number of each leaf but the lowest, which has no beginning."""
+    shown: Sequence[Exact]
     """A number that lies in each leaf."""
     single: bool
     """Whether leaves between the tails are single numbers."""
+
+    def leaf_of(self, column: Column) -> npt.NDArray[np.int64]:
+        """The leaf that each known value of a column lies in."""
+        line = Line.of(column)
+        floats = np.array([nearest(start) for start in self.starts])
+        leaf = np.searchsorted(floats, line.floats, side="right")
+        tied = np.flatnonzero(np.isin(line.floats, floats))
+        leaf[tied] = [bisect_right(self.starts, n) for n in line.exact(tied)]
+        return leaf
 
 
 def _tails(declared: Declared) -> _Tails | None:
@@ -215,29 +225,28 @@ def _tails(declared: Declared) -> _Tails | None:
             hint='Set kind = "integer" or kind = "decimal": the data may not decide it.',
         )
     kind = declared.kind
-    bottom, top = (position_of(spec[end], kind=kind) for end in ends)
-    if isnan(bottom) or isnan(top) or bottom >= top:
+    bottom, top = (exact_position(spec[end], kind=kind) for end in ends)
+    if bottom is None or top is None or bottom >= top:
         return None  # The builder says what is wrong, with its own words.
     if kind in DISCRETE and top - bottom < MOST_SINGLES:
-        steps = np.arange(top - bottom + 1) + bottom
-        return _Tails(kind, np.append(-np.inf, steps[1:]), steps, single=True)
+        steps = [bottom + step for step in range(int(top - bottom) + 1)]
+        return _Tails(kind, steps[1:], steps, single=True)
     return _edges(declared, kind, bottom, top)
 
 
-def _edges(declared: Declared, kind: Kind, bottom: float, top: float) -> _Tails:
+def _edges(declared: Declared, kind: Kind, bottom: Exact, top: Exact) -> _Tails:
     spec: Any = declared.hierarchy
     width = Fraction(str(spec["intervals"][0]))
-    origin = Fraction(str(position_of(spec.get("origin", 0), kind=kind)))
-    first = int((Fraction(str(bottom)) - origin) // width)
-    last = int((Fraction(str(top)) - origin) // width) + 1
+    origin = exact_position(spec.get("origin", 0), kind=kind) or 0
+    first = int((bottom - origin) // width)
+    last = int((top - origin) // width) + 1
     last = min(last, first + MOST_LEAVES + 1)
-    inside = np.array([float(origin + step * width) for step in range(first, last + 1)])
+    inside = [origin + step * width for step in range(first, last + 1)]
     # A lower tail of whole numbers has its end, `<= bottom`; one of decimals has not.
     first_inside = bottom + 1 if kind in DISCRETE else bottom
-    inside = inside[(inside > first_inside) & (inside < top)]
-    starts = np.concatenate([[-np.inf, first_inside], inside, [top]])
-    shown = starts.copy()
-    shown[0], shown[-1] = bottom - float(width), top + float(width)
+    inside = [edge for edge in inside if first_inside < edge < top]
+    starts = [first_inside, *inside, top]
+    shown = [bottom - width, *starts[:-1], top + width]
     return _Tails(kind, starts, shown, single=False)
 
 
@@ -247,11 +256,9 @@ def _clipped_axis(
     texts = [value_text(number, kind=tails.kind) for number in tails.shown]
     column, axis, place = _public_axis(declared, texts)
     found = code_column(declared.name, cells, kind=tails.kind, missing=declared.missing)
-    numbers = np.asarray(found.numbers)
-    leaf = np.searchsorted(tails.starts, numbers, side="right") - 1
-    target = place[np.minimum(leaf, len(tails.starts) - 1)]
-    if found.missing >= 0:
-        target[found.missing] = place[column.missing]
+    target = np.full(found.size, place[column.missing], dtype=np.int32)
+    known = np.arange(found.size) != found.missing
+    target[known] = place[tails.leaf_of(found)]
     return CodedAxis(_renamed(axis, tails), np.ascontiguousarray(target[found.codes]))
 
 
@@ -260,7 +267,9 @@ def _renamed(axis: Axis, tails: _Tails) -> Axis:
     wide = np.arange(axis.size) != axis.missing
     if tails.single:
         positions = np.asarray(axis.positions)
-        wide &= (positions <= tails.shown[0]) | (positions >= tails.shown[-1])
+        wide &= (positions <= float(tails.shown[0])) | (
+            positions >= float(tails.shown[-1])
+        )
     parents = axis.levels[1]
     labels = [
         axis.node_labels[parents[leaf]] if wide[leaf] else axis.labels[leaf]

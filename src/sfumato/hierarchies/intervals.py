@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, isnan
+from math import inf
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +14,14 @@ import numpy.typing as npt
 from sfumato.data.schema import Kind
 from sfumato.data.table import Column
 from sfumato.errors import HierarchyError
-from sfumato.hierarchies.axis import Losses
-from sfumato.hierarchies.labels import DISCRETE, interval_label, position_of
+from sfumato.hierarchies.exact import Line, float_bounds, nearest
+from sfumato.hierarchies.labels import (
+    DISCRETE,
+    Exact,
+    Span,
+    exact_position,
+    interval_label,
+)
 from sfumato.hierarchies.rungs import (
     Ints,
     Ladder,
@@ -33,8 +39,32 @@ _MOST_STEPS = 2**52
 class Tails:
     """Where intervals end: values beyond share one node from level 1 up."""
 
-    bottom: float = -inf
-    top: float = inf
+    bottom: Exact | None = None
+    top: Exact | None = None
+
+    def sides(self, line: Line) -> Ints:
+        """−1 for values in the lower tail, 1 for those in the upper one, 0 between."""
+        side = np.zeros(len(line.floats), dtype=np.int64)
+        if self.bottom is not None:
+            least = 0 if line.kind in DISCRETE else -1
+            side -= line.signs_to(self.bottom) <= least
+        if self.top is not None:
+            side += line.signs_to(self.top) >= 0
+        return side
+
+    def cut(self, low: Exact, high: Exact, side: int, *, kind: Kind) -> Span:
+        """The interval from `low` to before `high`, or the tail in its place."""
+        discrete = kind in DISCRETE
+        if side < 0:
+            return Span(None, self.bottom, high_in=discrete)
+        if side > 0:
+            return Span(self.top, None)
+        step = 1 if discrete else 0
+        if self.bottom is not None:
+            low = max(low, self.bottom + step)
+        if self.top is not None:
+            high = min(high, self.top)
+        return Span(low, high - step, high_in=discrete)
 
 
 def interval_ladder(
@@ -54,14 +84,13 @@ def interval_ladder(
     require_line(column, "intervals")
     exact = _checked_widths(column, widths)
     tails = Tails(
-        bottom=_setting(column, "bottom", bottom, -inf),
-        top=_setting(column, "top", top, inf),
+        bottom=_setting(column, "bottom", bottom), top=_setting(column, "top", top)
     )
     _check_tails(column, tails)
-    start = Fraction(str(_setting(column, "origin", origin, 0.0)))
+    start = _setting(column, "origin", origin) or 0
     finest = _steps(column, start, exact[0])
     rungs = tuple(
-        _interval_rung(column, finest // int(width / exact[0]), start, width, tails)
+        _interval_rung(column, _coarser(finest, width / exact[0]), start, width, tails)
         for width in exact
     )
     return Ladder(rungs=rungs, total=possible_leaves(column))
@@ -124,12 +153,13 @@ def _check_multiple(column: Column, finer: Fraction, coarser: Fraction) -> None:
     )
 
 
-def _setting(column: Column, name: str, value: object, default: float) -> float:
+def _setting(column: Column, name: str, value: object) -> Exact | None:
     if value is None:
-        return default
-    number = position_of(value, kind=column.kind)
-    if not isnan(number) and (column.kind is not Kind.INTEGER or number.is_integer()):
-        return number
+        return None
+    number = exact_position(value, kind=column.kind)
+    whole = number is not None and number.denominator == 1
+    if number is not None and (column.kind is not Kind.INTEGER or whole):
+        return number.numerator if whole else number
     raise HierarchyError(
         f"Column '{column.name}': '{name}' must be of kind '{column.kind}'; "
         f"{value!r} is not.",
@@ -138,70 +168,95 @@ def _setting(column: Column, name: str, value: object, default: float) -> float:
 
 
 def _check_tails(column: Column, tails: Tails) -> None:
-    if tails.bottom < tails.top:
+    bottom, top = tails.bottom, tails.top
+    if bottom is None or top is None or bottom < top:
         return
     raise HierarchyError(
-        f"Column '{column.name}': bottom {tails.bottom:g} is not below top "
-        f"{tails.top:g}.",
+        f"Column '{column.name}': bottom {nearest(bottom):g} is not below top "
+        f"{nearest(top):g}.",
         hint="Exchange them, or leave one out.",
     )
 
 
-def _steps(column: Column, origin: Fraction, width: Fraction) -> Ints:
+def _steps(column: Column, origin: Exact, width: Fraction) -> Ints:
     """Which interval of the finest width each known number falls in."""
-    values = known_numbers(column)
-    guess = np.floor((values - float(origin)) / float(width))
-    if len(values) and np.abs(guess).max() > _MOST_STEPS:
+    line = Line.of(column)
+    guess = np.floor((line.floats - nearest(origin)) / nearest(width))
+    if len(guess) and not np.abs(guess).max() <= _MOST_STEPS:
         raise HierarchyError(
             f"Column '{column.name}': its range holds more than {_MOST_STEPS} "
             f"intervals of {float(width):g}.",
             hint="Use wider intervals.",
         )
+    if _too_coarse(line, origin, width):
+        exact = line.exact(np.arange(len(guess)))
+        return np.array([int((n - origin) // width) for n in exact], dtype=np.int64)
     steps: Ints = guess.astype(np.int64)
     # Division rounds: 0.3 / 0.1 is below 3. The true edges decide.
-    steps -= values < _edges(steps, origin, width)
-    steps += values >= _edges(steps + 1, origin, width)
+    steps -= _signs(line, steps, origin, width) < 0
+    steps += _signs(line, steps + 1, origin, width) >= 0
     return steps
 
 
-def _edges(steps: Ints, origin: Fraction, width: Fraction) -> Losses:
-    if origin.denominator == 1 and width.denominator == 1:
-        return (steps * int(width) + int(origin)).astype(np.float64)
-    unique, place = np.unique(steps, return_inverse=True)
-    return np.array([float(origin + int(s) * width) for s in unique])[place]
+def _too_coarse(line: Line, origin: Exact, width: Fraction) -> bool:
+    """Whether floats lie so far apart that a value may be intervals away from its own."""
+    largest = max(np.abs(line.floats).max(initial=0.0), abs(nearest(origin)))
+    return bool(largest * 2.0**-50 > nearest(width))
+
+
+def _signs(line: Line, steps: Ints, origin: Exact, width: Fraction) -> Ints:
+    """Whether each value is below, at or above the edge that begins a step."""
+    known, place = np.unique(steps, return_inverse=True)
+    if origin.denominator == 1 and width.denominator == 1 and _small(line):
+        # Whole numbers that floats hold: there is nothing to tell apart.
+        edges = nearest(origin) + known * nearest(width)
+        return np.sign(line.floats - edges[place]).astype(np.int64)
+    ends = [origin + step * width for step in known.tolist()]
+    floats = np.array([nearest(end) for end in ends])[place]
+    return line.signs(floats, lambda at: ends[place[at]]).astype(np.int64)
+
+
+def _small(line: Line) -> bool:
+    return line.kind in DISCRETE and np.abs(line.floats).max(initial=0.0) < _MOST_STEPS
+
+
+def _coarser(steps: Ints, ratio: Fraction) -> Ints:
+    """Which of the intervals that are `ratio` times as wide each step falls in."""
+    return steps // min(int(ratio), 2**62)
 
 
 def _interval_rung(
-    column: Column, steps: Ints, origin: Fraction, width: Fraction, tails: Tails
+    column: Column, steps: Ints, origin: Exact, width: Fraction, tails: Tails
 ) -> Rung:
-    values = known_numbers(column)
-    discrete = column.kind in DISCRETE
-    low_side = values <= tails.bottom if discrete else values < tails.bottom
-    side = np.where(low_side, -1, np.where(values >= tails.top, 1, 0))
+    side = tails.sides(Line.of(column))
     nodes, starts = run_nodes(np.where(side == 0, steps, 0), side)
-    lows = _edges(steps[starts], origin, width)
-    highs = _edges(steps[starts] + 1, origin, width)
-    bounds = _with_tails(lows, highs, side[starts], tails, discrete=discrete)
-    return line_rung(column, nodes=nodes, labels=_labels(column, bounds), bounds=bounds)
+    wide = width.numerator if width.denominator == 1 else width
+    lows = [origin + step * wide for step in steps[starts].tolist()]
+    spans = [
+        tails.cut(low, low + wide, at, kind=column.kind)
+        for low, at in zip(lows, side[starts].tolist(), strict=True)
+    ]
+    return _span_rung(column, nodes, spans)
 
 
-def _with_tails(
-    lows: Losses, highs: Losses, side: Ints, tails: Tails, *, discrete: bool
-) -> Losses:
-    step = 1.0 if discrete else 0.0
-    low = np.where(side == 1, tails.top, np.maximum(lows, tails.bottom + step))
-    high = np.where(side == -1, tails.bottom, np.minimum(highs, tails.top) - step)
-    return np.column_stack(
-        [np.where(side == -1, -inf, low), np.where(side == 1, inf, high)]
+def _span_rung(column: Column, nodes: Ints, spans: Sequence[Span]) -> Rung:
+    """A rung of neighbors, labeled by what its nodes stand for."""
+    ends = [float_bounds(span, kind=column.kind) for span in spans]
+    return line_rung(
+        column,
+        nodes=nodes,
+        labels=[_label(column.kind, span) for span in spans],
+        bounds=np.array(ends, dtype=np.float64).reshape(len(ends), 2),
     )
 
 
-def _labels(column: Column, bounds: Losses) -> list[str]:
-    closed = column.kind in DISCRETE
-    return [
-        interval_label(low, high, kind=column.kind, closed=closed)
-        for low, high in bounds.tolist()
-    ]
+def _label(kind: Kind, span: Span) -> str:
+    return interval_label(
+        -inf if span.low is None else span.low,
+        inf if span.high is None else span.high,
+        kind=kind,
+        closed=span.high_in,
+    )
 
 
 def _checked_bins(column: Column, bins: Sequence[object]) -> list[int]:
@@ -236,19 +291,28 @@ def _quantile_cuts(column: Column, bins: int) -> Ints:
 
 
 def _cut_rung(column: Column, cuts: Ints) -> Rung:
-    values = known_numbers(column)
+    line = Line.of(column)
+    if not len(cuts):
+        return _span_rung(column, np.empty(0, dtype=np.int64), [])
     # A value may be spelled in two ways; a cut between them would give two bins
     # the same number.
-    cuts = np.unique(np.searchsorted(values, values[cuts]))
-    nodes = np.searchsorted(cuts, np.arange(len(values)), side="right") - 1
+    cuts = np.unique([_first_spelling(line, cut) for cut in cuts.tolist()])
     discrete = column.kind in DISCRETE
-    highs = values[cuts[1:]] - (1.0 if discrete else 0.0)
-    bounds = np.column_stack([values[cuts], np.append(highs, values[-1:])])
-    labels = _labels(column, bounds)
-    if labels:
-        low, high = bounds[-1].tolist()
-        labels[-1] = interval_label(low, high, kind=column.kind)
-    return line_rung(column, nodes=nodes, labels=labels, bounds=bounds)
+    nodes = np.searchsorted(cuts, np.arange(len(line.floats)), side="right") - 1
+    starts = line.exact(cuts)
+    spans = [
+        Span(low, after - 1 if discrete else after, high_in=discrete)
+        for low, after in itertools.pairwise(starts)
+    ]
+    last = line.exact([len(line.floats) - 1])[0]
+    return _span_rung(column, nodes, [*spans, Span(starts[-1], last)])
+
+
+def _first_spelling(line: Line, place: int) -> int:
+    """The first place whose value is exactly that of another place."""
+    first = int(np.searchsorted(line.floats, line.floats[place]))
+    *before, own = line.exact(np.arange(first, place + 1))
+    return first + sum(number < own for number in before)
 
 
 def halving_nodes(size: int) -> list[npt.NDArray[np.int64]]:

@@ -11,12 +11,12 @@ from sfumato.data.schema import Kind
 from sfumato.data.table import Column
 from sfumato.errors import HierarchyError
 from sfumato.hierarchies.axis import Losses
+from sfumato.hierarchies.exact import Line
 from sfumato.hierarchies.labels import value_text
 from sfumato.hierarchies.rungs import (
     Ints,
     Ladder,
     Rung,
-    known_numbers,
     line_rung,
     possible_leaves,
     run_nodes,
@@ -102,7 +102,7 @@ def _prefix_rung(column: Column, length: int) -> Rung:
 
 def _calendar_rung(column: Column, unit: str) -> Rung:
     scale = 1.0 if column.kind is Kind.DATE else _DAY
-    days = np.floor(known_numbers(column) / scale).astype(np.int64)
+    days = _days(Line.of(column))
     keys = days if unit == "day" else _unit_keys(days, unit)
     nodes, starts = run_nodes(keys)
     used = keys[starts]
@@ -112,6 +112,15 @@ def _calendar_rung(column: Column, unit: str) -> Rung:
     )
     labels = [_unit_label(key, unit) for key in used.tolist()]
     return line_rung(column, nodes=nodes, labels=labels, bounds=bounds)
+
+
+def _days(line: Line) -> Ints:
+    """The day of each value; midnight is not reached before it strikes."""
+    if line.kind is Kind.DATE:
+        return line.floats.astype(np.int64)
+    days: Ints = np.floor_divide(line.floats, _DAY).astype(np.int64)
+    early = line.signs(days * _DAY, lambda place: int(days[place]) * int(_DAY)) < 0
+    return days - early
 
 
 def _unit_keys(days: Ints, unit: str) -> Ints:

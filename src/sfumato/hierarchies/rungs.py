@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from sfumato.data.table import Column
 from sfumato.hierarchies.axis import STAR, Axis, CodedAxis, Losses, Shape
-from sfumato.hierarchies.labels import DISCRETE, parse_interval
+from sfumato.hierarchies.exact import float_bounds
+from sfumato.hierarchies.labels import DISCRETE, parse_span
 
 Ints = npt.NDArray[np.int64]
 
@@ -193,8 +194,11 @@ def _bounds(column: Column, ladder: Ladder, positions: Losses) -> Losses:
     for rung in ladder.rungs:
         unknown = np.full((len(rung.labels), 2), np.nan)
         parts.append(unknown if rung.bounds is None else rung.bounds)
-    found = parse_interval(ladder.root, kind=column.kind)
-    parts.append(np.array([found.bounds(column.kind) if found else (np.nan, np.nan)]))
+    found = parse_span(ladder.root, kind=column.kind)
+    nothing = (np.nan, np.nan)
+    parts.append(
+        np.array([float_bounds(found, kind=column.kind) if found else nothing])
+    )
     return np.vstack(parts)
 
 

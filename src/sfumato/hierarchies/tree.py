@@ -8,15 +8,17 @@ import numpy as np
 
 from sfumato.data.schema import Kind
 from sfumato.data.table import Column
+from sfumato.data.values import exact_numbers
 from sfumato.hierarchies.axis import STAR, Losses
+from sfumato.hierarchies.exact import float_bounds
 from sfumato.hierarchies.files import LabelTable
-from sfumato.hierarchies.labels import parse_value
+from sfumato.hierarchies.labels import parse_exact, parse_value
 from sfumato.hierarchies.rungs import Ints, Ladder, Rung
 from sfumato.hierarchies.validate import (
     check_cover,
     check_shape,
     check_truth,
-    intervals_of,
+    spans_of,
 )
 
 
@@ -46,10 +48,13 @@ def _places(column: Column, table: LabelTable) -> dict[int, int]:
     found = {c: leaf[text] for c, text in enumerate(column.labels) if text in leaf}
     if column.numbers is None or len(found) == column.size:
         return found
-    values = (parse_value(text, kind=column.kind) for text in table.leaves)
+    values = (parse_exact(text, kind=column.kind) for text in table.leaves)
     by_size = {value: place for place, value in enumerate(values)}
-    for code, value in enumerate(column.numbers.tolist()):
-        if code not in found and value in by_size:
+    bare = [c for c in range(column.size) if c not in found and c != column.missing]
+    texts = [column.labels[code] for code in bare]
+    exact = exact_numbers(column.kind, texts, column.numbers[bare])
+    for code, value in zip(bare, exact, strict=True):
+        if value in by_size:
             found[code] = by_size[value]
     return found
 
@@ -111,8 +116,8 @@ def _bounds(
     np.maximum.at(high, node_of_leaf[known], numbers[known])
     bounds = np.column_stack([low, high])
     bounds[low > high] = np.nan
-    for label, found in intervals_of(column, order).items():
-        bounds[order[label]] = found.bounds(column.kind)
+    for label, span in spans_of(column, order).items():
+        bounds[order[label]] = float_bounds(span, kind=column.kind)
     return bounds
 
 

@@ -10,12 +10,14 @@ from collections.abc import Iterable, Mapping
 from itertools import combinations
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.data.table import Column
 from sfumato.errors import HierarchyError
 from sfumato.hierarchies.axis import Losses
+from sfumato.hierarchies.exact import Line
 from sfumato.hierarchies.files import LabelTable
-from sfumato.hierarchies.labels import Interval, parse_interval, reserved
+from sfumato.hierarchies.labels import Span, parse_span, reserved
 
 _TRUST = "Correct the file, or set trust = true to go on with it as it is."
 
@@ -64,11 +66,10 @@ def check_truth(column: Column, table: LabelTable, numbers: Losses | None) -> No
         _check_containment(column, table, numbers)
 
 
-def intervals_of(column: Column, labels: Iterable[str]) -> dict[str, Interval]:
+def spans_of(column: Column, labels: Iterable[str]) -> dict[str, Span]:
     """What the interval labels among `labels` stand for."""
     parsed = {
-        label: parse_interval(label, kind=column.kind)
-        for label in dict.fromkeys(labels)
+        label: parse_span(label, kind=column.kind) for label in dict.fromkeys(labels)
     }
     return {label: found for label, found in parsed.items() if found is not None}
 
@@ -161,22 +162,39 @@ def _outside(
     column: Column, table: LabelTable, level: int, numbers: Losses
 ) -> list[str]:
     """Leaves outside the interval they are under; a missing value is in none."""
-    meaning = intervals_of(column, table.levels[level])
-    if not meaning:
+    spans = spans_of(column, table.levels[level])
+    if not spans:
         return []
-    anything = Interval(-np.inf, np.inf, True)
-    said = [meaning.get(label, anything) for label in table.levels[level]]
-    low, high = np.array([s[:2] for s in said]).T
-    closed = np.array([s.closed for s in said])
-    inside = (numbers >= low) & np.where(closed, numbers <= high, numbers < high)
+    below: dict[str, list[int]] = {label: [] for label in spans}
+    for place, label in enumerate(table.levels[level]):
+        if label in spans:
+            below[label].append(place)
     mark = column.labels[column.missing] if column.missing >= 0 else None
-    return [
-        leaf
-        for leaf, fits, number, label in zip(
-            table.leaves, inside, numbers, table.levels[level], strict=True
-        )
-        if not fits and label in meaning and (leaf == mark or not np.isnan(number))
+    wrong = [
+        place
+        for label, places in below.items()
+        for place in _strangers(column, table, numbers, np.array(places), spans[label])
     ]
+    return [
+        table.leaves[place]
+        for place in sorted(wrong)
+        if table.leaves[place] == mark or not np.isnan(numbers[place])
+    ]
+
+
+def _strangers(
+    column: Column,
+    table: LabelTable,
+    numbers: Losses,
+    places: npt.NDArray[np.int64],
+    span: Span,
+) -> list[int]:
+    """The leaves among `places` that a label does not stand for."""
+    known = places[~np.isnan(numbers[places])]
+    texts = [table.leaves[place] for place in known]
+    inside = Line(column.kind, texts, numbers[known]).inside(span)
+    unknown = places[np.isnan(numbers[places])]
+    return [*known[~inside].tolist(), *unknown.tolist()]
 
 
 def _fault(

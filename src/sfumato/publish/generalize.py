@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.data.schema import Kind, Role
+from sfumato.data.schema import Role
 from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import STAR, Axis, Shape
 from sfumato.hierarchies.labels import set_label
 from sfumato.publish.base import CellOperator, Labels, Material, Shown
 from sfumato.publish.boxes import Extent
+from sfumato.publish.numbers import Members, bound_texts
 
 NUMBERS = ("interval", "bounds", "mean")
 FLAT = ("set", "star")
@@ -27,8 +27,8 @@ BOUNDS = ("_from", "_to")
 class Generalize(CellOperator):
     """Every row of a group shows the same, truthful, coarser cell.
 
-    Guarantee: a published cell contains the source value it stands for (a mean is
-    that of the group).
+    Guarantee: a published cell contains the source value it stands for, at any
+    magnitude (a mean is that of the group, to 15 digits or more).
     Method: on a tree axis the smallest node over the group, on a free axis the
     closed interval from its lowest to its highest value, on a flat axis the set of
     its values; or the node at the level the algorithm chose.
@@ -77,7 +77,8 @@ class Generalize(CellOperator):
         if axis.kind.numeric and self.numbers == "bounds":
             return _bound_columns(extent)
         if axis.kind.numeric and self.numbers == "mean":
-            return {axis.name: _means(extent)}
+            means = Members(extent.coded, extent.grouping).means()
+            return {axis.name: pa.array(means, pa.string()).dictionary_encode()}
         return {axis.name: self.labels(extent).array()}
 
     def labels(self, extent: Extent) -> Labels:
@@ -145,65 +146,8 @@ def _bound_columns(extent: Extent) -> dict[str, pa.Array]:
     axis = extent.coded.axis
     return {
         axis.name + end: pa.array(texts, pa.string()).dictionary_encode()
-        for end, texts in zip(BOUNDS, _bound_texts(extent), strict=True)
+        for end, texts in zip(BOUNDS, bound_texts(extent), strict=True)
     }
-
-
-def _bound_texts(extent: Extent) -> tuple[list[str | None], list[str | None]]:
-    axis = extent.coded.axis
-    low, high = extent.bounds
-    if extent.by_node:
-        return _node_bound_texts(extent)
-    unknown = high == axis.missing
-    leaf = np.array(axis.labels, dtype=object)
-    return (
-        [None if u else str(t) for u, t in zip(unknown, leaf[low], strict=True)],
-        [None if u else str(t) for u, t in zip(unknown, leaf[high], strict=True)],
-    )
-
-
-def _node_bound_texts(extent: Extent) -> tuple[list[str | None], list[str | None]]:
-    axis = extent.coded.axis
-    bounds = axis.node_bounds
-    if bounds is None:
-        raise PolicyError(
-            f"Column '{axis.name}' has a hierarchy whose nodes have no bounds.",
-            hint='Publish its numbers as "interval", or use an interval hierarchy.',
-        )
-    low = [number_text(axis.kind, b) for b in bounds[:, 0]]
-    high = [number_text(axis.kind, b) for b in bounds[:, 1]]
-    for code, label in enumerate(axis.labels):
-        if code == axis.missing or not _wide(bounds[code]):
-            low[code] = high[code] = None if code == axis.missing else label
-    return [low[n] for n in extent.nodes], [high[n] for n in extent.nodes]
-
-
-def _wide(bounds: npt.NDArray[np.float64]) -> bool:
-    """Whether a declared leaf stands for more than one number, such as a tail."""
-    return not np.isnan(bounds).all() and bounds[0] != bounds[1]
-
-
-def _means(extent: Extent) -> pa.Array:
-    axis, grouping = extent.coded.axis, extent.grouping
-    numbers = np.asarray(axis.positions)[extent.coded.codes]
-    known = grouping.kept & ~np.isnan(numbers)
-    owners = grouping.group_of[known]
-    sums = np.bincount(owners, weights=numbers[known], minlength=grouping.count)
-    counts = np.bincount(owners, minlength=grouping.count)
-    with np.errstate(invalid="ignore"):
-        means = sums / counts
-    return pa.array([number_text(axis.kind, m) for m in means], pa.string())
-
-
-def number_text(kind: Kind, number: float) -> str | None:
-    """A number as a cell of its kind; None if there is none."""
-    if not np.isfinite(number):
-        return None
-    if kind is Kind.DATE:
-        return str(np.datetime64(round(number), "D"))
-    if kind is Kind.DATETIME:
-        return str(np.datetime64(round(number), "s")).replace("T", " ")
-    return format(number, ".10g")
 
 
 def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> None:

@@ -12,11 +12,10 @@ from sfumato.data.grouping import Grouping
 from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.publish.base import CellOperator, Labels, Material, Shown
-from sfumato.publish.generalize import extent_of, number_text
+from sfumato.publish.generalize import extent_of
+from sfumato.publish.numbers import Members
 
 NUMBERS = ("mean", "median", "mode")
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,50 +58,23 @@ class Microaggregate(CellOperator):
     def _labels(self, coded: CodedAxis, grouping: Grouping) -> Labels:
         axis = coded.axis
         if axis.kind.numeric and self.numbers == "mean":
-            return _texts(coded, means(coded, grouping))
-        if axis.kind.numeric and self.numbers == "median":
-            return _texts(coded, medians(coded, grouping))
-        chosen = modes(coded, grouping)
-        index = np.where(chosen >= 0, chosen, axis.size).astype(np.int32)
-        return Labels([*axis.labels, None], index)
+            return _distinct(Members(coded, grouping).means())
+        return Labels([*axis.labels, None], self._leaves(coded, grouping))
+
+    def _leaves(self, coded: CodedAxis, grouping: Grouping) -> npt.NDArray[np.int32]:
+        """The leaf that each group shows; one more than there are where it has none."""
+        if coded.axis.kind.numeric and self.numbers == "median":
+            chosen = Members(coded, grouping).medians()
+        else:
+            chosen = modes(coded, grouping).astype(np.int32)
+        return np.where(chosen >= 0, chosen, coded.axis.size).astype(np.int32)
 
 
-def _texts(coded: CodedAxis, numbers: Floats) -> Labels:
-    """Numbers as the cells of groups, written as the column writes them."""
-    kind = coded.axis.kind
-    distinct, index = np.unique(numbers, return_inverse=True)
-    texts = [number_text(kind, number) for number in distinct]
-    return Labels(texts, index.astype(np.int32))
-
-
-def _known(
-    coded: CodedAxis, grouping: Grouping
-) -> tuple[Floats, npt.NDArray[np.int32]]:
-    """The known numbers of kept rows, and the group of each."""
-    numbers = np.asarray(coded.axis.positions)[coded.codes]
-    known = grouping.kept & ~np.isnan(numbers)
-    return numbers[known], grouping.group_of[known]
-
-
-def means(coded: CodedAxis, grouping: Grouping) -> Floats:
-    """The mean of each group's known numbers, NaN if there is none."""
-    numbers, owner = _known(coded, grouping)
-    sums = np.bincount(owner, weights=numbers, minlength=grouping.count)
-    counts = np.bincount(owner, minlength=grouping.count)
-    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-
-
-def medians(coded: CodedAxis, grouping: Grouping) -> Floats:
-    """The lower median of each group's known numbers, NaN if there is none."""
-    numbers, owner = _known(coded, grouping)
-    order = np.lexsort((numbers, owner))
-    counts = np.bincount(owner, minlength=grouping.count)
-    first = np.concatenate([[0], np.cumsum(counts)[:-1]])
-    result = np.full(grouping.count, np.nan)
-    some = counts > 0
-    middle = first[some] + (counts[some] - 1) // 2
-    result[some] = numbers[order][middle]
-    return result
+def _distinct(texts: list[str | None]) -> Labels:
+    """Texts of groups, each written once."""
+    place: dict[str | None, int] = {}
+    index = [place.setdefault(text, len(place)) for text in texts]
+    return Labels(list(place), np.array(index, dtype=np.int32))
 
 
 def modes(coded: CodedAxis, grouping: Grouping) -> npt.NDArray[np.int64]:
