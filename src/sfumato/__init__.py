@@ -18,11 +18,14 @@ if TYPE_CHECKING:
         Release,
         anonymize,
         check,
+        propose,
         tune,
         workload_error,
     )
     from sfumato.policy import Policy
     from sfumato.workload.queries import Workload
+
+    __version__: str
 
 _HOMES = {
     "CheckResult": "sfumato.api",
@@ -31,6 +34,7 @@ _HOMES = {
     "Workload": "sfumato.workload.queries",
     "anonymize": "sfumato.api",
     "check": "sfumato.api",
+    "propose": "sfumato.api",
     "tune": "sfumato.api",
     "workload_error": "sfumato.api",
 }
@@ -40,14 +44,20 @@ __all__ = [
     "Policy",
     "Release",
     "Workload",
+    "__version__",
     "anonymize",
     "check",
+    "propose",
     "tune",
     "workload_error",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("sfumato")
     if name not in _HOMES:
         raise AttributeError(f"module 'sfumato' has no attribute '{name}'")
     return getattr(import_module(_HOMES[name]), name)

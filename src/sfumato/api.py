@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-import numpy as np
 import pyarrow as pa
 
-from sfumato.algorithms.base import Progress, silent
+from sfumato.algorithms.base import Progress
+from sfumato.calls import (
+    path_of,
+    policy_of,
+    seed_of,
+    spelled_out,
+    threads_of,
+    watched,
+)
 from sfumato.data.quiet import Quiet, counted
 from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
-from sfumato.errors import DataError, RefusedError, UsageError
+from sfumato.errors import OutputError, RefusedError, UsageError
+from sfumato.io.decimals import pointed
 from sfumato.io.read import Seen, delimiter_of, read_source
 from sfumato.io.write import format_of, hash_bytes
 from sfumato.models.base import OutputModel
@@ -26,8 +33,10 @@ from sfumato.pipeline.expanding import expanded, from_record
 from sfumato.pipeline.kinds import from_manifest
 from sfumato.pipeline.manifest import requirements as requirement_records
 from sfumato.pipeline.manifest import risk as risk_of
-from sfumato.pipeline.question import SOURCE_VALUES, Private, Question
+from sfumato.pipeline.private_record import read_private
+from sfumato.pipeline.question import Private, Question
 from sfumato.policy import Policy
+from sfumato.policy.keywords import Settings
 from sfumato.publish.base import Form
 from sfumato.report.card import card
 from sfumato.report.html import render
@@ -40,6 +49,7 @@ if TYPE_CHECKING:
 
 Source = Any
 """A path, or a pandas, polars or Arrow frame."""
+PolicyLike = Policy | str | os.PathLike[str] | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,7 +105,14 @@ class Release(Quiet):
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write the report as one self-contained page."""
-        Path(path).write_text(render(self.manifest, self.facts), encoding="utf-8")
+        place = path_of(path, what="A report's place")
+        try:
+            place.write_text(render(self.manifest, self.facts), encoding="utf-8")
+        except OSError as fault:
+            raise OutputError(
+                f"'{place}' cannot be written: {fault.strerror}.",
+                hint="Name another place.",
+            ) from fault
 
     def save(self, directory: str | os.PathLike[str]) -> Mapping[str, Any]:
         """Write the release, proven from its own bytes; returns the manifest."""
@@ -103,7 +120,7 @@ class Release(Quiet):
 
         return write_release(
             self.outcome,
-            Path(directory),
+            path_of(directory, what="A release's place"),
             extension=self._extension(),
             delimiter=self.delimiter,
             page=render,
@@ -148,26 +165,32 @@ class CheckResult(Quiet):
         return all(verdict["holds"] for verdict in self.verdicts)
 
 
+@spelled_out
 def anonymize(
     data: Source,
-    policy: Policy | None = None,
+    policy: PolicyLike = None,
     *,
-    seed: Seed | None = None,
+    seed: str | Seed | None = None,
+    insecure_seed: int | None = None,
     threads: int | None = None,
-    progress: Progress = silent,
+    progress: bool | Progress = False,
     base: str | os.PathLike[str] | None = None,
-    **settings: Any,
+    **settings: Unpack[Settings],
 ) -> Release:
     """Make a proven release of a file or a frame.
 
-    Give a policy, or settings that make one: `quasi`, `sensitive`, `k`, `l`, and the
-    others of `Policy.build`.
+    Give a policy or its file, or settings that make one: `quasi`, `sensitive`, `k`,
+    `l`, and the others of `Policy.build`. `seed` is the text in the audit record of a
+    run to repeat; `insecure_seed` is for tests, and marks the release as not for
+    publication. `progress` is True for a bar, or a function of step and share.
     """
     # Late: whoever only checks a table must not wait for the compiler.
     from sfumato.pipeline.run import Run
     from sfumato.pipeline.run import anonymize as run_line
 
-    with ThreadPoolExecutor() as aside:
+    policy = policy_of(policy)
+    chosen, count = seed_of(seed, insecure_seed), threads_of(threads)
+    with watched(progress) as watcher, ThreadPoolExecutor() as aside:
         aside.submit(_wake_compiler)
         hashed: list[Future[str]] = []
         source = _read(
@@ -182,24 +205,26 @@ def anonymize(
                 policy=asked,
                 source=source,
                 base=_base(base, asked),
-                seed=seed or Seed.fresh(),
-                threads=threads or os.cpu_count() or 1,
-                progress=progress,
+                seed=chosen,
+                threads=count,
+                progress=watcher,
             )
         )
+        watcher("done", 1.0)
     private = {"source_sha256": hashed[0].result()} if hashed else {}
     return Release(outcome, data, private, delimiter_of(source) or ",")
 
 
+@spelled_out
 def check(
     data: Source,
-    policy: Policy | None = None,
+    policy: PolicyLike = None,
     *,
     requirements: Sequence[OutputModel] = (),
     groups: str | os.PathLike[str] | None = None,
     manifest: str | os.PathLike[str] | None = None,
     base: str | os.PathLike[str] | None = None,
-    **settings: Any,
+    **settings: Unpack[Settings],
 ) -> CheckResult:
     """Judge a published table, ours or not, by its cells.
 
@@ -207,6 +232,7 @@ def check(
     `manifest` says what the values of columns are; without it the policy does, and
     where it does not, the cells decide.
     """
+    policy = policy_of(policy)
     source = _read(data, policy, settings)
     asked = policy_for(policy, settings, source, requirements=requirements)
     models = asked.models() + tuple(requirements)
@@ -222,7 +248,10 @@ def check(
             hint="Give a policy, or requirements such as k=5.",
         )
     form = asked.operator_instance().form
-    private = _private(groups, source, swapped=form is Form.SWAPPED)
+    private = Private()
+    if groups is not None:
+        record = path_of(groups, what="groups")
+        private = read_private(record, source, swapped=form is Form.SWAPPED)
     models = expanded(models, from_record(private.source_values))
     question = Question(
         asked,
@@ -244,16 +273,17 @@ def check(
     )
 
 
+@spelled_out
 def workload_error(
     original: Source,
     release: Release | Source,
     workload: Workload | str | os.PathLike[str],
-    policy: Policy | None = None,
+    policy: PolicyLike = None,
     *,
     base: str | os.PathLike[str] | None = None,
     resamples: int = 1000,
     seed: int = 0,
-    **settings: Any,
+    **settings: Unpack[Settings],
 ) -> WorkloadError:
     """How far a release's answers to queries are from those of the original.
 
@@ -264,7 +294,7 @@ def workload_error(
     """
     from sfumato.pipeline.asking import ground
 
-    asked = _asking_policy(release, policy, settings, original)
+    asked = _asking_policy(release, policy_of(policy), settings, original)
     source = _read(original, asked, {})
     place = ground(asked, source, _workload(workload), _base(base, asked))
     if isinstance(release, Release):
@@ -275,9 +305,10 @@ def workload_error(
     return place.error(table, beside, resamples=resamples, seed=seed)
 
 
+@spelled_out
 def tune(
     data: Source,
-    policy: Policy,
+    policy: Policy | str | os.PathLike[str],
     workload: Workload | str | os.PathLike[str],
     *,
     measure: Measure | None = None,
@@ -285,9 +316,10 @@ def tune(
     trials: int = 40,
     keep: Sequence[str] = (),
     split_seed: int = 0,
-    seed: Seed | None = None,
+    seed: str | Seed | None = None,
+    insecure_seed: int | None = None,
     threads: int | None = None,
-    progress: Progress = silent,
+    progress: bool | Progress = False,
     base: str | os.PathLike[str] | None = None,
 ) -> Tuned:
     """Fit attribute weights and algorithm options to a workload.
@@ -298,22 +330,48 @@ def tune(
     from sfumato.pipeline.tuning import Tuning
     from sfumato.pipeline.tuning import tune as run_search
 
-    return run_search(
-        Tuning(
-            policy=policy,
-            source=_read(data, policy, {}),
-            workload=_workload(workload),
-            base=_base(base, policy),
-            measure=measure,
-            train_share=train_share,
-            trials=trials,
-            keep=tuple(keep),
-            split_seed=split_seed,
-            seed=seed or Seed.fresh(),
-            threads=threads or os.cpu_count() or 1,
-            progress=progress,
+    asked = policy_of(policy) or Policy()
+    chosen, count = seed_of(seed, insecure_seed), threads_of(threads)
+    with watched(progress) as watcher:
+        return run_search(
+            Tuning(
+                policy=asked,
+                source=_read(data, asked, {}),
+                workload=_workload(workload),
+                base=_base(base, asked),
+                measure=measure,
+                train_share=train_share,
+                trials=trials,
+                keep=tuple(keep),
+                split_seed=split_seed,
+                seed=chosen,
+                threads=count,
+                progress=watcher,
+            )
         )
-    )
+
+
+@spelled_out
+def propose(
+    data: Source,
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    missing: str | Sequence[str] | None = None,
+) -> Policy:
+    """Propose a policy for a file or a frame: what `sfumato init` writes.
+
+    Every role in it is a guess; read it (`print(policy.dump())`) before you use it.
+    `missing` names marks of missing values; left out, they are looked for.
+    """
+    from sfumato.policy.propose import propose as proposed
+
+    settings: Settings = {"delimiter": delimiter, "encoding": encoding}
+    path = os.fspath(data) if _is_path(data) else None
+    marks = (missing,) if isinstance(missing, str) else missing
+    source, decimal = pointed(_read(data, None, settings))
+    text = proposed(source, path=path, missing=marks, decimal=decimal).text
+    return Policy.parse(text, source="the proposal", base=Path())
 
 
 def _workload(workload: Workload | str | os.PathLike[str]) -> Workload:
@@ -372,6 +430,7 @@ def _read(
         Path(data),
         delimiter=declared.delimiter if declared else settings.get("delimiter"),
         encoding=declared.encoding if declared else settings.get("encoding"),
+        decimal=declared.decimal if declared else settings.get("decimal"),
         format=declared.format if declared else None,
         seen=seen,
     )
@@ -406,38 +465,3 @@ def _withheld(policy: Policy, names: Sequence[str]) -> tuple[str, ...]:
     roles |= dict.fromkeys(policy.names(Role.QUASI), Role.QUASI)
     added = policy.operator_instance().own_names(roles, lambda name: name not in names)
     return tuple(n for n in names if n in policy.withheld() and n not in added)
-
-
-def _record(place: Path) -> pa.Table:
-    """The private record of a release: which published row is in which group."""
-    record = read_source(place, format="parquet")
-    lacking = {"published_row", "group"}.difference(record.column_names)
-    if lacking:
-        raise DataError(
-            f"'{place}' is no private record: it has no column "
-            f"'{min(lacking)}' among its {record.num_columns}.",
-            hint="Give the rows.parquet that was written with this table.",
-        )
-    return record
-
-
-def _private(
-    groups: str | os.PathLike[str] | None, source: pa.Table, *, swapped: bool
-) -> Private:
-    if groups is None:
-        return Private()
-    record = _record(Path(groups))
-    kept = record.filter(record["published_row"].is_valid()).sort_by("published_row")
-    if kept.num_rows != source.num_rows:
-        raise DataError(
-            f"The private record has {kept.num_rows} published rows; "
-            f"the table has {source.num_rows}.",
-            hint="Give the rows.parquet that was written with this table.",
-        )
-    subject = kept["subject"].to_numpy() if "subject" in kept.column_names else None
-    known = (record.schema.metadata or {}).get(SOURCE_VALUES, b"{}")
-    return Private(
-        subject=None if subject is None else subject.astype(np.int32),
-        groups=kept["group"].to_numpy().astype(np.int32) if swapped else None,
-        source_values=json.loads(known),
-    )

@@ -138,7 +138,7 @@ def _judge(
     policy: Path | None,
     settings: dict[str, Any],
     models: list[OutputModel],
-    places: dict[str, Path | None],
+    places: dict[str, Any],
 ) -> CheckResult:
     from sfumato import api
     from sfumato.policy import Policy

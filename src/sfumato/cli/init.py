@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sfumato.cli.output import refuse_existing_file, write_new_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def init(
@@ -17,6 +20,19 @@ def init(
         Path,
         typer.Option("--output", "-o", help="Where the policy goes; '-' is stdout."),
     ] = Path("policy.toml"),
+    delimiter: Annotated[
+        str | None, typer.Option(metavar="CHAR", help="Between cells of a CSV file.")
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of a CSV file.")
+    ] = None,
+    missing: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MARK",
+            help="Text that is missing; may be repeated. Left out: guessed.",
+        ),
+    ] = None,
 ) -> int:
     """Propose a policy for a file, each choice with its reason.
 
@@ -26,7 +42,8 @@ def init(
     to_stdout = str(output) == "-"
     if not to_stdout:
         refuse_existing_file(output)
-    text = _proposal(data, beside=None if to_stdout else output)
+    source = _source(data, delimiter, encoding)
+    text = _proposal(source, data, missing, beside=None if to_stdout else output)
     if to_stdout:
         typer.echo(text, nl=False)
         return 0
@@ -39,12 +56,20 @@ def init(
     return 0
 
 
-def _proposal(data: Path, *, beside: Path | None) -> str:
-    """The proposed policy; its path to the data is as seen from the policy file."""
+def _source(data: Path, delimiter: str | None, encoding: str | None) -> pa.Table:
     from sfumato.io.read import read_source
+
+    return read_source(data, delimiter=delimiter, encoding=encoding)
+
+
+def _proposal(
+    source: pa.Table, data: Path, missing: list[str] | None, *, beside: Path | None
+) -> str:
+    """The proposed policy; its path to the data is as seen from the policy file."""
+    from sfumato.io.decimals import pointed
     from sfumato.policy.propose import propose
 
     home = beside.resolve().parent if beside else Path.cwd()
-    source = read_source(data)
     path = Path(os.path.relpath(data.resolve(), home)).as_posix()
-    return propose(source, path=path).text
+    table, decimal = pointed(source)
+    return propose(table, path=path, missing=missing, decimal=decimal).text

@@ -18,6 +18,7 @@ import pyarrow.parquet as parquet
 
 from sfumato.data.source import delimiter_of, encoding_of, remember
 from sfumato.errors import DataError
+from sfumato.io.decimals import with_points
 from sfumato.io.formats import Format, compressed, format_of
 from sfumato.io.memory import parquet_bytes, require_memory
 from sfumato.io.plain_types import plain_types
@@ -37,13 +38,15 @@ def read_source(
     delimiter: str | None = None,
     encoding: str | None = None,
     format: Format | str | None = None,
+    decimal: str | None = None,
     seen: Seen | None = None,
 ) -> pa.Table:
     """Read a CSV, Parquet or Arrow file; once, so that `seen` sees what is parsed.
 
     Cells of a CSV file come as text, none of them as null; what they mean is decided
     later, on distinct values. The delimiter and encoding taken are in the schema's
-    metadata (`delimiter_of`, `encoding_of`). Blank lines are skipped.
+    metadata (`delimiter_of`, `encoding_of`). Blank lines are skipped. With the decimal
+    mark `,` numbers get points.
     """
     place = Path(path)
     _check_place(place)
@@ -53,6 +56,7 @@ def read_source(
         seen(content)
     if form is Format.CSV:
         table = _read_csv(_unpacked(content, place), place, delimiter, encoding)
+        table = with_points(table) if decimal == "," else table
     elif form is Format.PARQUET:
         table = _read_parquet(content, place)
     else:

@@ -2,13 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypedDict
 
 from sfumato.data.schema import Role
 from sfumato.errors import PolicyError, UsageError
+
+Names = str | Sequence[str] | None
+ByColumn = Mapping[str, Any] | None
+
+
+class Settings(TypedDict, total=False):
+    """Every setting of a call, for editors: a name or names, or a mapping by column."""
+
+    identifier: Names
+    quasi: Names
+    sensitive: Names
+    insensitive: Names
+    subject: Names
+    weight: Names
+    drop: Names
+    hierarchies: ByColumn
+    kinds: ByColumn
+    orders: ByColumn
+    domains: ByColumn
+    weights: ByColumn
+    pseudonymize: Names | ByColumn
+    k: int | None
+    l: float | None
+    t: float | None
+    require: Sequence[Mapping[str, Any]] | None
+    algorithm: str | Mapping[str, Any] | None
+    operator: str | None
+    max_suppressed: float | None
+    numbers: str | None
+    flat: str | None
+    order: str | None
+    format: str | None
+    publish: Mapping[str, Any] | None
+    missing: Sequence[str] | None
+    missing_as: str | None
+    delimiter: str | None
+    encoding: str | None
+    decimal: str | None
+    unlisted: str | None
+    privacy: Mapping[str, Any] | None
+    loss_by: Names
+
 
 ROLES = MappingProxyType(
     {
@@ -31,7 +73,7 @@ BY_COLUMN = MappingProxyType(
     }
 )
 MODELS = MappingProxyType({"k": "k-anonymity", "l": "l-diversity", "t": "t-closeness"})
-DATA = ("missing", "missing_as", "delimiter", "encoding")
+DATA = ("missing", "missing_as", "delimiter", "encoding", "decimal")
 PUBLISH = ("operator", "max_suppressed", "numbers", "flat", "order", "format")
 OTHERS = (
     "drop",
@@ -57,19 +99,19 @@ def document_of(
     reported. `algorithm` is a name, or a mapping with its options.
     """
     _check_known(settings)
-    given = {key: value for key, value in settings.items() if value is not None}
+    given = {k: _plain(value) for k, value in settings.items() if value is not None}
     publish = {key: given[key] for key in PUBLISH if key in given}
     document = {
         "columns": _columns(columns, given),
         "require": _requirements(given),
-        "data": {key: _listed(given[key]) for key in DATA if key in given},
-        "publish": publish | dict(given.get("publish", {})),
+        "data": {key: given[key] for key in DATA if key in given},
+        "publish": publish | _table("publish", given.get("publish", {})),
         "algorithm": _named_table(given.get("algorithm")),
     }
     if "privacy" in given:
-        document["privacy"] = dict(given["privacy"])
+        document["privacy"] = _table("privacy", given["privacy"])
     if "loss_by" in given:
-        document["report"] = {"loss_by": _names(given["loss_by"])}
+        document["report"] = {"loss_by": _names("loss_by", given["loss_by"])}
     if "unlisted" in given:
         document["unlisted"] = given["unlisted"]
     return document
@@ -92,12 +134,12 @@ def _columns(
 ) -> dict[str, dict[str, Any]]:
     sections: dict[str, dict[str, Any]] = {}
     for keyword, role in ROLES.items():
-        for name in _names(given.get(keyword)):
+        for name in _names(keyword, given.get(keyword)):
             _add(sections, name, "role", str(role))
-    for name in _names(given.get("drop")):
+    for name in _names("drop", given.get("drop")):
         _add(sections, name, "drop", True)
     for keyword, setting in BY_COLUMN.items():
-        for name, value in _by_column(given.get(keyword)).items():
+        for name, value in _by_column(keyword, given.get(keyword)).items():
             _check_listed(name, keyword, sections)
             sections[name][setting] = value
     return _in_table_order(columns, sections)
@@ -131,29 +173,65 @@ def _in_table_order(
 
 def _requirements(given: Mapping[str, Any]) -> list[dict[str, Any]]:
     short = [{"model": MODELS[key], key: given[key]} for key in MODELS if key in given]
-    return short + [dict(table) for table in given.get("require", ())]
+    tables = given.get("require", ())
+    if isinstance(tables, Mapping) or not _is_list(tables):
+        raise _misused("require", "a list of tables, such as [{'model': 'k-map'}]")
+    return short + [_table("require", table) for table in tables]
 
 
 def _named_table(algorithm: Any) -> dict[str, Any]:
     if algorithm is None:
         return {}
-    return {"name": algorithm} if isinstance(algorithm, str) else dict(algorithm)
+    if isinstance(algorithm, str):
+        return {"name": algorithm}
+    return _table("algorithm", algorithm)
 
 
-def _by_column(value: Any) -> Mapping[str, Any]:
+def _table(keyword: str, value: Any) -> dict[str, Any]:
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items()}
+    raise _misused(keyword, "a table: a dict of settings")
+
+
+def _by_column(keyword: str, value: Any) -> Mapping[str, Any]:
     """A mapping by column; names alone ask for a keyed hash."""
     if value is None:
         return {}
     if isinstance(value, Mapping):
-        return {name: _listed(setting) for name, setting in value.items()}
-    return dict.fromkeys(_names(value), "keyed-hash")
+        return {name: _plain(setting) for name, setting in value.items()}
+    if keyword != "pseudonymize":
+        raise _misused(keyword, "a dict with the names of columns")
+    return dict.fromkeys(_names(keyword, value), "keyed-hash")
 
 
-def _names(value: str | Iterable[str] | None) -> list[str]:
+def _names(keyword: str, value: Any) -> list[str]:
+    """A name or several, as a list."""
     if value is None:
         return []
-    return [value] if isinstance(value, str) else list(value)
+    found = [value] if isinstance(value, str) else value
+    if _is_list(found) and all(isinstance(name, str) for name in found):
+        return [str(name) for name in found]
+    raise _misused(keyword, "the name of a column, or a list of names")
 
 
-def _listed(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
+def _is_list(value: Any) -> bool:
+    """Whether a value can be listed: also an index of pandas, but no table or text."""
+    return hasattr(value, "__iter__") and not isinstance(value, str | bytes | Mapping)
+
+
+def _plain(value: Any) -> Any:
+    """A setting as a document has it: NumPy's numbers and tuples are not for it."""
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
+        return value.tolist()
+    return value
+
+
+def _misused(keyword: str, expected: str) -> UsageError:
+    return UsageError(
+        f"'{keyword}' is not {expected}.",
+        hint="For example quasi=['age', 'zip'], kinds={'zip': 'code'}, k=5.",
+    )

@@ -20,8 +20,8 @@ from sfumato.hierarchies.automatic import (
     interval_widths,
     prefix_lengths,
 )
+from sfumato.policy.marks import found_marks
 
-MISSING = ("",)
 K = 5
 L = 2
 COMMONEST = 0.8
@@ -38,12 +38,24 @@ class Proposal:
     inference: Inference
 
 
-def propose(source: pa.Table, *, path: str) -> Proposal:
-    """Propose a policy for a table; `path` is where the policy finds it."""
-    found = infer(source, missing=MISSING)
+def propose(
+    source: pa.Table,
+    *,
+    path: str | None,
+    missing: Sequence[str] | None = None,
+    decimal: str = ".",
+) -> Proposal:
+    """Propose a policy for a table; `path` is where the policy finds it.
+
+    `missing` are the marks of missing values; None: those that seem to be. `decimal`
+    is the mark in front of fractions that the source was read with.
+    """
+    marks = found_marks(source) if missing is None else tuple(missing)
+    found = infer(source, missing=marks)
     lines = [
         *_head(found),
-        *_data(source, found, path),
+        *_data(source, path, decimal),
+        *_marks(marks, found, asked=missing is not None),
         *_powers(found.sets),
         *(line for guess in found.guesses for line in _column(guess, found)),
         *_requirements(found),
@@ -60,16 +72,27 @@ def _head(found: Inference) -> Iterator[str]:
     yield 'unlisted = "error"  # columns that are not named here stop the run'
 
 
-def _data(source: pa.Table, found: Inference, path: str) -> Iterator[str]:
+def _data(source: pa.Table, path: str | None, decimal: str) -> Iterator[str]:
+    yield from ("", "[data]")
+    if path is not None:
+        yield f"path = {_text(path)}"
+    if delimiter_of(source) != ",":
+        yield _line(f"delimiter = {_text(delimiter_of(source))}", "as read")
+    if encoding_of(source) not in ("utf-8", "utf-8-sig"):
+        yield _line(f"encoding = {_text(encoding_of(source))}", "as read")
+    if decimal != ".":
+        yield _line(f"decimal = {_text(decimal)}", "numbers are published with a point")
+
+
+def _marks(marks: Sequence[str], found: Inference, *, asked: bool) -> Iterator[str]:
     cells = sum(guess.missing for guess in found.guesses)
     columns = sum(guess.missing > 0 for guess in found.guesses)
-    yield from ("", "[data]", f"path = {_text(path)}")
-    if delimiter_of(source) != ",":
-        yield _line(f"delimiter = {_text(delimiter_of(source))}", "as detected")
-    if encoding_of(source) not in ("utf-8", "utf-8-sig"):
-        yield _line(f"encoding = {_text(encoding_of(source))}", "as detected")
-    marks = ", ".join(map(_text, MISSING))
-    yield _line(f"missing = [{marks}]", f"{cells:,} empty cells in {columns} columns")
+    guessed = ": is each of these a mark, in every column?" if marks[1:] else ""
+    listed = ", ".join(map(_text, marks))
+    yield _line(
+        f"missing = [{listed}]",
+        f"{cells:,} cells in {columns} columns{'' if asked else guessed}",
+    )
     yield _line('missing_as = "value"', 'a value of its own; or "any", "drop"')
 
 

@@ -74,6 +74,8 @@ class Data(Section):
     """The character between cells of a CSV file; left out: detected."""
     encoding: str | None = None
     """The encoding of a CSV file; left out: UTF-8, or what its bytes prove."""
+    decimal: Literal[".", ","] = "."
+    """The mark in front of fractions in a CSV file; what is published has points."""
     missing: Annotated[Texts, Field(strict=False)] = ("",)
     """Cells that mean that there is no value."""
     missing_as: Literal["value", "any", "drop"] = "value"

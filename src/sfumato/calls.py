@@ -1,0 +1,192 @@
+"""What a call from Python may say, checked before any work; and its progress bar."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from difflib import get_close_matches
+from functools import wraps
+from numbers import Integral
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from sfumato.algorithms.base import Progress, silent
+from sfumato.data.seeds import Seed
+from sfumato.errors import UsageError
+from sfumato.policy import Policy
+from sfumato.policy.keywords import Settings
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+BAR_WIDTH = 30
+
+
+def spelled_out(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """A function that shows every setting by name, and explains a wrong call."""
+    signature = _signature(function)
+    name = function.__name__
+
+    @wraps(function)
+    def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        _check_names(name, signature, kwargs)
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError as problem:
+            raise UsageError(
+                f"{name}() cannot be called like this: {problem}.",
+                hint=f"help(sfumato.{name}) shows its arguments.",
+            ) from None
+        return function(*args, **kwargs)
+
+    call.__signature__ = signature  # type: ignore[attr-defined]
+    return call
+
+
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    """The signature, with a parameter for every setting that `**settings` takes."""
+    own = inspect.signature(function)
+    every = inspect.Parameter.VAR_KEYWORD
+    named = [each for each in own.parameters.values() if each.kind is not every]
+    if len(named) < len(own.parameters):
+        known = {parameter.name for parameter in named}
+        named += [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=None,
+                annotation=kind.__forward_arg__,
+            )
+            for name, kind in Settings.__annotations__.items()
+            if name not in known
+        ]
+    return own.replace(parameters=named)
+
+
+def _check_names(
+    name: str, signature: inspect.Signature, given: dict[str, Any]
+) -> None:
+    for word in given:
+        if word not in signature.parameters:
+            close = get_close_matches(word, signature.parameters, n=1)
+            known = ", ".join(signature.parameters)
+            raise UsageError(
+                f"There is no setting '{word}' of {name}().",
+                hint=f"Did you mean '{close[0]}'?" if close else f"There are: {known}.",
+            )
+
+
+def seed_of(seed: object, insecure_seed: object) -> Seed:
+    """The seed that a call asks for: fresh, of an earlier run, or a guessable one."""
+    if seed is not None and insecure_seed is not None:
+        raise UsageError(
+            "seed and insecure_seed cannot both be given.",
+            hint="seed repeats a real run, insecure_seed is for tests.",
+        )
+    if insecure_seed is not None:
+        return Seed.guessable(_whole("insecure_seed", insecure_seed))
+    if seed is None or isinstance(seed, Seed):
+        return seed or Seed.fresh()
+    if isinstance(seed, str):
+        return Seed.replay(seed)
+    raise UsageError(
+        f"seed is a text of 32 hexadecimal digits, not {_a(seed)}: a number could be "
+        "guessed, and with it the source.",
+        hint="For tests and papers there is insecure_seed=1; it marks the release as "
+        "not for publication.",
+    )
+
+
+def threads_of(threads: object) -> int:
+    """How many threads a call asks for; one per core if it does not say."""
+    if threads is None:
+        return os.cpu_count() or 1
+    count = _whole("threads", threads)
+    if count < 1:
+        raise UsageError(
+            f"threads must be at least 1; it is {count}.",
+            hint="Leave it out for one thread per core.",
+        )
+    return count
+
+
+def policy_of(policy: object) -> Policy | None:
+    """The policy that a call names: itself, or a file's."""
+    if policy is None or isinstance(policy, Policy):
+        return policy
+    if isinstance(policy, str | os.PathLike):
+        return Policy.load(Path(policy))
+    raise UsageError(
+        f"policy is a Policy or the path of a policy file, not {_a(policy)}.",
+        hint="Policy.build(quasi=[…], k=5) makes one; or give the settings themselves.",
+    )
+
+
+def path_of(place: object, *, what: str) -> Path:
+    """A place in the file system."""
+    if isinstance(place, str | os.PathLike):
+        return Path(place)
+    raise UsageError(
+        f"{what} is a path, not {_a(place)}.", hint="Give a text or a pathlib.Path."
+    )
+
+
+@contextmanager
+def watched(progress: object) -> Iterator[Progress]:
+    """What is told about steps: a bar on stderr, the caller's own function, nothing."""
+    if progress is True:
+        bar = Bar()
+        try:
+            yield bar
+        finally:
+            bar.end()
+    elif not progress:
+        yield silent
+    elif callable(progress):
+        yield progress
+    else:
+        raise UsageError(
+            f"progress is True, False or a function, not {_a(progress)}.",
+            hint="A function gets the name of a step and the share that is done.",
+        )
+
+
+class Bar:
+    """A line on stderr that fills up."""
+
+    def __init__(self) -> None:
+        self._shown = ""
+
+    def __call__(self, step: str, share: float) -> None:
+        """Show that a step has begun, and what share of all work is done."""
+        done = round(BAR_WIDTH * min(max(share, 0.0), 1.0))
+        line = f"\r{step:<10.10} [{'#' * done:<{BAR_WIDTH}}] {share:4.0%}"
+        if line != self._shown:
+            self._write(line)
+            self._shown = line
+
+    def end(self) -> None:
+        """Leave the line."""
+        if self._shown:
+            self._write("\n")
+
+    def _write(self, text: str) -> None:
+        # A bar that nobody can see must not stop a release.
+        with suppress(OSError, ValueError, AttributeError):
+            sys.stderr.write(text)
+            sys.stderr.flush()
+
+
+def _whole(name: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise UsageError(
+            f"{name} is a whole number, not {_a(value)}.", hint="For example 1."
+        )
+    return int(value)
+
+
+def _a(value: object) -> str:
+    """What a value is, without the value."""
+    return f"a value of type {type(value).__name__}"

@@ -1,0 +1,112 @@
+"""Reading the private record of a release: what its cells cannot show."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.errors import DataError
+from sfumato.io.read import read_source
+from sfumato.pipeline.question import SOURCE_VALUES, Private
+
+HINT = "Give the rows.parquet that was written with this table."
+NEEDED = frozenset({"published_row", "group"})
+
+
+def read_private(place: Path, source: pa.Table, *, swapped: bool) -> Private:
+    """The record of a published table, in the order of its rows."""
+    record = _record(place)
+    kept = record.filter(record["published_row"].is_valid()).sort_by("published_row")
+    if kept.num_rows != source.num_rows:
+        raise DataError(
+            f"The private record '{place}' has {kept.num_rows} published rows; the "
+            f"table has {source.num_rows}.",
+            hint=HINT,
+        )
+    groups = _numbers(kept, "group", place)
+    subject = None
+    if "subject" in kept.column_names:
+        subject = _numbers(kept, "subject", place)
+    return Private(
+        subject=subject,
+        groups=groups if swapped else None,
+        source_values=_source_values(record, place),
+    )
+
+
+def _record(place: Path) -> pa.Table:
+    """Which published row is in which group."""
+    record = read_source(place, format="parquet")
+    lacking = NEEDED.difference(record.column_names)
+    if lacking:
+        raise DataError(
+            f"'{place}' is no private record: it has no column '{min(lacking)}' among "
+            f"its {record.num_columns}.",
+            hint=HINT,
+        )
+    rows = _integers(record, "published_row", place).drop_null()
+    if len(rows) and not _counts_up(rows):
+        raise _damaged(place, "published_row")
+    return record
+
+
+def _counts_up(rows: pa.ChunkedArray) -> bool:
+    """Whether every row from 0 on is there, once."""
+    ends = pc.min_max(rows).as_py()
+    distinct = pc.count_distinct(rows).as_py()
+    return bool(
+        ends["min"] == 0 and ends["max"] == len(rows) - 1 and distinct == len(rows)
+    )
+
+
+def _numbers(record: pa.Table, name: str, place: Path) -> npt.NDArray[np.int32]:
+    """A column of codes from 0 on, without gaps in the cells."""
+    found = _integers(record, name, place)
+    if found.null_count or (len(found) and not _small(found)):
+        raise _damaged(place, name)
+    codes: npt.NDArray[np.int32] = found.to_numpy().astype(np.int32)
+    return codes
+
+
+def _small(found: pa.ChunkedArray) -> bool:
+    ends = pc.min_max(found).as_py()
+    return bool(ends["min"] >= 0 and ends["max"] <= np.iinfo(np.int32).max)
+
+
+def _integers(record: pa.Table, name: str, place: Path) -> pa.ChunkedArray:
+    column = record[name]
+    if not pa.types.is_integer(column.type):
+        raise _damaged(place, name)
+    return column
+
+
+def _source_values(record: pa.Table, place: Path) -> dict[str, dict[str, int]]:
+    """Counts of the source, which the file keeps beside its cells."""
+    text = (record.schema.metadata or {}).get(SOURCE_VALUES, b"{}")
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        raise _damaged(place, "source_values") from None
+    if not isinstance(found, dict) or not all(map(_are_counts, found.values())):
+        raise _damaged(place, "source_values")
+    return found
+
+
+def _are_counts(values: Any) -> bool:
+    return isinstance(values, dict) and all(
+        type(count) is int and 0 <= count < 2**63 for count in values.values()
+    )
+
+
+def _damaged(place: Path, name: str) -> DataError:
+    return DataError(
+        f"'{place}' is no whole private record: '{name}' does not have what a release "
+        "writes there.",
+        hint=HINT,
+    )

@@ -1,0 +1,173 @@
+"""Calls from Python: what they take, what they show, and how they fail."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sfumato as sf
+from sfumato.errors import DataError, OutputError, SfumatoError, UsageError
+from sfumato.policy.keywords import KNOWN, Settings
+
+SETTINGS = {"quasi": ["age"], "sensitive": ["illness"], "k": 2, "algorithm": "mondrian"}
+HEX = "00112233445566778899aabbccddeeff"
+
+
+@pytest.fixture
+def people():
+    ages = [20, 21, 22, 23, 30, 31, 44, 45, 46, 47]
+    return pd.DataFrame({"age": ages, "illness": list("uvuvuvuvuv")})
+
+
+def test_a_seed_from_an_audit_record_replays_a_run(people):
+    first = sf.anonymize(people, seed=HEX, **SETTINGS)
+    again = sf.anonymize(people, seed=HEX, **SETTINGS)
+    pd.testing.assert_frame_equal(first.data, again.data)
+    assert "not_for_publication" not in first.manifest
+
+
+def test_an_insecure_seed_marks_the_release(people):
+    release = sf.anonymize(people, insecure_seed=1, **SETTINGS)
+    assert "not_for_publication" in release.manifest
+
+
+def test_a_number_is_no_seed_and_the_error_says_what_is(people):
+    with pytest.raises(
+        UsageError, match=r"(?s)seed is a text of 32 hex.*insecure_seed=1"
+    ) as e:
+        sf.anonymize(people, seed=1, **SETTINGS)
+    assert "not for publication" in e.value.hint
+
+
+def test_the_path_of_a_policy_file_is_a_policy(people, tmp_path):
+    place = tmp_path / "policy.toml"
+    place.write_text(sf.Policy.build(**SETTINGS).dump())
+    release = sf.anonymize(people, str(place), seed=HEX)
+    assert release.data.equals(sf.anonymize(people, place, seed=HEX).data)
+    assert sf.check(release.data, place).holds
+
+
+def test_progress_true_shows_a_bar_that_fills_up(people, capsys):
+    sf.anonymize(people, progress=True, **SETTINGS)
+    shown = capsys.readouterr().err
+    assert "\rsolve" in shown
+    assert shown.endswith(f"[{'#' * 30}] 100%\n")
+
+
+def test_progress_may_be_a_function_of_step_and_share(people, capsys):
+    seen = []
+    sf.anonymize(people, progress=lambda *told: seen.append(told), **SETTINGS)
+    assert seen[0][0] == "code"
+    assert capsys.readouterr().err == ""
+
+
+def test_threads_do_not_show_in_the_result(people):
+    one, two = (
+        sf.anonymize(people, threads=count, seed=HEX, **SETTINGS) for count in (1, 2)
+    )
+    pd.testing.assert_frame_equal(one.data, two.data)
+
+
+def test_the_version_is_that_of_the_package():
+    from importlib.metadata import version
+
+    assert sf.__version__ == version("sfumato")
+
+
+def test_a_proposal_is_a_policy_that_can_be_used(people):
+    policy = sf.propose(people)
+    assert isinstance(policy, sf.Policy)
+    assert policy.column("age").role == "quasi"
+    assert policy.column("illness").role == "sensitive"
+    release = sf.anonymize(people, policy.with_setting("require.0.k", 2), seed=HEX)
+    assert all(verdict["holds"] for verdict in release.verdicts)
+
+
+def test_a_proposal_for_a_file_names_it(people, tmp_path):
+    place = tmp_path / "people.csv"
+    people.to_csv(place, index=False, sep=";")
+    policy = sf.propose(place, missing="v")
+    assert policy.data.path == str(place)
+    assert policy.data.delimiter == ";"
+    assert policy.data.missing == ("v",)
+
+
+@pytest.mark.parametrize("name", ["anonymize", "check", "workload_error"])
+def test_signatures_show_every_setting(name):
+    shown = inspect.signature(getattr(sf, name)).parameters
+    assert set(Settings.__annotations__) <= set(shown)
+    assert not any(each.kind is each.VAR_KEYWORD for each in shown.values())
+
+
+def test_the_settings_that_editors_show_are_those_that_are_read():
+    assert set(Settings.__annotations__) == set(KNOWN)
+
+
+def test_numbers_and_names_of_other_libraries_are_taken(people):
+    settings = SETTINGS | {"quasi": pd.Index(["age"]), "k": np.int64(2)}
+    assert sf.anonymize(people, seed=HEX, **settings).verdicts[0]["parameters"] == {
+        "k": 2
+    }
+
+
+WRONG = {
+    "no data": ((), {}, "missing a required argument: 'data'"),
+    "too much": ((1, 2, 3), {}, "too many positional arguments"),
+    "a typo": ((), {"quasy": "age"}, "no setting 'quasy'.*'quasi'"),
+    "policy is a number": ((None, 5), {}, "policy is a Policy or the path"),
+    "policy is a dict": ((None, {"k": 2}), {}, "policy is a Policy or the path"),
+    "policy is a frame": ((None, pd.DataFrame()), {}, "policy is a Policy or the"),
+    "policy is nowhere": ((None, "nowhere.toml"), {}, "no policy file 'nowhere"),
+    "policy and settings": ((None, sf.Policy()), {"k": 2}, "cannot both be given"),
+    "seed is bytes": ((None,), {"seed": b"00"}, "seed is a text of 32"),
+    "seed is short": ((None,), {"seed": "abc"}, "32 hexadecimal digits"),
+    "two seeds": ((None,), {"seed": HEX, "insecure_seed": 1}, "cannot both"),
+    "insecure text": ((None,), {"insecure_seed": "1"}, "insecure_seed is a whole"),
+    "insecure truth": ((None,), {"insecure_seed": True}, "insecure_seed is a whole"),
+    "no threads": ((None,), {"threads": 0}, "threads must be at least 1"),
+    "threads are text": ((None,), {"threads": "2"}, "threads is a whole number"),
+    "progress is text": ((None,), {"progress": "yes"}, "progress is True, False or"),
+    "quasi is a number": ((None,), {"quasi": 5}, "'quasi' is not the name"),
+    "quasi has a number": ((None,), {"quasi": ["age", 5]}, "'quasi' is not the name"),
+    "kinds is a list": ((None,), {"kinds": ["age"]}, "'kinds' is not a dict"),
+    "require is a table": ((None,), {"require": {"k": 2}}, "'require' is not a list"),
+    "require has texts": ((None,), {"require": ["k"]}, "'require' is not a table"),
+    "algorithm is a number": ((None,), {"algorithm": 5}, "'algorithm' is not a table"),
+    "publish is a text": ((None,), {"publish": "swap"}, "'publish' is not a table"),
+    "privacy is a text": ((None,), {"privacy": "all"}, "'privacy' is not a table"),
+    "loss_by is a number": ((None,), {"loss_by": 5}, "'loss_by' is not the name"),
+    "k is a text": ((None,), {"quasi": "age", "k": "2"}, "k is a text, not a whole"),
+    "k is a half": ((None,), {"quasi": "age", "k": 2.5}, "not a whole number"),
+    "missing is a number": ((None,), {"missing": 5}, "data.missing is a whole number"),
+    "data is a number": ((5,), {"quasi": "age", "k": 2}, "cannot be made of int"),
+    "data is nowhere": (("nowhere.csv",), {"quasi": "a", "k": 2}, "no file 'nowhere"),
+    "no such column": ((None,), {"quasi": "agee", "k": 2}, "no such column"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_call_gets_an_error_of_ours(name, people):
+    args, settings, text = WRONG[name]
+    given = tuple(people if each is None else each for each in args)
+    with pytest.raises(SfumatoError, match=f"(?s){text}") as caught:
+        sf.anonymize(*given, **settings)
+    assert caught.value.exit_code == 2
+
+
+def test_a_place_that_is_no_path_is_an_error_of_ours(people, tmp_path):
+    release = sf.anonymize(people, seed=HEX, **SETTINGS)
+    with pytest.raises(UsageError, match="A release's place is a path"):
+        release.save(5)
+    with pytest.raises(OutputError, match="cannot be written"):
+        release.report(tmp_path / "none" / "report.html")
+
+
+def test_a_private_record_that_is_damaged_is_named(people, tmp_path):
+    release = sf.anonymize(people, seed=HEX, **SETTINGS)
+    damaged = tmp_path / "rows.parquet"
+    pd.DataFrame({"published_row": [0, 0], "group": [0, 1]}).to_parquet(damaged)
+    with pytest.raises(DataError, match=r"rows.parquet. is no whole private record"):
+        sf.check(release.data, groups=damaged, **SETTINGS | {"algorithm": None})
