@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.quiet import Quiet, counted
 from sfumato.data.schema import Kind
 
 STAR = "*"
@@ -39,8 +40,8 @@ class Shape(IntEnum):
     FLAT = 2
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Axis:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Axis(Quiet):
     """One quasi-identifier (or ordered sensitive attribute) as an axis of codes."""
 
     name: str
@@ -68,6 +69,9 @@ class Axis:
     node_bounds: npt.NDArray[np.float64] | None = None
     """(nodes, 2): for numeric kinds the lowest and highest number a node's label
     stands for, NaN where it has none."""
+
+    def _told(self) -> str:
+        return f"{self.shape.name.lower()}, {counted(self.size, 'value')}"
 
     @property
     def size(self) -> int:
@@ -121,12 +125,15 @@ class Axis:
         return self.positions
 
 
-@dataclass(frozen=True, eq=False)
-class CodedAxis:
+@dataclass(frozen=True, eq=False, repr=False)
+class CodedAxis(Quiet):
     """An axis and the rows' codes on it."""
 
     axis: Axis
     codes: npt.NDArray[np.int32]
+
+    def _told(self) -> str:
+        return f"{counted(len(self.codes), 'row')}, {self.axis!r}"
 
     @property
     def name(self) -> str:

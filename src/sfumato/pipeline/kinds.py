@@ -30,7 +30,7 @@ VALUES = "values"
 """Where the private record keeps the values of the source."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Decided(Quiet):
     """What the cells of one column are, and who said so."""
 

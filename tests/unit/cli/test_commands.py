@@ -108,11 +108,28 @@ def test_check_counts_a_missing_value_as_one_of_its_own(published, capsys):
     assert check("--k", "2", "--missing", "") == 1
 
 
-def test_check_counts_a_missing_value_for_all_it_may_be(published):
+def test_check_tells_both_meanings_of_a_missing_value(published, capsys):
     published.write_text("age,sex\n?,F\n?,F\n20,F\n", encoding="utf-8")
     words = ["--k", "2", "--missing", "?"]
     assert check(*words, "--missing-as", "value") == 1
-    assert check(*words, "--missing-as", "any") == 0
+    capsys.readouterr()
+    assert check(*words, "--missing-as", "any") == 1
+    assert "k = 1 (missing as value: 1, as any: 2)" in capsys.readouterr().out
+
+
+def test_check_says_what_it_inferred_and_takes_it_from_a_manifest(published, capsys):
+    published.write_text("age,sex,ill\n20,F,1\n20,F,2\n", encoding="utf-8")
+    words = ["--t", "1", "--sensitive", "ill"]
+    assert check(*words) == 0
+    said = "Inferred from the published cells: 'ill' as integer (ordered distance)."
+    assert said in capsys.readouterr().out
+    manifest = published.with_name("manifest.json")
+    manifest.write_text('{"kinds": {"ill": {"kind": "category", "distance": "equal"}}}')
+    assert check(*words, "--manifest", str(manifest), "--json") == 0
+    told = json.loads(capsys.readouterr().out)["kinds"]
+    assert told == {
+        "ill": {"kind": "category", "distance": "equal", "from": "manifest"}
+    }
 
 
 def test_check_counts_persons(published, capsys):
