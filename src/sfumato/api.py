@@ -25,12 +25,14 @@ from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
 from sfumato.errors import OutputError, RefusedError, UsageError
 from sfumato.io.decimals import pointed
+from sfumato.io.formats import Format
 from sfumato.io.read import Seen, delimiter_of, read_source
+from sfumato.io.spreadsheet import unguarded
 from sfumato.io.write import format_of, hash_bytes
 from sfumato.models.base import OutputModel
 from sfumato.pipeline.certified import every_column
 from sfumato.pipeline.expanding import expanded, from_record
-from sfumato.pipeline.kinds import from_manifest
+from sfumato.pipeline.kinds import from_manifest, marks_formulas
 from sfumato.pipeline.manifest import requirements as requirement_records
 from sfumato.pipeline.manifest import risk as risk_of
 from sfumato.pipeline.private_record import read_private
@@ -233,7 +235,8 @@ def check(
     where it does not, the cells decide.
     """
     policy = policy_of(policy)
-    source = _read(data, policy, settings)
+    safe = _spreadsheet_safe(policy, settings, manifest)
+    source = _as_meant(data, _read(data, policy, settings), safe=safe)
     asked = policy_for(policy, settings, source, requirements=requirements)
     models = asked.models() + tuple(requirements)
     if not models and asked.process_models():
@@ -262,7 +265,7 @@ def check(
         every_column=every_column(asked),
         decided={} if manifest is None else from_manifest(Path(manifest)),
     )
-    proof = question.ask(source, _beside(data, form))
+    proof = question.ask(source, _beside(data, form, safe=safe))
     return CheckResult(
         verdicts=requirement_records(models, proof),
         rows=source.num_rows,
@@ -300,8 +303,9 @@ def workload_error(
     if isinstance(release, Release):
         table, beside = release.table, release.outcome.proven.beside
     else:
-        table = _read(release, asked, {})
-        beside = _beside(release, asked.operator_instance().form)
+        safe = asked.publish.spreadsheet_safe
+        table = _as_meant(release, _read(release, asked, {}), safe=safe)
+        beside = _beside(release, asked.operator_instance().form, safe=safe)
     return place.error(table, beside, resamples=resamples, seed=seed)
 
 
@@ -451,12 +455,30 @@ def _base(base: str | os.PathLike[str] | None, policy: Policy) -> Path | None:
     return Path(base) if base is not None else policy.base
 
 
-def _beside(data: Source, form: Form) -> dict[str, pa.Table]:
+def _beside(data: Source, form: Form, *, safe: bool) -> dict[str, pa.Table]:
     """The second table of an anatomy: the file beside the one that is checked."""
     if form is not Form.ANATOMIZED or not _is_path(data):
         return {}
-    place = Path(data)
-    return {"sensitive": read_source(place.with_name("sensitive" + place.suffix))}
+    place = Path(data).with_name("sensitive" + Path(data).suffix)
+    return {"sensitive": _as_meant(place, read_source(place), safe=safe)}
+
+
+def _spreadsheet_safe(
+    policy: Policy | None,
+    settings: Mapping[str, Any],
+    manifest: str | os.PathLike[str] | None,
+) -> bool:
+    """Whether a CSV file has marks before what could be formulas."""
+    said = settings.get("spreadsheet_safe") if policy is None else None
+    if policy is not None:
+        said = policy.publish.spreadsheet_safe
+    return bool(said) or (manifest is not None and marks_formulas(Path(manifest)))
+
+
+def _as_meant(data: Source, table: pa.Table, *, safe: bool) -> pa.Table:
+    """A published table without the marks that a CSV file has for spreadsheets."""
+    marked = safe and _is_path(data) and format_of(data) is Format.CSV
+    return unguarded(table) if marked else table
 
 
 def _withheld(policy: Policy, names: Sequence[str]) -> tuple[str, ...]:

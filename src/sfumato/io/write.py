@@ -21,6 +21,7 @@ from sfumato.data.text import as_text, distinct
 from sfumato.errors import DataError
 from sfumato.io.bare import bare
 from sfumato.io.formats import Format, compressed, format_of, hash_bytes
+from sfumato.io.spreadsheet import guarded
 
 __all__ = ["format_of", "hash_bytes", "write_table"]
 
@@ -34,18 +35,21 @@ def write_table(
     format: Format | str | None = None,
     *,
     delimiter: str = ",",
+    spreadsheet_safe: bool = False,
 ) -> None:
     """Write a table as CSV, Parquet or Arrow IPC; without a format, by the path's end.
 
     Nothing travels along that the cells do not show: schema metadata is dropped, and
     dictionaries keep only values that occur, in an order that says nothing about rows.
     CSV is UTF-8 with LF, and quoted only where needed. A null is an empty cell; where a
-    column has both nulls and empty texts, the latter are quoted.
+    column has both nulls and empty texts, the latter are quoted. With `spreadsheet_safe`
+    no CSV cell can be taken for a formula (`io/spreadsheet.py` reads it back).
     """
     form = Format(format) if format else format_of(path)
     if form is Format.CSV:
+        shown = guarded(table) if spreadsheet_safe else table
         with _opened(Path(path)) as sink:
-            _write_csv(table, sink, delimiter)
+            _write_csv(shown, sink, delimiter)
         return
     plain = bare(table)
     with pa.OSFile(str(path), "wb") as sink:

@@ -101,21 +101,41 @@ def values(
 
 def from_manifest(place: Path) -> dict[str, Decided]:
     """What a manifest, or the private record, says of columns."""
+    record = _record(place)
     try:
-        record = json.loads(place.read_text(encoding="utf-8"))
         told = record.get("manifest", record)["kinds"]
         known = record.get(VALUES, {})
         return {n: _told(each, known.get(n, ())) for n, each in told.items()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise _no_manifest(place) from None
+
+
+def marks_formulas(place: Path) -> bool:
+    """Whether a manifest says that CSV cells are marked for spreadsheets."""
+    record = _record(place)
+    return bool(record.get("manifest", record).get("spreadsheet_safe"))
+
+
+def _record(place: Path) -> dict[str, Any]:
+    try:
+        record = json.loads(place.read_text(encoding="utf-8"))
     except OSError as fault:
         raise DataError(
             f"'{place}' cannot be read: {fault.strerror}.",
             hint="Give the manifest.json of the release.",
         ) from None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise DataError(
-            f"'{place}' is no manifest that tells the kinds of columns.",
-            hint="Give the manifest.json that was written with the release.",
-        ) from None
+    except ValueError:
+        raise _no_manifest(place) from None
+    if not isinstance(record, dict) or not isinstance(record.get("manifest", {}), dict):
+        raise _no_manifest(place)
+    return record
+
+
+def _no_manifest(place: Path) -> DataError:
+    return DataError(
+        f"'{place}' is no manifest that tells the kinds of columns.",
+        hint="Give the manifest.json that was written with the release.",
+    )
 
 
 def _told(each: Mapping[str, str], labels: Iterable[str | None]) -> Decided:

@@ -15,6 +15,7 @@ from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
 from sfumato.data.table import Table
 from sfumato.hierarchies.axis import CodedAxis
+from sfumato.io.spreadsheet import formulas
 from sfumato.metrics.base import Outcome
 from sfumato.models.base import Model, OutputModel, Target, Verdict
 from sfumato.models.targets import rows_of
@@ -129,7 +130,8 @@ def manifest(found: Findings) -> dict[str, Any]:
         "algorithm": {"name": found.algorithm.name, **_options(found.algorithm)},
         "operator": {"name": found.operator.name, **_options(found.operator)},
         "policy": found.policy.public_dict(),
-        "known_limits": list(LIMITS),
+        "spreadsheet_safe": found.policy.publish.spreadsheet_safe,
+        "known_limits": [*LIMITS, *_formulas(found)],
     }
     if found.compares and found.policy.report.loss_by:
         record["loss_by"] = borne(found, found.policy.report.loss_by, found.least)
@@ -144,6 +146,21 @@ def manifest(found: Findings) -> dict[str, Any]:
     if found.seed.insecure:
         record["not_for_publication"] = INSECURE
     return record
+
+
+def _formulas(found: Findings) -> list[str]:
+    """What is said of cells that leave as they are and that a spreadsheet may run."""
+    if found.policy.publish.spreadsheet_safe:
+        return []
+    tables = (found.draft.table, *found.draft.beside.values())
+    count = sum(formulas(table) for table in tables)
+    if not count:
+        return []
+    cells = f"{count} cell begins" if count == 1 else f"{count} cells begin"
+    return [
+        f"{cells} with =, +, - or @ and may run as a formula where a CSV file is opened "
+        "in a spreadsheet; publish.spreadsheet_safe = true marks such cells."
+    ]
 
 
 def _published_verdicts(found: Findings) -> list[dict[str, Any]]:

@@ -26,7 +26,9 @@ from sfumato.io.aside import (
     own_file,
     usual_mode,
 )
+from sfumato.io.formats import Format, format_of
 from sfumato.io.read import read_source
+from sfumato.io.spreadsheet import unguarded
 from sfumato.io.write import hash_bytes, write_table
 from sfumato.pipeline.question import SOURCE_VALUES
 from sfumato.pipeline.run import Outcome
@@ -104,8 +106,11 @@ def _fill(
     proven = outcome.proven
     tables = {"data": proven.table, **proven.beside}
     places = {name: aside / f"{name}.{extension}" for name in tables}
+    safe = outcome.question.policy.publish.spreadsheet_safe
     for name, table in tables.items():
-        write_table(table, own_file(places[name]), delimiter=delimiter)
+        write_table(
+            table, own_file(places[name]), delimiter=delimiter, spreadsheet_safe=safe
+        )
     record = {**proven.audit, **private}
     with ThreadPoolExecutor() as pool:
         kept = pool.submit(_write_private, outcome, aside / "private", record)
@@ -127,13 +132,16 @@ def prove_files(
     Returns the hashes of the bytes that were proven.
     """
     hashed: dict[str, Future[str]] = {}
+    safe = outcome.question.policy.publish.spreadsheet_safe
     with ThreadPoolExecutor() as pool:
 
         def read(name: str, place: Path) -> pa.Table:
             def seen(content: pa.Buffer) -> None:
                 hashed[f"{name}_sha256"] = pool.submit(hash_bytes, content)
 
-            return read_source(place, delimiter=delimiter, seen=seen)
+            table = read_source(place, delimiter=delimiter, seen=seen)
+            guards = safe and format_of(place) is Format.CSV
+            return unguarded(table) if guards else table
 
         back = {name: read(name, place) for name, place in places.items()}
         _prove(outcome, back)

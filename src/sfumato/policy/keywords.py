@@ -41,6 +41,7 @@ class Settings(TypedDict, total=False):
     flat: str | None
     order: str | None
     format: str | None
+    spreadsheet_safe: bool | None
     publish: Mapping[str, Any] | None
     missing: Sequence[str] | None
     missing_as: str | None
@@ -74,7 +75,15 @@ BY_COLUMN = MappingProxyType(
 )
 MODELS = MappingProxyType({"k": "k-anonymity", "l": "l-diversity", "t": "t-closeness"})
 DATA = ("missing", "missing_as", "delimiter", "encoding", "decimal")
-PUBLISH = ("operator", "max_suppressed", "numbers", "flat", "order", "format")
+PUBLISH = (
+    "operator",
+    "max_suppressed",
+    "numbers",
+    "flat",
+    "order",
+    "format",
+    "spreadsheet_safe",
+)
 OTHERS = (
     "drop",
     "require",

@@ -158,3 +158,5 @@ class Publish(Named):
     """The order of the published rows."""
     format: Literal["csv", "parquet", "arrow"] | None = None
     """The format of the data file; left out: that of the source."""
+    spreadsheet_safe: bool = False
+    """Put `'` before CSV cells that a spreadsheet would take for a formula."""
