@@ -8,6 +8,7 @@
     ├── RefusedError             2   a combination that would not keep its promise
     ├── OutputError              2   a place that cannot be written to
     ├── InfeasibleError          3   requirements that no release of this table meets
+    │   └── LossError            3   a release that loses more than may be lost
     ├── BudgetError              4   a privacy budget that is spent
     ├── SearchError              5   a search that ended without an answer
     └── GuaranteeError          70   a draft that failed verification: our own fault
@@ -78,6 +79,10 @@ class InfeasibleError(SfumatoError):
     """Requirements that no release of this table can meet."""
 
     exit_code = 3
+
+
+class LossError(InfeasibleError):
+    """A release that would lose more detail than the policy allows."""
 
 
 class BudgetError(SfumatoError):

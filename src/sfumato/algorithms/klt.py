@@ -49,6 +49,7 @@ from sfumato.kernels.neighbors import (
     GONE,
     HEAD,
     RANK,
+    SIZE,
     TAIL,
     WANTED,
     Items,
@@ -147,14 +148,16 @@ class Klt(Algorithm):
             return Solution(grouping=Grouping(np.empty(0, dtype=np.int32), 0))
         request.progress("preparing distances", 0.0)
         task = _Task.of(self, request)
-        rounds = task.form()
+        rounds, gathered = task.form()
+        before = task.parts(gathered)
         task.merge()
         labels = task.labels()
         unplaced = int((labels < 0).sum())
         if unplaced > request.removable:
             raise _too_many(unplaced, request)
         grouping = Grouping.renumbered(labels)
-        return Solution(grouping=grouping, facts=task.facts(rounds, unplaced, grouping))
+        facts = task.facts(rounds, unplaced, grouping) | before.growth(labels)
+        return Solution(grouping=grouping, facts=facts)
 
 
 def _missing_sensitive(request: Request) -> bool:
@@ -169,6 +172,48 @@ def _too_many(unplaced: int, request: Request) -> SearchError:
         hint="Raise publish.max_suppressed, raise theta or lower l, "
         "or take 'mondrian' for the groups.",
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """The groups before step 5, which merges them."""
+
+    gathered: Ints
+    """Rows of each after steps 1 and 2."""
+    sizes: Ints
+    """Rows of each after step 3."""
+    heads: Ints
+    """One row of each."""
+
+    def growth(self, labels: Ints) -> dict[str, Any]:
+        """By which steps the largest group came to its rows, counted and in words."""
+        placed = labels[labels >= 0]
+        if not len(placed):
+            return {}
+        sizes = np.bincount(placed)
+        merged = np.flatnonzero(labels[self.heads] == np.argmax(sizes))
+        core = merged[np.argmax(self.sizes[merged])]
+        rows = {
+            "gathered": int(self.gathered[core]),
+            "placed": int(self.sizes[core] - self.gathered[core]),
+            "merged": int(sizes.max() - self.sizes[core]),
+        }
+        return {
+            "largest_group_rows": rows,
+            "growth": _growth(rows, len(merged)),
+        }
+
+
+def _growth(rows: Mapping[str, int], groups: int) -> str:
+    """The step that gave the largest group most of its rows, as a sentence."""
+    step = max(rows, key=lambda each: rows[each])
+    said = {
+        "gathered": "step 2 (gathering different values)",
+        "placed": "step 3 (placing waiting rows)",
+        "merged": f"step 5 (merging {groups} groups, as some broke a requirement)",
+    }
+    total = sum(rows.values())
+    return f"In klt, {said[step]} gave the largest group {rows[step]} of {total} rows."
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,19 +258,20 @@ class _Task:
         """The groups that can be found."""
         return np.flatnonzero(self.flock.items.marks[: self.count, RANK] != GONE)
 
-    def form(self) -> int:
-        """Steps 1 to 4; how many rounds there were."""
+    def form(self) -> tuple[int, Ints]:
+        """Steps 1 to 4: how many rounds there were, and the rows that step 2 gave."""
         rounds, waiting = 0, np.arange(self.request.rows)
+        gathered: list[Ints] = []
         while len(waiting):
             rounds += 1
             if rounds > 1 and not self._diverse(waiting):
                 # Departs from step 4: no further group could get L values, and each
                 # round would place one row. They are left to step 5 one by one.
-                self._gather(waiting, _single(self.world))
+                gathered.append(self._gather(waiting, _single(self.world)))
                 break
-            self._gather(waiting, self.world)
+            gathered.append(self._gather(waiting, self.world))
             waiting = self._place(rounds)
-        return rounds
+        return rounds, np.concatenate(gathered)
 
     def _diverse(self, rows: Ints) -> bool:
         """Whether some rows have enough values for one more group."""
@@ -236,8 +282,9 @@ class _Task:
             )
         )
 
-    def _gather(self, rows: Ints, world: World) -> None:
-        """Steps 1 and 2."""
+    def _gather(self, rows: Ints, world: World) -> Ints:
+        """Steps 1 and 2; the rows of each group that they made."""
+        known = self.count
         items, queues = _queues(world, self.flock.rows[rows, TUPLE], rows)
         tree = plant(world.space, items, np.flatnonzero(items.marks[:, RANK] != GONE))
         counters = self.desk.counters
@@ -246,6 +293,7 @@ class _Task:
             done = 1.0 - counters[LEFT] / len(rows)
             self.request.progress(f"{self.count} groups", 0.4 * done)
             advance(FORM, world, self.flock, items, tree, self.desk, queues, STRIDE)
+        return self.flock.items.marks[known : self.count, SIZE].copy()
 
     def _place(self, rounds: int) -> Ints:
         """Step 3; the rows that found no group, ascending."""
@@ -270,6 +318,11 @@ class _Task:
         left = self.desk.queue[: self.desk.counters[QUEUED]]
         return np.sort(np.append(left, waiting[start:]))
 
+    def parts(self, gathered: Ints) -> _Parts:
+        """The groups as step 5 finds them."""
+        marks = self.flock.items.marks[: self.count]
+        return _Parts(gathered, marks[:, SIZE].copy(), marks[:, HEAD].copy())
+
     def merge(self) -> None:
         """Step 5."""
         counters, groups = self.desk.counters, self.flock.items
@@ -291,9 +344,7 @@ class _Task:
         label_rows(self.world, self.flock, self.count, labels)
         return labels
 
-    def facts(
-        self, rounds: int, unplaced: int, grouping: Grouping
-    ) -> Mapping[str, Any]:
+    def facts(self, rounds: int, unplaced: int, grouping: Grouping) -> dict[str, Any]:
         """What the report says of the run."""
         return {
             "tuples": len(self.world.points),

@@ -44,6 +44,7 @@ from sfumato.pipeline.expanding import (
     value_counts,
 )
 from sfumato.pipeline.kinds import decide
+from sfumato.pipeline.loss_limit import refuse_loss
 from sfumato.pipeline.missing import refuse_open_cells
 from sfumato.pipeline.population import population_path, read_population, shared_axes
 from sfumato.pipeline.prepare import (
@@ -134,6 +135,7 @@ def anonymize(run: Run) -> Outcome:
         seconds=run.seconds,
         certificate=certificate,
     )
+    refuse_loss(found)
     return Outcome(proven=_proven(found, kept, material, request), question=question)
 
 

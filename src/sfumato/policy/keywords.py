@@ -37,6 +37,7 @@ class Settings(TypedDict, total=False):
     algorithm: str | Mapping[str, Any] | None
     operator: str | None
     max_suppressed: float | None
+    max_loss: float | None
     numbers: str | None
     flat: str | None
     order: str | None
@@ -78,6 +79,7 @@ DATA = ("missing", "missing_as", "delimiter", "encoding", "decimal")
 PUBLISH = (
     "operator",
     "max_suppressed",
+    "max_loss",
     "numbers",
     "flat",
     "order",

@@ -150,6 +150,8 @@ class Publish(Named):
     operator: str = "generalize"
     max_suppressed: Annotated[float, Field(ge=0, le=1)] = 0.0
     """The share of rows that may be left out."""
+    max_loss: Annotated[float, Field(ge=0, le=1)] = 0.95
+    """The share of detail (NCP) that `generalize` and `suppress` may lose; 1: any."""
     numbers: Literal["interval", "bounds", "mean", "median", "mode"] | None = None
     """How numbers and dates are shown; left out: as the operator does by itself."""
     flat: Literal["set", "star"] | None = None

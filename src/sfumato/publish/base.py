@@ -116,6 +116,8 @@ class Operator(ABC):
     name: ClassVar[str]
     sentence: ClassVar[str]
     form: ClassVar[Form] = Form.CELLS
+    limits_loss: ClassVar[bool] = False
+    """Whether NCP says what its cells lose, so that `publish.max_loss` holds."""
 
     @property
     def shows_shared(self) -> bool:

@@ -39,6 +39,7 @@ class Generalize(CellOperator):
     sentence: ClassVar[str] = (
         "Each group shows the smallest hierarchy node, interval or set that covers it."
     )
+    limits_loss: ClassVar[bool] = True
 
     numbers: str = "interval"
     """How numbers and dates are shown: as an interval or node, as two bound columns

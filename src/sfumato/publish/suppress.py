@@ -22,6 +22,7 @@ class Suppress(CellOperator):
 
     name: ClassVar[str] = "suppress"
     sentence: ClassVar[str] = "A cell shows its value where the whole group shares it."
+    limits_loss: ClassVar[bool] = True
 
     @property
     def shows_shared(self) -> bool:

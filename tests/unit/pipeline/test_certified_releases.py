@@ -111,6 +111,13 @@ def test_a_release_is_made_and_its_requirement_certified(name):
 
 
 @every_algorithm
+def test_no_limit_on_loss_refuses_what_the_ledger_has_paid_for(name):
+    """Whether a release is refused would tell how much it loses."""
+    strict = policy_for(name, more="\n[publish]\nmax_loss = 0.0\n")
+    assert sf.anonymize(people(), strict).table.num_rows > 0
+
+
+@every_algorithm
 def test_identifiers_are_not_published(name):
     assert "name" not in sf.anonymize(people(), policy_for(name)).table.column_names
 
