@@ -37,7 +37,8 @@ class Incognito(Algorithm):
     Cost: exponential in the number of columns; a check is linear in the tuples.
     Limits: the lowest loss need not be at a minimal node once rows may be suppressed:
     `optimal` looks at all nodes. With models that suppression may break (entropy,
-    recursive, t-closeness) fewer nodes can be skipped.
+    recursive, t-closeness) fewer nodes can be skipped. Average risk and uniqueness are
+    held by a rule on groups that suffices: what is minimal is so under that rule.
     Reference: LeFevre, DeWitt and Ramakrishnan 2005.
     """
 

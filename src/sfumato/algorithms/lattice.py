@@ -21,6 +21,7 @@ from sfumato.algorithms.base import Request
 from sfumato.algorithms.coding import Coding, Rules, least_published
 from sfumato.algorithms.losses import SEPARABLE, CellLosses, cell_losses
 from sfumato.algorithms.people import People, persons
+from sfumato.algorithms.table_wide import TableWide
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import SUBJECT, View
 from sfumato.errors import InfeasibleError, RefusedError
@@ -38,6 +39,7 @@ from sfumato.kernels.nodes import (
     workspace,
 )
 from sfumato.kernels.rules import RuleTable
+from sfumato.models.base import OutputModel
 from sfumato.models.groups import normalized
 
 BYTES_PER_NODE = 64
@@ -74,9 +76,18 @@ class Lattice:
     """Rows with each leaf, per column."""
     chosen: Ints
     """The rows of the request that are laid out."""
+    wide: TableWide | None = None
+    """Requirements on all groups at once, beside the rules on each."""
 
     @classmethod
-    def of(cls, coding: Coding, *, metric: str, chosen: Ints | None = None) -> Lattice:
+    def of(
+        cls,
+        coding: Coding,
+        *,
+        metric: str,
+        chosen: Ints | None = None,
+        wide: TableWide | None = None,
+    ) -> Lattice:
         """Lay out all or the chosen rows of a request."""
         chunks, layout, runs = coding.tuples(chosen)
         rows = coding.request.rows if chosen is None else len(chosen)
@@ -89,6 +100,7 @@ class Lattice:
             rows=rows,
             leaves=_leaves(coding.request, chosen),
             chosen=np.arange(rows) if chosen is None else chosen,
+            wide=wide,
         )
 
     @property
@@ -99,7 +111,13 @@ class Lattice:
     def judged_again(self) -> bool:
         """Whether kernels judge by weaker rules than those asked for."""
         people = self.coding.people
-        return self.rules.drifting or (people is not None and people.by_text)
+        by_text = people is not None and people.by_text
+        return self.rules.drifting or by_text or self.wide is not None
+
+    @property
+    def models(self) -> tuple[OutputModel, ...]:
+        """All that is asked, of single groups and of the table."""
+        return self.request.models + (() if self.wide is None else self.wide.models)
 
     @property
     def rules(self) -> Rules:
@@ -247,7 +265,36 @@ class Lattice:
         nothing = np.zeros(0)
         chunks, work, judging = self.ground
         judge(chunks, nothing, levels, minimum, self.rows, work, judging)
-        return groups_kept(work, minimum, judging)
+        group_of = groups_kept(work, minimum, judging)
+        return group_of if self.wide is None else self._widely(group_of, levels)
+
+    def _widely(self, group_of: Ints, levels: Ints) -> Ints:
+        """Without the smallest groups, the cheapest first, as the table asks."""
+        assert self.wide is not None
+        kept = np.flatnonzero(group_of >= 0)
+        _, number = np.unique(group_of[kept], return_inverse=True)
+        sizes = _summed(number, self.chunks.counts[kept])
+        costs = _summed(number, self._penalties(levels)[kept])
+        order = np.lexsort((np.arange(len(sizes)), costs, sizes))
+        gone = np.zeros(len(sizes), dtype=np.bool_)
+        gone[order[: self.wide.fewest(sizes[order].astype(np.int64))]] = True
+        result = group_of.copy()
+        result[kept[gone[number]]] = -1
+        return result
+
+    def sizes(self) -> Ints:
+        """Rows of every group of the node judged last, whatever rules say of it."""
+        sizes = _summed(self.work.cell, self.chunks.counts).astype(np.int64)
+        return np.asarray(sizes[sizes > 0])
+
+    def _penalties(self, levels: Ints) -> Floats:
+        """What suppressing each tuple adds to the loss."""
+        if self.metric not in SEPARABLE:
+            return np.zeros(len(self.chunks.counts))
+        chunks = self.chunks
+        places = chunks.start + (chunks.step @ levels) * chunks.width
+        cells = places[:, None] + chunks.ids.astype(np.int64)
+        return np.asarray(self.weights[cells].sum(axis=0) * chunks.counts)
 
     def _matched(self, people: People, node: Sequence[int], group_of: Ints) -> Ints:
         """The groups that match as many people as asked; none, if somebody is out."""
@@ -373,6 +420,10 @@ class Lattice:
         return self.over_nodes([np.arange(h, dtype=np.int32) for h in self.heights])
 
 
+def _summed(number: Ints, values: npt.NDArray[Any]) -> Floats:
+    return np.asarray(np.bincount(number, weights=values), dtype=np.float64)
+
+
 def _leaves(request: Request, chosen: Ints | None) -> tuple[Ints, ...]:
     rows = slice(None) if chosen is None else chosen
     return tuple(
@@ -391,7 +442,13 @@ def _goal(metric: str) -> int:
 def infeasible(lattice: Lattice, fewest: int) -> InfeasibleError:
     """No node is within the limit; the nearest leaves `fewest` rows over."""
     limit, rows = lattice.request.removable, lattice.rows
-    models = ", ".join(str(model) for model in lattice.request.models)
+    models = ", ".join(str(model) for model in lattice.models)
+    if lattice.wide is not None:
+        return InfeasibleError(
+            f"None of the {lattice.size} full-domain generalizations of {rows} rows "
+            f"meets {models} with {limit} rows suppressed.",
+            hint="Raise publish.max_suppressed, or relax the requirements.",
+        )
     if fewest >= rows:
         return InfeasibleError(
             f"None of the {lattice.size} full-domain generalizations of {rows} rows "

@@ -14,6 +14,7 @@ from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.coding import Coding
 from sfumato.algorithms.lattice import Lattice, Node, infeasible, require_room
 from sfumato.algorithms.losses import Metric, check_count, check_metric
+from sfumato.algorithms.table_wide import is_exact, parted
 from sfumato.errors import PolicyError, SearchError
 from sfumato.kernels import lattice as kernel
 
@@ -44,14 +45,17 @@ class Optimal(Algorithm):
     Guarantee: no choice of one level per quasi-identifier that meets every
     requirement with at most the removable rows suppressed loses less. Among nodes
     that lose the same (up to 1e-12 of the loss) it takes the lowest sum of levels,
-    then the lexicographically lowest levels.
+    then the lexicographically lowest levels. Under average risk and uniqueness, which
+    look at the whole table, the smallest groups of a node are suppressed until it
+    holds.
     Method: one sweep from the top of the lattice. Each node checked tells all nodes
     below how many rows they must suppress at least, and what that costs; nodes whose
     bound exceeds the best loss, or the suppression limit, are never checked.
     Cost: a check is linear in the distinct tuples; typically 1–5 % of the nodes.
     Limits: above `node_limit` nodes it stops after `max_checks` checks or `seconds`
     and reports a bound instead of a proof; a lattice that does not fit into memory
-    is refused.
+    is refused. Nothing is proven of table-wide models that are held by a stricter rule
+    on groups: uniqueness in the population, or where persons are counted.
     Reference: El Emam et al. 2009 (OLA), Kohlmayer et al. 2012 (Flash) for the task.
     """
 
@@ -76,7 +80,8 @@ class Optimal(Algorithm):
             )
 
     def search(self, request: Request) -> Solution:
-        lattice = Lattice.of(Coding.of(request), metric=self.metric)
+        part, wide = parted(request)
+        lattice = Lattice.of(Coding.of(part), metric=self.metric, wide=wide)
         outcome = self.find(lattice, limit=request.removable)
         if outcome.node is None:
             raise self._nothing(lattice, outcome)
@@ -106,13 +111,14 @@ class Optimal(Algorithm):
 
     def _facts(self, lattice: Lattice, outcome: Outcome) -> dict[str, Any]:
         assert outcome.node is not None
+        exact = is_exact(lattice.request)
         return {
             **lattice.report(lattice.figures(outcome.node)),
             "metric": self.metric,
             "nodes": lattice.size,
             "nodes_checked": outcome.checked,
-            "proven": outcome.proven,
-            "bound": outcome.bound,
+            "proven": outcome.proven and exact,
+            "bound": outcome.bound if exact else 0.0,
         }
 
 
@@ -136,6 +142,8 @@ def find_best(
     guide = lattice.over_nodes(lattice.base)
     if not problem.drifting:
         _descend(lattice, problem, search, guide)
+    elif lattice.wide is not None:
+        _descend_widely(lattice, search, guide, limit)
     order = sweep_order(lattice, guide)
     finished = _sweep(lattice, problem, search, order, checks, seconds)
     return _outcome(lattice, search, finished=finished)
@@ -192,6 +200,24 @@ def _descend(
     counters[kernel.CURSOR], counters[kernel.PENDING] = 0, -1
 
 
+def _descend_widely(
+    lattice: Lattice,
+    search: kernel.Search,
+    guide: npt.NDArray[np.float64],
+    limit: int,
+) -> None:
+    """The same under requirements on the whole table, which no kernel judges."""
+    node: int | None = lattice.size - 1
+    while node is not None and _judged(lattice, search, node, limit):
+        below = [
+            node - int(stride)
+            for level, stride in zip(lattice.node(node), lattice.strides, strict=True)
+            if level > 0
+        ]
+        nearest = sorted(below, key=lambda number: float(guide[number]))
+        node = next((n for n in nearest if _judged(lattice, search, n, limit)), None)
+
+
 def _sweep(
     lattice: Lattice,
     problem: kernel.Problem,
@@ -223,12 +249,32 @@ def _settle_pending(lattice: Lattice, search: kernel.Search, limit: int) -> None
     """Judge the node that waits by the rules asked for."""
     number = int(search.counters[kernel.PENDING])
     search.counters[kernel.PENDING] = -1
-    best = float(search.best[0])
+    _judged(lattice, search, number, limit)
+
+
+def _judged(lattice: Lattice, search: kernel.Search, number: int, limit: int) -> bool:
+    """Whether a node is as good as the best; what it tells of others is noted."""
+    best, node = float(search.best[0]), lattice.node(number)
     enough = best + kernel.tolerance(best)
-    figures = lattice.figures(lattice.node(number), enough=enough)
-    if figures.loss <= enough and figures.suppressed <= limit and figures.groups:
+    figures = lattice.figures(node, enough=enough)
+    within = figures.suppressed <= limit and figures.groups > 0
+    if within and figures.loss <= enough:
         search.value[number] = figures.loss
         search.best[0] = min(search.best[0], figures.loss)
+        return True
+    if lattice.wide is not None and not within:
+        _rule_out_below(lattice, search, node, limit)
+    return False
+
+
+def _rule_out_below(
+    lattice: Lattice, search: kernel.Search, node: Node, limit: int
+) -> None:
+    """Smaller groups do not help where all groups of a node are too small."""
+    assert lattice.wide is not None
+    if not lattice.wide.within(lattice.sizes(), limit):
+        status = search.status.reshape(lattice.heights)
+        status[tuple(slice(0, level + 1) for level in node)] = kernel.DEAD
 
 
 def _outcome(lattice: Lattice, search: kernel.Search, *, finished: bool) -> Outcome:

@@ -26,7 +26,8 @@ class AverageRisk(OutputModel):
 
     Guarantee: a row in a group of s rows is found with chance 1 / s; the mean over
     all rows, which is groups / rows, stays within the limit.
-    Method: groups of at least 1 / at_most rows suffice, as no row then has more.
+    Method: groups of at least 1 / at_most rows suffice, as no row then has more;
+    `optimal` looks at the mean itself.
     Limits: single rows may have a far higher risk than the mean.
     Reference: El Emam et al. 2011 (prosecutor risk).
     """
@@ -43,6 +44,10 @@ class AverageRisk(OutputModel):
 
     def __post_init__(self) -> None:
         self._require_share("at_most", self.at_most)
+
+    @property
+    def judges_sizes(self) -> bool:
+        return True
 
     def verify(self, groups: Groups) -> Verdict:
         total = int(groups.people.sum())

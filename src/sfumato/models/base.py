@@ -301,6 +301,12 @@ class OutputModel(Model):
     monotone_suppression: ClassVar[bool] = False
     """Whether leaving out any whole group keeps it met for the others."""
 
+    @property
+    def judges_sizes(self) -> bool:
+        """Whether it looks at the sizes of all groups and at nothing else, and leaving
+        out the smallest groups helps most."""
+        return False
+
     def settled(self, *, rows: int, weights: float | None) -> OutputModel:
         """Itself, with what only the table tells filled in (a sampling fraction)."""
         return self

@@ -28,7 +28,8 @@ class Uniqueness(OutputModel):
     population, known from a population table, or estimated from the sampling
     fraction: "zayatz" (population groups are sized like those seen) or
     "negative-binomial" (a sample unique is unique with the chance of the fraction).
-    Method: groups of at least two rows suffice.
+    Method: groups of at least two rows suffice; `optimal` looks at the share itself
+    where of = "sample".
     Limits: groups of two are not unique, yet hardly safer. Estimates may err.
     Reference: Zayatz 1991; Benedetti and Franconi 1998.
     """
@@ -53,6 +54,10 @@ class Uniqueness(OutputModel):
         self._require_share("at_most", self.at_most, zero=True)
         if self.sampling_fraction is not None:
             self._require_share("sampling_fraction", self.sampling_fraction)
+
+    @property
+    def judges_sizes(self) -> bool:
+        return self.of == "sample"
 
     def verify(self, groups: Groups) -> Verdict:
         total = int(groups.people.sum())

@@ -111,19 +111,24 @@ def all_nodes(request: Request) -> Iterator[tuple[int, ...]]:
     return product(*(range(coded.axis.height) for coded in request.quasi))
 
 
-def find(request: Request, node: tuple[int, ...], k: int, keeps: Keeps) -> Finding:
-    """Group rows by their labels, drop groups that may not stay, measure the rest."""
+def groups_at(request: Request, node: tuple[int, ...]) -> list[list[int]]:
+    """The rows of each group at a node: rows whose labels are the same."""
     groups: dict[tuple[int, ...], list[int]] = defaultdict(list)
     for row in range(request.rows):
         cells = zip(request.quasi, node, strict=True)
         shown = tuple(int(c.axis.levels[level, c.codes[row]]) for c, level in cells)
         groups[shown].append(row)
-    kept = _kept(request, list(groups.values()), keeps)
+    return list(groups.values())
+
+
+def find(request: Request, node: tuple[int, ...], k: int, keeps: Keeps) -> Finding:
+    """Group rows by their labels, drop groups that may not stay, measure the rest."""
+    kept = _kept(request, groups_at(request, node), keeps)
     return Finding(
         node=node,
         suppressed=request.rows - sum(map(len, kept)),
         sizes=tuple(map(len, kept)),
-        losses=_losses(request, node, kept, k),
+        losses=losses_of(request, node, kept, k),
     )
 
 
@@ -142,9 +147,10 @@ def _kept(request: Request, groups: list[list[int]], keeps: Keeps) -> list[list[
         groups = left
 
 
-def _losses(
-    request: Request, node: tuple[int, ...], kept: list[list[int]], k: int
+def losses_of(
+    request: Request, node: tuple[int, ...], kept: Sequence[list[int]], k: int
 ) -> dict[str, float]:
+    """The loss of a node with some groups kept, by every metric."""
     rows = request.rows
     published = {row for group in kept for row in group}
     total = sum(coded.axis.weight for coded in request.quasi)
