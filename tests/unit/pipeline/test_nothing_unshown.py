@@ -158,7 +158,7 @@ def test_labels_that_are_generalized_away_are_not_in_the_table():
         {"job": [f"{CANARY}{row}" for row in range(8)], "ill": ["a", "b"] * 4}
     )
     release = sfumato.anonymize(
-        data, quasi=["job"], sensitive=["ill"], k=4, operator="suppress"
+        data, quasi=["job"], sensitive=["ill"], k=4, operator="suppress", max_loss=1
     )
     assert set(release.table["job"].to_pylist()) == {"*"}
     assert found(pickle.dumps(release.table, protocol=4)) == []
