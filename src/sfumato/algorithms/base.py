@@ -64,6 +64,7 @@ class Algorithm(ABC):
         self.check(request)
         self._refuse_refining()
         self._refuse_counting(request)
+        _refuse_parted_persons(request)
         keep = rows_to_keep(request)
         part = request if len(keep) == request.rows else request.only(keep)
         solution = self.improved(part, self.search(part))
@@ -112,6 +113,19 @@ class Algorithm(ABC):
     @abstractmethod
     def search(self, request: Request) -> Solution:
         """Find a grouping that meets every requirement; the request is feasible."""
+
+
+def _refuse_parted_persons(request: Request) -> None:
+    """Refuse requirements on groups that say nothing of persons in several of them."""
+    if request.subject is None or len(np.unique(request.subject)) == request.rows:
+        return
+    for model in request.models:
+        if model.needs_whole_persons:
+            raise RefusedError(
+                f"{model.name} cannot be promised where a person has several rows: they "
+                "may lie in several groups, which together say more than each.",
+                hint="Keep one row per person, or require another model.",
+            )
 
 
 def _require_amount(algorithm: str, option: str, value: float | None) -> None:

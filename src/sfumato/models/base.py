@@ -300,6 +300,18 @@ class OutputModel(Model):
     (of rows, or of persons whose rows lie in one group)."""
     monotone_suppression: ClassVar[bool] = False
     """Whether leaving out any whole group keeps it met for the others."""
+    needs_whole_persons: ClassVar[bool] = False
+    """Whether its rules on groups suffice only if each person is in one group."""
+
+    @property
+    def reads_population(self) -> bool:
+        """Whether it counts the people of a population table who match a group."""
+        return False
+
+    @property
+    def asks_for_everybody(self) -> bool:
+        """Whether everybody of the population must match some group."""
+        return False
 
     @property
     def judges_sizes(self) -> bool:

@@ -58,10 +58,18 @@ class DeltaPresence(OutputModel):
             "lower must not exceed upper.",
         )
 
+    @property
+    def reads_population(self) -> bool:
+        return True
+
+    @property
+    def asks_for_everybody(self) -> bool:
+        return self.lower > TOLERANCE
+
     def verify(self, groups: Groups) -> Verdict:
         shares = _present(groups)
         broken = (shares < self.lower - TOLERANCE) | (shares > self.upper + TOLERANCE)
-        outside = groups.population_outside if self.lower > TOLERANCE else 0
+        outside = groups.population_outside if self.asks_for_everybody else 0
         offending = int(broken.sum())
         lowest, highest = _ends(shares)
         if groups.population_outside and lowest is not None:

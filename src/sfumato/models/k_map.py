@@ -68,6 +68,10 @@ class KMap(OutputModel):
         if self.sampling_fraction not in (None, WEIGHTS):
             self._require_fraction()
 
+    @property
+    def reads_population(self) -> bool:
+        return self.population is not None
+
     def _require_fraction(self) -> None:
         fraction = self.sampling_fraction
         number = fraction if isinstance(fraction, (int, float)) else -1.0

@@ -60,6 +60,7 @@ class Lkc(SensitiveModel):
     blind_spot: ClassVar[str] = "Attackers who know more than L quasi-identifiers."
     scope: ClassVar[Scope] = Scope.TABLE
     monotone_generalization: ClassVar[bool] = False
+    needs_whole_persons: ClassVar[bool] = True
 
     l: int
     k: int

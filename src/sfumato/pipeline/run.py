@@ -25,7 +25,7 @@ from sfumato.data.release import Proven
 from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
 from sfumato.data.table import Table
-from sfumato.errors import DataError, GuaranteeError, RefusedError
+from sfumato.errors import DataError, GuaranteeError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.io.bare import bare, refuse_opaque
 from sfumato.models.base import OutputModel
@@ -54,7 +54,8 @@ from sfumato.pipeline.prepare import (
     sensitive_axes,
     take,
 )
-from sfumato.pipeline.question import Private, Question, refuse_pairing
+from sfumato.pipeline.question import Private, Question
+from sfumato.pipeline.refusals import refuse_unkept
 from sfumato.policy import Policy
 from sfumato.publish.base import (
     Draft,
@@ -62,7 +63,6 @@ from sfumato.publish.base import (
     Material,
     Operator,
     refuse_name_clash,
-    refuse_without_sensitive,
 )
 from sfumato.verify import Proof
 
@@ -103,7 +103,7 @@ class Outcome(Quiet):
 def anonymize(run: Run) -> Outcome:
     """Make a release that meets the policy, or raise and leave nothing behind."""
     algorithm, operator = _algorithm(run.policy), _operator(run.policy)
-    _refuse(operator, run.policy)
+    refuse_unkept(operator, run.policy)
     refuse_name_clash(operator, _published_roles(run), lambda name: _is_line(run, name))
     certificate = certify(run, algorithm, operator)
     with run.step("code", 0.0):
@@ -270,26 +270,6 @@ def _draft(
     if solution.synthetic is not None:
         return synthetic_draft(solution, request, run.seed.child("order"))
     return operator.publish(material)
-
-
-def _refuse(operator: Operator, policy: Policy) -> None:
-    """Refuse what this operator could not promise, before any work."""
-    refuse_pairing(operator.form, policy.models())
-    if not operator.shows_shared and any(m.counts_values for m in policy.models()):
-        raise RefusedError(
-            f"'{operator.name}', as it is set, may show a value that not all rows of a "
-            "group have; 'diversity' counts the rows that show one.",
-            hint="Publish by 'generalize' with numbers = \"interval\", or 'suppress'.",
-        )
-    if operator.form is Form.CELLS:
-        return
-    refuse_without_sensitive(operator.name, policy.names(Role.SENSITIVE))
-    if policy.names(Role.SUBJECT):
-        raise RefusedError(
-            f"'{operator.name}' cannot promise anything per person: in what it "
-            "publishes, nothing says which values belong to one person.",
-            hint="Publish by 'generalize', or drop the subject column.",
-        )
 
 
 def _published_roles(run: Run) -> dict[str, Role]:

@@ -124,6 +124,22 @@ class Operator(ABC):
         """Whether a cell shows a value exactly where all rows of its group share it."""
         return False
 
+    @property
+    def shows_covers(self) -> bool:
+        """Whether a cell stands for all values of its group, as a node, interval or
+        set, so that whoever matches it can be counted."""
+        return False
+
+    @property
+    def shows_smallest(self) -> bool:
+        """Whether a cell stands for no more than the smallest of these."""
+        return False
+
+    @property
+    def keeps_together(self) -> bool:
+        """Whether the sensitive values of a row stay beside each other."""
+        return True
+
     def own_names(
         self, roles: Mapping[str, Role], numeric: Callable[[str], bool]
     ) -> list[str]:

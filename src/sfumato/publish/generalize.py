@@ -55,6 +55,14 @@ class Generalize(CellOperator):
     def shows_shared(self) -> bool:
         return self.numbers == "interval"
 
+    @property
+    def shows_covers(self) -> bool:
+        return self.numbers == "interval"
+
+    @property
+    def shows_smallest(self) -> bool:
+        return self.numbers == "interval" and self.flat == "set"
+
     def own_names(
         self, roles: Mapping[str, Role], numeric: Callable[[str], bool]
     ) -> list[str]:

@@ -28,6 +28,10 @@ class Suppress(CellOperator):
     def shows_shared(self) -> bool:
         return True
 
+    @property
+    def shows_covers(self) -> bool:
+        return True
+
     def show(self, material: Material, index: int) -> Shown:
         extent = extent_of(material, index)
         loss = (~extent.single).astype(np.float64)

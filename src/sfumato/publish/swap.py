@@ -45,6 +45,10 @@ class Swap(Operator):
     together: bool = True
     """Whether a row's sensitive values move as one, or each column on its own."""
 
+    @property
+    def keeps_together(self) -> bool:
+        return self.together
+
     def publish(self, material: Material) -> Draft:
         refuse_without_sensitive(self.name, material.table.schema.sensitive)
         columns: dict[str, pa.Array | pa.ChunkedArray] = {}
