@@ -45,9 +45,11 @@ wheel: $(VENV)/.tests  ## Try the wheel with the lowest and the newest versions 
 
 MINUTES := 30
 
-fuzz: $(VENV)/.tests  ## Try random cases for MINUTES=30; SEED= and CASE= repeat some.
+fuzz: $(VENV)/.tests  ## Random cases for MINUTES=30, then all combinations; SEED=, CASE= repeat.
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) \
 		$(if $(SEED),--seed $(SEED)) $(if $(CASE),--case $(CASE))
+	$(if $(CASE),,$(BIN)/python -m tests.fuzz.combinations --minutes $(MINUTES) \
+		$(if $(SEED),--seed $(SEED)))
 
 bench: $(VENV)/.benchmarks  ## Measure time, memory and utility beside the peers.
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -160,7 +160,9 @@ class Case(NamedTuple):
 def ending(combination: Combination, case: Case, directory: Path) -> str:
     """How a run ended; a draft that fails its proof, or any other error, fails."""
     try:
-        release = api.anonymize(case.table.source, policy_of(combination, case, directory))
+        release = api.anonymize(
+            case.table.source, policy_of(combination, case, directory)
+        )
     except GuaranteeError:
         raise
     except SfumatoError as error:

@@ -1,0 +1,63 @@
+"""A fixed part of all combinations: none of them ends with 70."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import pytest
+
+from sfumato import registry
+from sfumato.errors import GuaranteeError
+from sfumato.testing import combination_checks
+from sfumato.testing.checks import OPTIONS
+from sfumato.testing.combination_checks import (
+    Combination,
+    every_combination,
+    output_models,
+    sampled_combinations,
+)
+
+
+@pytest.mark.parametrize("combined", list(sampled_combinations(OPTIONS)), ids=str)
+def test_a_combination_is_proven_or_refused(combined):
+    combined()
+
+
+def test_the_product_has_everything_of_the_catalogue_and_is_drawn_lazily():
+    found = list(every_combination(OPTIONS))
+    assert {c.algorithm for c in found} == set(registry.names("algorithms"))
+    assert {c.operator for c in found} == set(registry.names("operators"))
+    assert {c.model for c in found} == set(output_models())
+    assert len(list(islice(every_combination(OPTIONS), 3))) == 3
+    assert len({str(c) for c in found}) == len(found)
+
+
+def test_the_sample_pairs_every_model_with_every_operator():
+    shown = [check.case.split(" × ") for check in sampled_combinations(OPTIONS)]
+    pairs = {(model, operator) for _, model, operator in shown}
+    assert len(pairs) == len(output_models()) * len({o for _, o in pairs})
+    assert {algorithm.split("(")[0] for algorithm, _, _ in shown} == set(
+        registry.names("algorithms")
+    )
+
+
+def test_a_draft_that_fails_its_proof_fails_the_check(monkeypatch):
+    def fail(*_args, **_settings):
+        raise GuaranteeError("The draft does not meet it.")
+
+    monkeypatch.setattr(combination_checks.api, "anonymize", fail)
+    check = combination_checks.check_of(
+        Combination("mondrian", {}, "k-anonymity", "generalize", {})
+    )
+    with pytest.raises(GuaranteeError):
+        check()
+
+
+def test_most_kinds_of_ending_are_seen_among_drawn_cases():
+    endings = combination_checks.endings()
+    endings.clear()
+    for operator in ("generalize", "suppress"):
+        combination = Combination("mondrian", {}, "l-diversity", operator, {})
+        combination_checks.check_of(combination, examples=40)()
+    assert endings["released"] >= 10
+    assert endings["InfeasibleError"] >= 1
