@@ -1,6 +1,8 @@
 """Every algorithm, asked for every model where a missing cell may be any value, makes
 releases that are proven, or says before that it will not."""
 
+from itertools import cycle
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -77,8 +79,7 @@ def test_what_is_released_holds_for_both_meanings(algorithm):
     cases += [{"persons": True, "spare": 0.2, "sure": True}]
     found = [
         released(algorithm, model, **case)
-        for number, model in enumerate(MODELS)
-        for case in (cases[0], cases[1 + number % 2])
+        for model, case in zip(MODELS, cycle(cases), strict=False)
     ]
     releases = [release for release in found if release is not None]
     assert releases

@@ -57,12 +57,20 @@ class Decided(Quiet):
         return {key: str(value) for key, value in said.items() if value is not None}
 
 
-def decide(table: Table, sensitive: Mapping[str, CodedAxis]) -> dict[str, Decided]:
-    """What the columns of the source are."""
-    return {
+def decide(
+    table: Table, sensitive: Mapping[str, CodedAxis], quasi: Iterable[CodedAxis] = ()
+) -> dict[str, Decided]:
+    """What the columns of the source are.
+
+    Quasi-identifiers are what their axes say: those that a population shares with the
+    source may be of another kind than the source alone.
+    """
+    found = {
         name: _of_source(table, name, sensitive.get(name))
         for name in table.schema.names(*READ)
     }
+    others = [q for q in quasi if q.name in found and q.axis.kind != found[q.name].kind]
+    return found | {q.name: Decided(origin="source", kind=q.axis.kind) for q in others}
 
 
 def _of_source(table: Table, name: str, coded: CodedAxis | None) -> Decided:

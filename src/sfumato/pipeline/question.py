@@ -212,7 +212,7 @@ class Question(Quiet):
             cells,
             kind=decided.kind,
             missing=self.policy.data.missing,
-            order=decided.order,
+            order=self.policy.column(name).order or decided.order,
             dates=decided.dates,
         )
 

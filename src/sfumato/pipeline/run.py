@@ -314,7 +314,7 @@ def _question(
         private,
         operator.form,
         every_column=whole,
-        decided=decide(material.table, request.sensitive),
+        decided=decide(material.table, request.sensitive, request.quasi),
     )
 
 

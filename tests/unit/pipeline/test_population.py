@@ -98,3 +98,23 @@ def coded_column():
         return code_column("x", pa.chunked_array([texts]), kind=None, missing=[""])
 
     return coded
+
+
+def test_a_population_may_be_of_another_kind_than_the_source(tmp_path):
+    policy = policy_of(tmp_path, model="k-map", k=2)
+    (tmp_path / "everybody.csv").write_text(EVERYBODY + "many,F\n")
+    release = sf.anonymize(pa.table(SAMPLE), policy)
+    assert release.verdicts[0]["holds"]
+    assert release.manifest["kinds"]["age"] == {"kind": "category"}
+
+
+def test_a_population_may_have_ordered_values_that_the_source_lacks(tmp_path):
+    (tmp_path / "all.csv").write_text("size\n" + "S\nM\nL\nXL\n" * 3)
+    release = sf.anonymize(
+        pa.table({"size": ["S", "M", "S", "M"]}),
+        quasi=["size"],
+        kinds={"size": "ordered"},
+        orders={"size": ["S", "M", "L", "XL"]},
+        require=[{"model": "k-map", "k": 3, "population": str(tmp_path / "all.csv")}],
+    )
+    assert release.verdicts[0]["holds"]
