@@ -68,7 +68,7 @@ def _many(options: argparse.Namespace, worker: Worker) -> int:
         for finding in answer.findings:
             found[finding] += 1
         if answer.findings:
-            _tell(case, answer, worker, shrink=found[answer.findings[0]] <= 2)
+            _tell(case, answer, worker, shrink=found[answer.findings[0]] <= 1)
         number += 1
         if number % 200 == 0:
             _summary(number - options.first, endings, unproven, found)

@@ -38,11 +38,11 @@ def _every_view(
 
 
 def _sizes(proof: Proof, wanted: Wanted) -> bool:
-    return all(proof.size(rows) >= wanted["k"] for rows in proof.groups)
+    return all(proof.size(rows) >= wanted["k"] for rows in proof.judged)
 
 
 def _rows(proof: Proof, wanted: Wanted) -> bool:
-    return all(len(rows) >= wanted["k"] for rows in proof.groups)
+    return all(len(rows) >= wanted["k"] for rows in proof.judged)
 
 
 def _at_least(measured: float, limit: float) -> bool:
@@ -136,7 +136,7 @@ def _close_to_some(proof: Proof, wanted: Wanted) -> bool:
     """(n, t): a group is large, or near to a natural superset that is."""
     for view in proof.views(wanted):
         distance = _distance(view, wanted.get("distance"))
-        for rows in view.parts():
+        for rows in view.parts(proof.groups):
             if proof.size(rows) < wanted["n"] and not any(
                 all(
                     _at_most(distance(read), wanted["t"])
@@ -202,7 +202,10 @@ def _lkc(proof: Proof, wanted: Wanted) -> bool:
     """Every set of at most L quasi-identifiers, by counting its rows."""
     views = list(proof.views(wanted))
     for known in _known_sets(proof, min(wanted["l"], len(proof.quasi))):
-        for rows in collected(_projected(proof, known)):
+        sets = collected(_projected(proof, known))
+        if proof.missing_any:
+            sets += proof.candidates(known) if known else []
+        for rows in sets:
             if proof.size(rows) < wanted["k"]:
                 return False
             for view in views:

@@ -69,7 +69,9 @@ def _reported(release: Release) -> set[str]:
         w.get("generate", {}).get("column") for w in release.case.policy["require"]
     ]
     names = [name for name in (*by, *wanted) if name]
-    return {str(cell) for name in names for cell in release.source(name)}
+    columns = [release.case.columns[name] for name in names]
+    shown = {str(cell) for column in columns for cell in column.cells}
+    return shown | {str(cell) for name in names for cell in release.source(name)}
 
 
 def _held(path: Path, hidden: set[str]) -> bool:

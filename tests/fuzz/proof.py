@@ -8,6 +8,8 @@ code with the verifier, the models or the algorithms.
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +21,10 @@ from tests.fuzz.meaning import NUMERIC
 from tests.fuzz.release import Release
 
 GAP = "\0missing"
+NOBODY = "\0nobody's"
+"""A value that no row has."""
+FILLINGS = 5000
+"""So many ways to fill in the missing cells of one person are tried."""
 Wanted = dict[str, Any]
 Rows = Sequence[int]
 
@@ -53,6 +59,42 @@ class Proof:
     @cached_property
     def groups(self) -> list[list[int]]:
         return collected(self.keys)
+
+    @cached_property
+    def judged(self) -> list[list[int]]:
+        """The sets of rows that a requirement is asked of.
+
+        The groups; where a missing cell may be any value, also the candidates of each
+        person for every way of filling in the person's missing cells.
+        """
+        if not self.missing_any or self.release.operator in ("swap", "anatomize"):
+            return self.groups
+        return self.groups + list(self.candidates(self.quasi))
+
+    def candidates(self, names: Sequence[str]) -> Iterator[list[int]]:
+        """The rows that may be a person, for every person and every filling."""
+        cells = list(zip(*(self._cells(name) for name in names), strict=True))
+        known = [
+            sorted({c for c in column if c is not GAP}, key=str)
+            for column in zip(*cells, strict=True)
+        ]
+        seen = set()
+        for own in dict.fromkeys(cells):
+            options = [
+                [*known[at], NOBODY] if cell is GAP else [cell]
+                for at, cell in enumerate(own)
+            ]
+            if math.prod(map(len, options)) > FILLINGS:
+                raise UnknownError("more ways to fill in than can be tried")
+            seen.update(itertools.product(*options))
+        for filled in seen:
+            yield [row for row, cell in enumerate(cells) if _agree(cell, filled)]
+
+    def _cells(self, name: str) -> list[Hashable]:
+        """One quasi-identifier of each row, two bounds as one; GAP if it is missing."""
+        reader, shown = self.release.reader(name), self.release.shown_as(name)
+        found = [tuple(row[each] for each in shown) for row in self.release.rows]
+        return [GAP if all(map(reader.missing, cell)) else cell for cell in found]
 
     @cached_property
     def persons(self) -> list[Hashable]:
@@ -230,19 +272,19 @@ class View:
         known = self.reference if reference is None else reference
         return Group(self.proof.size(rows), counts, self.domain, known)
 
-    def parts(self) -> list[list[int]]:
-        """The groups, split by the other sensitive columns where those are known."""
+    def parts(self, sets: list[list[int]]) -> list[list[int]]:
+        """Sets of rows, split by the other sensitive columns where those are known."""
         if not self.wanted.get("others_known"):
-            return self.proof.groups
+            return sets
         others = [
             n for n in self.proof.release.case.names("sensitive") if n != self.column
         ]
         known = [self.proof.values(name) for name in others]
-        keys = [
-            (key, *(values[row] for values in known))
-            for row, key in enumerate(self.proof.keys)
+        return [
+            part
+            for rows in sets
+            for part in collected_of(rows, [tuple(v[r] for v in known) for r in rows])
         ]
-        return collected(keys)
 
     def readings(self, group: Group) -> list[Group]:
         return oracles.readings(group, self.proof.missing_any)
@@ -251,14 +293,22 @@ class View:
         """Whether every group passes, whatever its gaps stand for."""
         return all(
             test(read)
-            for rows in self.parts()
+            for rows in self.parts(self.proof.judged)
             for read in self.readings(self.group(rows))
         )
 
 
 def collected(keys: Sequence[Hashable]) -> list[list[int]]:
     """The rows that share a key."""
+    return collected_of(range(len(keys)), keys)
+
+
+def collected_of(rows: Rows, keys: Sequence[Hashable]) -> list[list[int]]:
     found: dict[Hashable, list[int]] = {}
-    for row, key in enumerate(keys):
+    for row, key in zip(rows, keys, strict=True):
         found.setdefault(key, []).append(row)
     return list(found.values())
+
+
+def _agree(cells: Sequence[Hashable], filled: Sequence[Hashable]) -> bool:
+    return all(c == f or c is GAP for c, f in zip(cells, filled, strict=True))

@@ -80,7 +80,8 @@ class Release:
     @property
     def _delimiter(self) -> str:
         declared = self.case.policy.get("data", {}).get("delimiter", ",")
-        return declared if self.case.is_csv else ","
+        a_file = self.case.is_csv and self.case.door.startswith("command")
+        return declared if a_file else ","
 
     @cached_property
     def manifest(self) -> dict[str, Any]:

@@ -35,7 +35,8 @@ class Answer:
 
 
 def _without_numbers(reason: str) -> str:
-    return re.sub(r"'[^']*'|\b\d[\d.e+-]*", "…", reason)[:90]
+    told = re.sub(r'^(Error:|"message":) "?', "", reason)
+    return re.sub(r"'[^']*'|\b\d[\d.e+-]*", "…", told)[:90]
 
 
 class Worker:
@@ -104,7 +105,7 @@ def serve(pipe: Connection) -> None:
     while True:
         try:
             case = pipe.recv()
-        except EOFError:
+        except (EOFError, ConnectionError):
             return
         try:
             ending = judge(case)
