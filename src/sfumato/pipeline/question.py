@@ -149,7 +149,7 @@ class Question(Quiet):
         known = decided.labels or tuple(self.private.source_values.get(name, ()))
         column = self._column(table, name, known)
         if decided.axis is not None:
-            return _on_axis(column, decided.axis, table.num_rows)
+            return _on_axis(column, decided.axis, known, table.num_rows)
         (coded,) = axes(self.policy, [column], self.base)
         self._check_distance(name, coded.axis)
         return CodedAxis(coded.axis, coded.codes[: table.num_rows])
@@ -248,10 +248,18 @@ def refuse_pairing(form: Form, models: Sequence[OutputModel]) -> None:
             )
 
 
-def _on_axis(column: Column, axis: Axis, rows: int) -> CodedAxis:
-    """Rows on the source's axis; one cell for each of its values follows them."""
+def _on_axis(
+    column: Column, axis: Axis, known: Sequence[str | None], rows: int
+) -> CodedAxis:
+    """Rows on the source's axis; one cell for each known value follows them.
+
+    Values are known in their own order, which need not be that of a hierarchy.
+    """
+    leaf = {text: code for code, text in enumerate(axis.labels)}
     place = np.full(column.size, -1, dtype=np.int32)
-    place[column.codes[rows:]] = np.arange(axis.size, dtype=np.int32)
+    place[column.codes[rows:]] = [
+        axis.missing if text is None else leaf[text] for text in known
+    ]
     codes = place[column.codes[:rows]]
     if codes.min(initial=0) < 0:
         raise DataError(

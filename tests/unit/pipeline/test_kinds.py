@@ -157,3 +157,17 @@ def test_dates_that_are_not_in_the_order_given_are_refused():
     cells = pa.chunked_array([["2020-05-02"]])
     with pytest.raises(DataError, match="are not a date"):
         code_column("day", cells, kind=Kind.DATE, dates=DateOrder.DAY_FIRST)
+
+
+def test_a_hierarchy_in_another_order_than_its_values_is_read_in_its_own():
+    table = pa.table({"place": ["a", "a", "b", "b"], "value": ["u", "v", "w", "v"]})
+    release = sf.anonymize(
+        table,
+        seed=Seed.guessable(3),
+        quasi=["place"],
+        sensitive=["value"],
+        algorithm={"name": "optimal"},
+        hierarchies={"value": {"tree": {"one": ["u", "w"], "two": ["v"]}}},
+        require=[{"model": "l-diversity", "l": 2, "level": 1}],
+    )
+    assert release.verdicts[0]["measured"] == 2
