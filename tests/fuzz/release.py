@@ -128,7 +128,8 @@ class Release:
         """What the cells of a column mean."""
         case = self.case
         column = case.columns[name]
-        kind = case.policy["columns"].get(name, {}).get("kind", column.kind)
+        told = self.manifest.get("kinds", {}).get(name, {}).get("kind", column.kind)
+        kind = case.policy["columns"].get(name, {}).get("kind", told)
         texts = [t for t in self.source(name) if t is not None]
         if case.population is not None and name in case.population:
             texts += [t for t in case.population[name].cells if t is not None]
