@@ -31,7 +31,7 @@ from sfumato.cli.init import init
 from sfumato.cli.listing import catalogue
 from sfumato.cli.stopping import Stop, stoppable
 from sfumato.cli.tune import tune
-from sfumato.errors import OutputError, SfumatoError
+from sfumato.errors import DataError, OutputError, SfumatoError, UsageError
 
 app = typer.Typer(
     name="sfumato",
@@ -87,6 +87,8 @@ def _ended(words: list[str], manner: Manner, stop: Stop) -> int:
         return misused(fault, manner)
     except (KeyboardInterrupt, typer.Abort):
         return interrupted(manner)
+    except MemoryError:
+        return explain(_out_of_memory(), manner)
     except BrokenPipeError:
         return _reader_gone()
     except OSError as fault:
@@ -99,6 +101,7 @@ def _ended(words: list[str], manner: Manner, stop: Stop) -> int:
 
 def _invoke(words: list[str]) -> int:
     """Run the command as Typer would, leaving every exception to `run`."""
+    _refuse_zero_characters(words)
     command = typer.main.get_command(app)
     if not words:
         return _show_help(command)
@@ -110,6 +113,28 @@ def _invoke(words: list[str]) -> int:
     except typer.Exit as done:
         return int(done.exit_code)
     return int(result or 0)
+
+
+def _refuse_zero_characters(words: list[str]) -> None:
+    """No path and no setting has one, and the system fails on it without a name."""
+    for place, word in enumerate(words):
+        if "\0" in word:
+            before = words[place - 1] if place else ""
+            option = before if before.startswith("-") else f"Word {place + 1}"
+            raise UsageError(
+                f"{option} has a zero character.", hint="Take it out of the command."
+            )
+
+
+def _out_of_memory() -> DataError:
+    """The answer where there is not enough memory: a figure, and the way out."""
+    from sfumato.io.memory import free_text
+
+    return DataError(
+        f"Memory ran out; {free_text()} now. Nothing is left half-written.",
+        hint="Use a machine with more memory, publish fewer rows or columns, or name "
+        "another algorithm: 'sfumato list algorithms'.",
+    )
 
 
 def _show_help(command: Any) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.output import print_json
+from sfumato.cli.output import print_json, reader_may_leave
 
 if TYPE_CHECKING:
     from sfumato.registry import Entry
@@ -39,10 +39,11 @@ def catalogue(
 
     shelves = list(Shelf) if kind is None else [kind]
     found = {shelf.value: list(registry.catalogue(shelf.value)) for shelf in shelves}
-    if json:
-        print_json({s: [_record(e) for e in entries] for s, entries in found.items()})
-    else:
-        _print_shelves(found)
+    with reader_may_leave():
+        if json:
+            print_json({s: [_record(e) for e in all_] for s, all_ in found.items()})
+        else:
+            _print_shelves(found)
     return 0
 
 

@@ -39,7 +39,8 @@ def tune(
         typer.Option(help="The source, instead of the policy's data.path."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write the tuned policy here; a new file.")
+        Path | None,
+        typer.Option(help="Write the tuned policy here, if it is better; a new file."),
     ] = None,
     measure: Annotated[
         ErrorMeasure | None,
@@ -95,6 +96,9 @@ def tune(
             seed=chosen_seed(None, insecure_seed),
             progress=progress,
         )
+    if not tuned.better:
+        # A policy that is no better must not look as if it were.
+        out = None
     if out is not None:
         write_new_text(out, tuned.policy.dump())
     if json:
@@ -115,6 +119,8 @@ def _print(tuned: Tuned, out: Path | None) -> None:
     typer.echo(f"\n{_verdict(tuned)}")
     if out is not None:
         typer.echo(f"The tuned policy is in {out}.")
+    elif not tuned.better:
+        typer.echo("Nothing is written.")
 
 
 def _rows(tuned: Tuned) -> list[tuple[str, ...]]:

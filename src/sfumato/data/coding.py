@@ -36,7 +36,7 @@ def code_column(
     Nulls, numbers that are not numbers (NaN) and the marks in `missing` share one
     code, the last. Texts that are the same number or moment share one code and are
     shown by the shortest of them, so that nobody stands out by formatting. An
-    infinite number is an error: no interval could hold it. Without `kind` the values
+    number beyond 1e300 is an error: no interval could hold it. Without `kind` the values
     decide, and so they do on the order in which dates are written.
     """
     return _coded(Values.of(name, values, missing), kind, order, dates)

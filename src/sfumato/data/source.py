@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import codecs
+
 import pyarrow as pa
 
 DELIMITER = b"sfumato.delimiter"
 ENCODING = b"sfumato.encoding"
+NO_DELIMITERS = frozenset('"\n\r\0')
+NO_TEXT = frozenset(
+    {"idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape"}
+)
+"""Codecs of Python that decode to text, but are no encodings of files."""
 
 
 def remember(table: pa.Table, *, delimiter: str, encoding: str) -> pa.Table:
@@ -26,3 +33,20 @@ def encoding_of(table: pa.Table) -> str:
 def _remembered(table: pa.Table, key: bytes, default: str) -> str:
     found: bytes = (table.schema.metadata or {}).get(key, default.encode())
     return found.decode()
+
+
+def delimiter_fault(text: str) -> str | None:
+    """What is wrong with a delimiter of a CSV file, if anything."""
+    if len(text) == 1 and text.isascii() and text not in NO_DELIMITERS:
+        return None
+    return "must be one ASCII character, and no quotation mark or line end"
+
+
+def encoding_fault(name: str) -> str | None:
+    """What is wrong with the name of a text encoding, if anything."""
+    try:
+        found = codecs.lookup(name)
+    except (LookupError, ValueError, UnicodeError):
+        return "is no encoding that is known"
+    text = getattr(found, "_is_text_encoding", True)
+    return None if text and found.name not in NO_TEXT else "is no encoding of text"

@@ -35,6 +35,8 @@ EXACT = 2**53
 """Up to here every whole number is a float of its own."""
 MICRO = 10**6
 
+FARTHEST = 1e300
+"""The largest number whose distances a float holds."""
 FEW_MARKS = 3
 """So many values that are no numbers, among numbers, look like marks."""
 SAMPLE = 1000
@@ -192,8 +194,8 @@ def _decimals(texts: Texts) -> Meaning:
     except pa.ArrowInvalid:
         bad = _mismatch(texts, DECIMAL)
         keys = _cast_good(texts, bad, pa.float64())
-    # A number too large for a float is infinite: no interval could hold it.
-    bad = bad | ~np.isfinite(keys)
+    # The distance between two numbers beyond may be infinite: no interval could hold it.
+    bad = bad | ~(np.abs(keys) <= FARTHEST)
     return Meaning(keys + 0.0 if bad.any() else _told_apart(texts, keys + 0.0), bad)
 
 

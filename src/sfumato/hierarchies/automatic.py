@@ -19,6 +19,8 @@ from sfumato.hierarchies.rungs import Ints, Ladder, Rung, known_numbers, possibl
 
 _FINEST_BINS = 20
 _MOST_LEVELS = 5
+_NARROWEST = 1e-280
+"""A range below it has no widths that a float holds exactly enough."""
 _UNIT_DAYS = {"day": 1, "month": 31, "quarter": 92, "year": 366, "decade": 3653}
 
 Item = TypeVar("Item")
@@ -47,7 +49,7 @@ def interval_widths(column: Column) -> tuple[float, ...]:
     """Round widths (1, 2, 5 × a power of ten), each a multiple of the one before."""
     values = known_numbers(column)
     span = float(values[-1] - values[0]) if len(values) else 0.0
-    if span <= 0:
+    if not span >= _NARROWEST:
         return ()
     least = 2.0 if column.kind in DISCRETE else 0.0
     width = _round_up(max(_core_span(column) / _FINEST_BINS, least))

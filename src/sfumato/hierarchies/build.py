@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.data.schema import Kind
+from sfumato.data.source import delimiter_fault
 from sfumato.data.table import Column
 from sfumato.errors import HierarchyError
 from sfumato.hierarchies.automatic import automatic_ladder
@@ -181,9 +182,9 @@ def _switch(column: Column, options: Mapping[str, object], key: str) -> bool | N
 
 def _delimiter(column: Column, options: Mapping[str, Any]) -> str | None:
     value = options.get("delimiter")
-    if value is None or (isinstance(value, str) and len(value) == 1):
+    if value is None or (isinstance(value, str) and delimiter_fault(value) is None):
         return value
-    raise _wrong(column, "needs one character in 'delimiter'")
+    raise _wrong(column, "needs one ASCII character in 'delimiter'")
 
 
 def _wrong(column: Column, problem: str, *, hint: str | None = None) -> HierarchyError:

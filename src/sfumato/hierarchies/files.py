@@ -144,6 +144,8 @@ def _text_of(path: Path, column: Column) -> str:
         problem = f"is not UTF-8: byte {error.start} cannot be decoded."
     except OSError as error:
         problem = f"cannot be read: {error.strerror}."
+    except ValueError:
+        problem = "is no path: it has a zero character."
     raise _fault(str(path), column, problem)
 
 

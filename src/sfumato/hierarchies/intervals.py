@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from sfumato.data.schema import Kind
 from sfumato.data.table import Column
+from sfumato.data.values import FARTHEST
 from sfumato.errors import HierarchyError
 from sfumato.hierarchies.exact import Line, float_bounds, nearest
 from sfumato.hierarchies.labels import (
@@ -33,6 +34,9 @@ from sfumato.hierarchies.rungs import (
 )
 
 _MOST_STEPS = 2**52
+_MOST_WHOLE = 2**62
+_LEAST_WIDTH, _MOST_WIDTH = 1e-300, FARTHEST
+_MOST_BINS = 100_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,13 +133,18 @@ def _checked_widths(column: Column, widths: Sequence[object]) -> list[Fraction]:
 
 def _width(column: Column, width: object, *, whole: bool) -> Fraction:
     good = isinstance(width, (int, float)) and not isinstance(width, bool)
-    if good and 0 < float(str(width)) < inf:
+    if good and _LEAST_WIDTH <= float(str(width)) <= _MOST_WIDTH:
         exact = Fraction(str(width))
-        if not whole or (exact.denominator == 1 and exact > 1):
+        if not whole or (exact.denominator == 1 and 1 < exact <= _MOST_WHOLE):
             return exact
-    needed = "whole numbers above 1" if whole else "numbers above 0"
+    needed = (
+        f"whole numbers from 2 to {_MOST_WHOLE}"
+        if whole
+        else f"numbers from {_LEAST_WIDTH:g} to {_MOST_WIDTH:g}"
+    )
     raise HierarchyError(
-        f"Column '{column.name}': interval widths must be {needed}; {width!r} is not.",
+        f"Column '{column.name}': widths of intervals must be {needed}; one of them "
+        "is not.",
         hint="Widths of dates are days, of datetimes seconds.",
     )
 
@@ -158,11 +167,16 @@ def _setting(column: Column, name: str, value: object) -> Exact | None:
         return None
     number = exact_position(value, kind=column.kind)
     whole = number is not None and number.denominator == 1
-    if number is not None and (column.kind is not Kind.INTEGER or whole):
+    most = float(_MOST_WHOLE) if column.kind in DISCRETE else FARTHEST
+    if (
+        number is not None
+        and -most <= number <= most
+        and (column.kind is not Kind.INTEGER or whole)
+    ):
         return number.numerator if whole else number
     raise HierarchyError(
-        f"Column '{column.name}': '{name}' must be of kind '{column.kind}'; "
-        f"{value!r} is not.",
+        f"Column '{column.name}': '{name}' must be of kind '{column.kind}', and "
+        f"between {-most:g} and {most:g}.",
         hint="Dates are written 2020-01-31.",
     )
 
@@ -260,11 +274,12 @@ def _label(kind: Kind, span: Span) -> str:
 
 
 def _checked_bins(column: Column, bins: Sequence[object]) -> list[int]:
-    counts = [count for count in bins if type(count) is int and count > 1]
+    counts = [n for n in bins if type(n) is int and 1 < n <= _MOST_BINS]
     if len(counts) != len(bins):
         raise HierarchyError(
             f"Column '{column.name}': 'quantiles' lists numbers of bins, each a whole "
-            f"number above 1; {len(bins) - len(counts)} of {len(bins)} are not.",
+            f"number from 2 to {_MOST_BINS}; {len(bins) - len(counts)} of {len(bins)} "
+            "are not.",
             hint="For example quantiles = [20, 10, 5].",
         )
     for finer, coarser in itertools.pairwise(counts):

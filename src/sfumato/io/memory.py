@@ -36,6 +36,12 @@ def free_memory() -> int | None:
     return min(found, default=None)
 
 
+def free_text() -> str:
+    """How much is free, in words."""
+    free = free_memory()
+    return "nobody says how much is free" if free is None else f"{_giga(free)} are free"
+
+
 def require_memory(needed: int, path: Path, *, what: str) -> None:
     """Refuse to read what does not fit; `needed` counts bytes of cells, once."""
     free = free_memory()

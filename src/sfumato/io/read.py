@@ -16,7 +16,12 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as parquet
 
-from sfumato.data.source import delimiter_of, encoding_of, remember
+from sfumato.data.source import (
+    delimiter_fault,
+    delimiter_of,
+    encoding_of,
+    remember,
+)
 from sfumato.errors import DataError
 from sfumato.io.decimals import with_points
 from sfumato.io.formats import Format, compressed, format_of
@@ -138,7 +143,7 @@ def _read_csv(
     plain = plain_text(content, encoding, path)
     if plain.blank:
         raise _empty(path)
-    delimiter = delimiter or find_delimiter(plain.sample)
+    delimiter = _checked(delimiter, path) or find_delimiter(plain.sample)
     names = header(plain.sample, delimiter)
     if any("\ufffd" in name for name in names):
         plain.check_decodes(path)
@@ -151,6 +156,16 @@ def _read_csv(
         )
     _check_last_quote(plain, table, path)
     return remember(table, delimiter=delimiter, encoding=plain.encoding)
+
+
+def _checked(delimiter: str | None, path: Path) -> str | None:
+    fault = None if delimiter is None else delimiter_fault(delimiter)
+    if fault is None:
+        return delimiter
+    raise DataError(
+        f"'{path}' cannot be read: the delimiter {fault}.",
+        hint="Usual ones are , ; | and the tab.",
+    )
 
 
 def _parse(plain: Plain, delimiter: str, names: list[str], path: Path) -> pa.Table:

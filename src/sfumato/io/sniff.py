@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from sfumato.data.source import encoding_fault
 from sfumato.errors import DataError
 
 BOMS = (
@@ -118,13 +119,13 @@ def proven_encoding(head: bytes) -> str:
 
 
 def _known(encoding: str, path: Path) -> str:
-    try:
+    fault = encoding_fault(encoding)
+    if fault is None:
         return codecs.lookup(encoding).name
-    except LookupError:
-        raise DataError(
-            f"'{path}' cannot be read: there is no encoding '{encoding}'.",
-            hint="Common ones are utf-8, utf-16, cp1252 and latin-1.",
-        ) from None
+    raise DataError(
+        f"'{path}' cannot be read: the encoding '{encoding}' {fault}.",
+        hint="Common ones are utf-8, utf-16, cp1252 and latin-1.",
+    )
 
 
 def _decoded(content: bytes, encoding: str, path: Path) -> str:
@@ -132,6 +133,11 @@ def _decoded(content: bytes, encoding: str, path: Path) -> str:
         return content.decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise undecodable(content, error, path) from None
+    except UnicodeError:
+        raise DataError(
+            f"'{path}' is no {encoding} text.",
+            hint='Declare the encoding of the file, for example encoding = "cp1252".',
+        ) from None
 
 
 def undecodable(content: bytes, error: UnicodeDecodeError, path: Path) -> DataError:

@@ -449,7 +449,8 @@ def _is_number(value: object) -> bool:
     return (
         isinstance(value, (int, float))
         and not isinstance(value, bool)
-        and math.isfinite(value)
+        # Not `isfinite`: a whole number may be larger than any float.
+        and -math.inf < value < math.inf
     )
 
 

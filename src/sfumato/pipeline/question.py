@@ -305,6 +305,12 @@ def _matched(
     require_columns(people, [GROUP], what="The first table of the anatomy")
     require_columns(values, [GROUP, COUNT], what="The second table of the anatomy")
     counts = _whole_numbers(values.column(COUNT))
+    if len(counts) and (counts.min() < 0 or counts.max() > people.num_rows):
+        raise DataError(
+            f"A count of the anatomy's second table is below 0 or above the "
+            f"{people.num_rows} rows of the first.",
+            hint="Both files must come from one release, unchanged.",
+        )
     rows = np.repeat(np.arange(len(counts)), counts)
     listed = values.column(GROUP).cast(pa.string()).to_numpy()[rows]
     owned = people.column(GROUP).cast(pa.string()).to_numpy()
@@ -331,7 +337,7 @@ def _same_sizes(
 def _whole_numbers(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
     try:
         return np.asarray(column.cast(pa.string()).cast(pa.int64()).to_numpy())
-    except pa.ArrowInvalid as fault:
+    except (pa.ArrowException, ValueError) as fault:
         raise DataError(
             "The counts of the anatomy's second table are not whole numbers.",
             hint="Both files must come from one release, unchanged.",

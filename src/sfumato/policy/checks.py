@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Protocol
+from typing import Any, Protocol
 
 from sfumato.data.schema import Kind, Role
 from sfumato.errors import PolicyError
@@ -27,6 +27,20 @@ class Checked(Protocol):
     def report(self) -> Report: ...
     def names(self, *roles: Role) -> tuple[str, ...]: ...
     def fault(self, key: Key, what: str, *, hint: str | None = None) -> PolicyError: ...
+
+
+def giant_in(document: Mapping[str, Any]) -> Key | None:
+    """The key of a whole number that 64 bits do not hold, which TOML has none of."""
+    waiting: list[tuple[Key, Any]] = [((), document)]
+    while waiting:
+        key, value = waiting.pop()
+        if isinstance(value, Mapping):
+            waiting += [((*key, str(name)), below) for name, below in value.items()]
+        elif isinstance(value, list | tuple):
+            waiting += [((*key, place), below) for place, below in enumerate(value)]
+        elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+            return key
+    return None
 
 
 def check_columns_alone(columns: Mapping[str, ColumnSection], fault: Fault) -> None:

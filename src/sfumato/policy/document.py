@@ -104,6 +104,16 @@ class Policy(Section):
                 f"{source} is not TOML: {error}.",
                 hint="Texts need quotation marks; true and false are in lower case.",
             ) from None
+        except RecursionError:
+            raise PolicyError(
+                f"{source} is nested too deeply.",
+                hint="A policy has tables in tables, and not many of them.",
+            ) from None
+        except ValueError:
+            raise PolicyError(
+                f"{source} has a number of too many digits.",
+                hint="No setting takes a number of thousands of digits.",
+            ) from None
         return cls._validated(document, origin)
 
     @classmethod
@@ -114,6 +124,13 @@ class Policy(Section):
 
     @classmethod
     def _validated(cls, document: Mapping[str, Any], origin: Origin) -> Policy:
+        giant = checks.giant_in(document)
+        if giant is not None:
+            raise origin.fault(
+                giant,
+                "is a whole number of more than 64 bits.",
+                hint="No setting takes so large a number.",
+            )
         try:
             policy = cls.model_validate(dict(document))
         except ValidationError as error:

@@ -158,4 +158,4 @@ def advice_for(value: Any) -> str:
     """The way out for a setting of the wrong kind."""
     if isinstance(value, str) and value.replace(".", "", 1).isdigit():
         return "Write numbers without quotation marks."
-    return "The manual's page on the policy says what each key may hold."
+    return "'sfumato init DATA -o -' shows a policy for your data, key by key."

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+)
 
 from sfumato.data.quiet import Quiet
 from sfumato.data.schema import Kind, Role
+from sfumato.data.source import delimiter_fault, encoding_fault
 from sfumato.hierarchies.build import OPTIONS
 
 
@@ -29,6 +37,26 @@ def checked_hierarchy(value: Any) -> Any:
     return dict(value)
 
 
+def _checked_by(fault: Callable[[str], str | None]) -> Callable[[str], str]:
+    """A validator that refuses what has a fault, by naming it."""
+
+    def checked(value: str) -> str:
+        found = fault(value)
+        if found is not None:
+            raise ValueError(found)
+        return value
+
+    return checked
+
+
+def _path_fault(path: str) -> str | None:
+    return "is empty, or has a zero character" if not path or "\0" in path else None
+
+
+LEAST_WEIGHT, MOST_WEIGHT = 1e-9, 1e9
+PathText = Annotated[str, AfterValidator(_checked_by(_path_fault))]
+Delimiter = Annotated[str, AfterValidator(_checked_by(delimiter_fault))]
+Encoding = Annotated[str, AfterValidator(_checked_by(encoding_fault))]
 _HIERARCHY_SCHEMA = WithJsonSchema(
     {
         "description": 'A path, "auto", "flat", "free", or a table with one builder.',
@@ -66,13 +94,13 @@ class Section(Quiet, BaseModel):
 class Data(Section):
     """Where the table is, and how it is read."""
 
-    path: str | None = None
+    path: PathText | None = None
     """The file, relative to the policy."""
     format: Literal["csv", "parquet", "arrow"] | None = None
     """The format of the file; left out: by the end of its name."""
-    delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = None
+    delimiter: Delimiter | None = None
     """The character between cells of a CSV file; left out: detected."""
-    encoding: str | None = None
+    encoding: Encoding | None = None
     """The encoding of a CSV file; left out: UTF-8, or what its bytes prove."""
     decimal: Literal[".", ","] = "."
     """The mark in front of fractions in a CSV file; what is published has points."""
@@ -91,7 +119,9 @@ class ColumnSection(Section):
     """What its values are; left out: inferred."""
     hierarchy: Hierarchy = None
     """How it is generalized."""
-    weight: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    weight: Annotated[
+        float, Field(ge=LEAST_WEIGHT, le=MOST_WEIGHT, allow_inf_nan=False)
+    ] = 1.0
     """Its weight in the loss."""
     order: Annotated[Texts, Field(strict=False)] | None = None
     """The values of an ordered category, from low to high."""
@@ -137,7 +167,7 @@ class Report(Section):
 class Privacy(Section):
     """The budget of all differentially private releases of the same people."""
 
-    ledger: str | None = None
+    ledger: PathText | None = None
     """The file that each release is charged to, relative to the policy."""
     epsilon: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     """The budget that a new ledger begins with."""

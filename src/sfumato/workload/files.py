@@ -26,6 +26,10 @@ ENDS: dict[str, Sign] = {"from": ">=", "to": "<=", "above": ">", "below": "<"}
 QUERY_KEYS = {"name", "histogram", "group_by", "where"}
 RANDOM_KEYS = {"count", "seed", "histogram", "group_by", "selectivity", "columns"}
 TOP_KEYS = {"version", "query", "random", "sql"}
+_FORM = (
+    'For example: [[query]] with histogram = "age" and where = { sex = "female" }, or '
+    "[[random]] with count = 100."
+)
 
 
 def load_workload(path: str | Path) -> Workload:
@@ -33,12 +37,16 @@ def load_workload(path: str | Path) -> Workload:
     place = Path(path)
     try:
         text = place.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+    except (OSError, ValueError):
         raise UsageError(
             f"The workload '{path}' cannot be read as UTF-8 text.",
             hint="Name a .toml, .json or .sql file.",
         ) from None
-    return parse_workload(text, form=place.suffix.lower().lstrip("."))
+    try:
+        return parse_workload(text, form=place.suffix.lower().lstrip("."))
+    except UsageError as fault:
+        named = f"'{path}': {fault.message}"
+        raise UsageError(named, hint=fault.hint, values=fault.values) from None
 
 
 def parse_workload(text: str, *, form: str = "toml") -> Workload:
@@ -52,10 +60,10 @@ def parse_workload(text: str, *, form: str = "toml") -> Workload:
         )
     try:
         document = tomllib.loads(text) if form == "toml" else json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else error
         raise UsageError(
-            f"The workload is not {form.upper()}: {error}.",
-            hint="docs/workloads.md shows the form.",
+            f"The workload is not {form.upper()}: {reason}.", hint=_FORM
         ) from None
     return workload_of(document)
 
@@ -232,4 +240,4 @@ def _refuse_keys(table: Mapping[str, Any], known: set[str], what: str) -> None:
 
 
 def _wrong(what: str, problem: str) -> UsageError:
-    return UsageError(f"{what} {problem}.", hint="docs/workloads.md shows the form.")
+    return UsageError(f"{what} {problem}.", hint=_FORM)

@@ -133,11 +133,11 @@ def split(queries: Sequence[Query], *, share: float, seed: int) -> Split:
     """
     distinct = list(dict.fromkeys(replace(query, name="") for query in queries))
     order = np.random.default_rng(seed).permutation(len(distinct))
-    cut = round(share * len(distinct))
+    cut = round(share * len(distinct)) if 0 < share < 1 else 0
     if not 0 < cut < len(distinct):
         raise UsageError(
-            f"{len(distinct)} distinct queries cannot be parted with {share:g} of them "
-            "to train.",
+            f"{len(distinct)} distinct queries cannot be parted with a train share of "
+            f"{share:g}.",
             hint="Give more queries, or a share that leaves some on both sides.",
         )
     train, held_out = np.sort(order[:cut]), np.sort(order[cut:])

@@ -141,7 +141,7 @@ def test_plain_texts_are_not_refused(column_of: Columns) -> None:
         ({"intervals": 5}, "one or more levels in 'intervals'"),
         ({"file": 3}, "a path in 'file'"),
         ({"file": "a.csv", "trust": "yes"}, "true or false in 'trust'"),
-        ({"file": "a.csv", "delimiter": "||"}, "one character in 'delimiter'"),
+        ({"file": "a.csv", "delimiter": "||"}, "one ASCII character in 'delimiter'"),
         (7, "a text or a table"),
     ],
 )

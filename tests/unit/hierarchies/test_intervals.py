@@ -121,7 +121,7 @@ def test_widths_that_do_not_nest_are_refused_with_both_numbers(
 
 @pytest.mark.parametrize("width", [0, -5, 2.5, 1, True, "5"])
 def test_integer_widths_must_be_whole(column_of: Columns, width: object) -> None:
-    with pytest.raises(HierarchyError, match="whole numbers above 1"):
+    with pytest.raises(HierarchyError, match="whole numbers from 2"):
         build(column_of([1, 2]), {"intervals": [width]})
 
 

@@ -102,7 +102,7 @@ def test_undecodable_bytes_of_a_declared_encoding_are_named(write):
 
 
 def test_an_unknown_encoding_is_named(write):
-    assert "no encoding 'klingon'" in fault(write("a\n1\n"), encoding="klingon")
+    assert "'klingon' is no encoding" in fault(write("a\n1\n"), encoding="klingon")
 
 
 def test_quoted_cells_keep_delimiters_quotes_and_line_ends(write):
