@@ -36,6 +36,8 @@ class Proven(Quiet):
     """Private: the person behind each source row, as a number."""
     source_values: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Private: counts of the source that requirements compare with."""
+    categories: frozenset[str] = frozenset()
+    """Columns of categories, which files with types write as such."""
     alternatives: tuple[Mapping[str, Any], ...] = field(default=())
 
     def _told(self) -> str:

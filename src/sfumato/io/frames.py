@@ -59,9 +59,9 @@ def _unfit(frame: nw.DataFrame[Any]) -> bool:
 def like(frame: Frame, table: pa.Table) -> Frame:
     """An Arrow table as the kind of frame that `frame` is; Arrow for a path.
 
-    A column that still has the type it had in `frame` gets the frame's own type back;
-    dictionaries that were none there become plain, and those that stay keep only the
-    values that occur: those of a polars Enum are a part of its type.
+    A column that still has the type it had in `frame` gets the frame's own type back.
+    Categories stay categories, of the values that occur: those of a polars Enum are a
+    part of its type. Dictionaries that were none in the frame become plain.
     """
     if isinstance(frame, str | os.PathLike):
         return cast(Frame, _plain(table, pa.schema([])))
@@ -113,11 +113,18 @@ def _check_names(names: list[Any]) -> None:
 def _plain(table: pa.Table, came: pa.Schema) -> pa.Table:
     for place, field in enumerate(table.schema):
         if types.is_dictionary(field.type):
-            same = _same(table.schema, came, field.name)
-            column = table.column(place)
-            column = compact(column) if same else column.cast(field.type.value_type)
+            own = came.field(field.name).type if field.name in came.names else None
+            column = _like_column(table.column(place), own)
             table = table.set_column(place, field.name, column)
     return table.replace_schema_metadata(None)
+
+
+def _like_column(column: pa.ChunkedArray, own: Any) -> pa.ChunkedArray:
+    """A column of categories as its type in the frame wants it; text stays text."""
+    if own is not None and types.is_dictionary(own):
+        return compact(column)
+    text = own is not None and (types.is_string(own) or types.is_large_string(own))
+    return column.cast(own if text else column.type.value_type)
 
 
 def _same(new: pa.Schema, came: pa.Schema, name: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,6 +36,7 @@ def write_table(
     *,
     delimiter: str = ",",
     spreadsheet_safe: bool = False,
+    categories: Collection[str] | None = None,
 ) -> None:
     """Write a table as CSV, Parquet or Arrow IPC; without a format, by the path's end.
 
@@ -43,7 +44,8 @@ def write_table(
     dictionaries keep only values that occur, in an order that says nothing about rows.
     CSV is UTF-8 with LF, and quoted only where needed. A null is an empty cell; where a
     column has both nulls and empty texts, the latter are quoted. With `spreadsheet_safe`
-    no CSV cell can be taken for a formula (`io/spreadsheet.py` reads it back).
+    no CSV cell can be taken for a formula (`io/spreadsheet.py` reads it back). Where
+    `categories` are named, formats with types get no other columns of categories.
     """
     form = Format(format) if format else format_of(path)
     if form is Format.CSV:
@@ -51,7 +53,7 @@ def write_table(
         with _opened(Path(path)) as sink:
             _write_csv(shown, sink, delimiter)
         return
-    plain = bare(table)
+    plain = bare(table if categories is None else _decoded_but(table, categories))
     with pa.OSFile(str(path), "wb") as sink:
         try:
             _WRITERS[form](plain, sink)
@@ -59,6 +61,15 @@ def write_table(
             if getattr(fault, "errno", None):
                 raise
             raise _unwritable(plain, form) from None
+
+
+def _decoded_but(table: pa.Table, categories: Collection[str]) -> pa.Table:
+    """The table with columns of plain values, but for some."""
+    for place, field in enumerate(table.schema):
+        if types.is_dictionary(field.type) and field.name not in categories:
+            column = table.column(place).cast(field.type.value_type)
+            table = table.set_column(place, field.name, column)
+    return table
 
 
 def _write_parquet(table: pa.Table, sink: Any) -> None:

@@ -387,5 +387,10 @@ def _proven(
         group_of=group_of,
         subject_of=subject,
         source_values=_source_values(found.policy, request, material.table),
+        categories=frozenset(
+            field.name
+            for field in material.table.source.schema
+            if pa.types.is_dictionary(field.type)
+        ),
         alternatives=found.solution.alternatives,
     )

@@ -109,7 +109,11 @@ def _fill(
     safe = outcome.question.policy.publish.spreadsheet_safe
     for name, table in tables.items():
         write_table(
-            table, own_file(places[name]), delimiter=delimiter, spreadsheet_safe=safe
+            table,
+            own_file(places[name]),
+            delimiter=delimiter,
+            spreadsheet_safe=safe,
+            categories=proven.categories,
         )
     record = {**proven.audit, **private}
     with ThreadPoolExecutor() as pool:

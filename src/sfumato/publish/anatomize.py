@@ -10,8 +10,10 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.data.schema import Role
+from sfumato.data.text import distinct
 from sfumato.publish.base import (
     Draft,
     Form,
@@ -111,7 +113,23 @@ def _values(material: Material, names: npt.NDArray[np.int64]) -> pa.Table:
     counted = plain.add_column(0, GROUP, groups).group_by([GROUP, *sensitive])
     result = counted.aggregate([([], "count_all")])
     order = material.seed.child("values").permutation(result.num_rows)
-    return result.rename_columns([GROUP, *sensitive, COUNT]).take(order)
+    named = result.rename_columns([GROUP, *sensitive, COUNT]).take(order)
+    return _as_they_came(named, table)
+
+
+def _as_they_came(values: pa.Table, source: pa.Table) -> pa.Table:
+    """Categories as categories again, in their order if they have one."""
+    for field in source.schema:
+        if pa.types.is_dictionary(field.type):
+            known, _ = distinct(source.column(field.name), name=field.name)
+            column = values.column(field.name).combine_chunks()
+            places = pc.index_in(column, value_set=known)
+            cells = pa.DictionaryArray.from_arrays(
+                places, known, ordered=field.type.ordered
+            )
+            place = values.column_names.index(field.name)
+            values = values.set_column(place, field.name, cells)
+    return values
 
 
 def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:

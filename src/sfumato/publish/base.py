@@ -105,8 +105,9 @@ class Shown:
     """Published columns by name, with one cell per *group*."""
     ncp: npt.NDArray[np.float64]
     loss: npt.NDArray[np.float64]
-    exact: bool = False
-    """Whether every cell shows its source value, so that types can be kept."""
+    leaves: Mapping[str, npt.NDArray[np.int32]] = field(default_factory=dict)
+    """For columns whose every cell is a value of the source: the leaf that each group
+    shows, −1 for an empty cell. They keep the source's type."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,12 +231,32 @@ def _published(
     material: Material, attribute: Attribute, shown: Shown | None
 ) -> Mapping[str, pa.Array | pa.ChunkedArray]:
     name, source = attribute.name, material.table.source
-    if shown is not None:
-        if shown.exact and not material.declared and _typed(source.column(name)):
-            return {name: source.column(name).take(material.rows)}
-        groups = material.grouping.group_of[material.rows]
-        return {key: _spread(cells, groups) for key, cells in shown.columns.items()}
-    return exact_column(material, attribute, material.rows)
+    if shown is None:
+        return exact_column(material, attribute, material.rows)
+    groups = material.grouping.group_of[material.rows]
+    columns: dict[str, pa.Array | pa.ChunkedArray] = {
+        key: _spread(cells, groups) for key, cells in shown.columns.items()
+    }
+    if not material.declared and _typed(source.column(name)):
+        rows = _row_of_leaf(material, name)
+        for key, leaves in shown.leaves.items():
+            columns[key] = _cells_of(source.column(name), rows[leaves][groups])
+    return columns
+
+
+def _row_of_leaf(material: Material, name: str) -> npt.NDArray[np.int64]:
+    """A source row that has each leaf, −1 for none; cells of one code are alike."""
+    coded = next(each for each in material.quasi if each.name == name)
+    # Index −1, an empty cell, finds the last place.
+    rows = np.full(coded.axis.size + 1, -1, dtype=np.int64)
+    rows[coded.codes] = np.arange(len(coded.codes))
+    return rows
+
+
+def _cells_of(
+    column: pa.ChunkedArray, rows: npt.NDArray[np.int64]
+) -> pa.Array | pa.ChunkedArray:
+    return column.take(pa.array(rows, mask=rows < 0))
 
 
 def _spread(cells: pa.Array, groups: npt.NDArray[np.int32]) -> pa.Array:
@@ -259,9 +280,9 @@ def exact_column(
 
 
 def _typed(column: pa.ChunkedArray) -> bool:
+    """Whether a column is more than text."""
     kind = column.type
-    text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-    return not (text or pa.types.is_dictionary(kind))
+    return not (pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def pseudonyms(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.data.schema import Role
@@ -15,7 +16,7 @@ from sfumato.hierarchies.axis import STAR, Axis, Shape
 from sfumato.hierarchies.labels import set_label
 from sfumato.publish.base import CellOperator, Labels, Material, Shown
 from sfumato.publish.boxes import Extent
-from sfumato.publish.numbers import Members, bound_texts
+from sfumato.publish.numbers import Members, bound_leaves, bound_texts
 
 NUMBERS = ("interval", "bounds", "mean")
 FLAT = ("set", "star")
@@ -79,8 +80,16 @@ class Generalize(CellOperator):
         if axis.shape is Shape.FLAT and self.flat == "star":
             ncp = loss = (~extent.single).astype(np.float64)
         columns = self._columns(extent, axis)
-        exact = bool(extent.single.all()) and self.numbers == "interval"
-        return Shown(columns, ncp, loss, exact)
+        return Shown(columns, ncp, loss, self._leaves(extent))
+
+    def _leaves(self, extent: Extent) -> dict[str, npt.NDArray[np.int32]]:
+        """The leaves that columns show where they show nothing else."""
+        axis = extent.coded.axis
+        if axis.kind.numeric and self.numbers == "mean":
+            return {}
+        if axis.kind.numeric and self.numbers == "bounds":
+            return bound_leaves(extent, [axis.name + end for end in BOUNDS])
+        return exact_leaves(extent)
 
     def _columns(self, extent: Extent, axis: Axis) -> dict[str, pa.Array]:
         if axis.kind.numeric and self.numbers == "bounds":
@@ -104,6 +113,14 @@ class Generalize(CellOperator):
 def extent_of(material: Material, index: int) -> Extent:
     """What each group covers on quasi-identifier `index`."""
     return Extent.of(material.quasi[index], material.grouping, index)
+
+
+def exact_leaves(extent: Extent) -> dict[str, npt.NDArray[np.int32]]:
+    """The leaf of each group, where every group shows one."""
+    if not extent.single.all():
+        return {}
+    leaves = extent.nodes if extent.by_node else extent.bounds[0]
+    return {extent.coded.name: leaves}
 
 
 def starred(extent: Extent) -> Labels:

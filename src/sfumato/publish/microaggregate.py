@@ -52,14 +52,13 @@ class Microaggregate(CellOperator):
     def show(self, material: Material, index: int) -> Shown:
         extent = extent_of(material, index)
         coded = material.quasi[index]
-        labels = self._labels(coded, material.grouping)
-        return Shown({coded.name: labels.array()}, extent.ncp(), extent.loss())
-
-    def _labels(self, coded: CodedAxis, grouping: Grouping) -> Labels:
-        axis = coded.axis
-        if axis.kind.numeric and self.numbers == "mean":
-            return _distinct(Members(coded, grouping).means())
-        return Labels([*axis.labels, None], self._leaves(coded, grouping))
+        losses = extent.ncp(), extent.loss()
+        if coded.axis.kind.numeric and self.numbers == "mean":
+            means = _distinct(Members(coded, material.grouping).means())
+            return Shown({coded.name: means.array()}, *losses)
+        leaves = self._leaves(coded, material.grouping)
+        labels = Labels([*coded.axis.labels, None], leaves)
+        return Shown({coded.name: labels.array()}, *losses, {coded.name: leaves})
 
     def _leaves(self, coded: CodedAxis, grouping: Grouping) -> npt.NDArray[np.int32]:
         """The leaf that each group shows; one more than there are where it has none."""

@@ -6,6 +6,7 @@ value and has at least 15 digits.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -43,6 +44,24 @@ def bound_texts(extent: Extent) -> tuple[Texts, Texts]:
     used, place = np.unique(extent.nodes, return_inverse=True)
     spans = [_node_ends(axis, node) for node in used.tolist()]
     return [spans[at][0] for at in place], [spans[at][1] for at in place]
+
+
+def bound_leaves(
+    extent: Extent, names: Sequence[str]
+) -> dict[str, npt.NDArray[np.int32]]:
+    """The leaves that the bound columns show, −1 for none; nothing where nodes do."""
+    axis = extent.coded.axis
+    low, high = extent.bounds
+    unknown = high == axis.missing
+    if extent.by_node:
+        if not extent.single.all():
+            return {}
+        low = high = extent.nodes
+        unknown = low == axis.missing
+    elif extent.hidden is not None:
+        unknown = unknown | extent.hidden
+    ends = (np.where(unknown, np.int32(-1), end) for end in (low, high))
+    return dict(zip(names, ends, strict=True))
 
 
 def _leaf_texts(

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.publish.base import CellOperator, Material, Shown
-from sfumato.publish.generalize import extent_of, starred
+from sfumato.publish.generalize import exact_leaves, extent_of, starred
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,5 +36,5 @@ class Suppress(CellOperator):
         extent = extent_of(material, index)
         loss = (~extent.single).astype(np.float64)
         labels = starred(extent)
-        exact = bool(extent.single.all())
-        return Shown({extent.coded.name: labels.array()}, loss, loss, exact)
+        columns = {extent.coded.name: labels.array()}
+        return Shown(columns, loss, loss, exact_leaves(extent))
