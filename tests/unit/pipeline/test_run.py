@@ -154,7 +154,7 @@ def test_an_existing_directory_is_left_alone(tmp_path):
 def test_a_file_that_reads_back_differently_is_never_put_in_place(
     tmp_path, monkeypatch
 ):
-    def careless(table, path, *, delimiter):
+    def careless(table, path, **_):
         path.write_text("age,name,ill\n1,x,flu\n" + "2,y,flu\n" * 5)
 
     monkeypatch.setattr(write, "write_table", careless)

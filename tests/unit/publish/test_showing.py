@@ -38,7 +38,7 @@ def test_a_value_that_all_rows_of_a_group_share_stays_as_it_was():
 def test_numbers_as_two_bound_columns():
     names, rows = published({"age": [30, 31, 60, 62]}, quasi=["age"], numbers="bounds")
     assert names == ["age_from", "age_to"]
-    assert rows == [("30", "31")] * 2 + [("60", "62")] * 2
+    assert rows == [(30, 31)] * 2 + [(60, 62)] * 2
 
 
 def test_bounds_of_a_hierarchy_are_those_of_its_labels():
