@@ -21,7 +21,6 @@ from sfumato.calls import (
     watched,
 )
 from sfumato.data.quiet import Quiet, counted
-from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
 from sfumato.errors import OutputError, RefusedError, UsageError
 from sfumato.io.decimals import pointed
@@ -31,6 +30,7 @@ from sfumato.io.spreadsheet import unguarded
 from sfumato.io.write import format_of, hash_bytes
 from sfumato.models.base import OutputModel
 from sfumato.pipeline.certified import every_column
+from sfumato.pipeline.claimed import claimed_giveaways, unmentioned, withheld
 from sfumato.pipeline.expanding import expanded, from_record
 from sfumato.pipeline.kinds import from_manifest, marks_formulas
 from sfumato.pipeline.manifest import requirements as requirement_records
@@ -97,7 +97,7 @@ class Release(Quiet):
         return dict(self.manifest["utility"])
 
     @property
-    def risk(self) -> dict[str, float]:
+    def risk(self) -> dict[str, Any]:
         return dict(self.manifest["risk"])
 
     @property
@@ -114,7 +114,7 @@ class Release(Quiet):
             raise OutputError(
                 f"'{place}' cannot be written: {fault.strerror}.",
                 hint="Name another place.",
-            ) from fault
+            ) from None
 
     def save(self, directory: str | os.PathLike[str]) -> Mapping[str, Any]:
         """Write the release, proven from its own bytes; returns the manifest."""
@@ -149,11 +149,15 @@ class CheckResult(Quiet):
     verdicts: list[dict[str, Any]]
     rows: int
     groups: int
-    risk: dict[str, float]
+    risk: dict[str, Any]
+    """The risk that remains; under `columns` what columns that are no
+    quasi-identifiers give away."""
     withheld: tuple[str, ...] = ()
     """Columns that are there although the policy withholds them."""
     kinds: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """How sensitive columns were read: their kind, their distance, and who said so."""
+    unmentioned: tuple[str, ...] = ()
+    """Columns that the claim does not speak of."""
 
     def _told(self) -> str:
         held = sum(verdict["holds"] for verdict in self.verdicts)
@@ -270,9 +274,10 @@ def check(
         verdicts=requirement_records(models, proof),
         rows=source.num_rows,
         groups=proof.groups.count,
-        risk=risk_of(proof, form),
-        withheld=_withheld(asked, source.column_names),
+        risk=risk_of(proof, form) | claimed_giveaways(asked, source, form),
+        withheld=withheld(asked, source.column_names),
         kinds=question.kinds(proof.sensitive),
+        unmentioned=unmentioned(asked, source.column_names),
     )
 
 
@@ -479,11 +484,3 @@ def _as_meant(data: Source, table: pa.Table, *, safe: bool) -> pa.Table:
     """A published table without the marks that a CSV file has for spreadsheets."""
     marked = safe and _is_path(data) and format_of(data) is Format.CSV
     return unguarded(table) if marked else table
-
-
-def _withheld(policy: Policy, names: Sequence[str]) -> tuple[str, ...]:
-    """Columns that a release must not have, but for those that the operator adds."""
-    roles = {name: policy.role(name) or Role.INSENSITIVE for name in names}
-    roles |= dict.fromkeys(policy.names(Role.QUASI), Role.QUASI)
-    added = policy.operator_instance().own_names(roles, lambda name: name not in names)
-    return tuple(n for n in names if n in policy.withheld() and n not in added)

@@ -103,6 +103,19 @@ class Proof:
     groups: Groups
     sensitive: Mapping[str, CodedAxis] = field(default_factory=dict)
     """The sensitive columns, as they were read."""
+    evidence: Evidence | None = field(default=None, repr=False)
+
+    def offenders(self, verdict: Verdict) -> dict[str, int]:
+        """How many rows, and persons where they are known, a requirement fails."""
+        broken = verdict.broken
+        if broken is None or verdict.holds or self.evidence is None:
+            return {}
+        subject = self.evidence.subject
+        found = {"rows": int(self.groups.rows[broken].sum())}
+        if subject is not None:
+            inside = broken[self.evidence.tuples[0]]
+            found["persons"] = len(np.unique(subject[inside]))
+        return found
 
     @property
     def holds(self) -> bool:
@@ -120,7 +133,7 @@ def prove(evidence: Evidence, models: Sequence[OutputModel]) -> Proof:
             _both(model, verdict, opened.verdict(model))
             for model, verdict in zip(models, verdicts, strict=True)
         )
-    return Proof(verdicts, groups, evidence.sensitive)
+    return Proof(verdicts, groups, evidence.sensitive, evidence)
 
 
 def _with_matching(

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.output import print_columns, print_json, requirement_rows
+from sfumato.cli.output import (
+    measure_rows,
+    print_columns,
+    print_giveaways,
+    print_json,
+    requirement_rows,
+    warn_giveaways,
+)
 from sfumato.cli.requirements import parse_pair
 from sfumato.errors import UsageError
 
@@ -71,6 +78,7 @@ def anonymize(
         print_json({"directory": str(out), "manifest": manifest})
     else:
         print_release(manifest, out)
+    warn_giveaways(manifest["risk"])
     return 0
 
 
@@ -140,9 +148,11 @@ def print_release(manifest: Mapping[str, Any], out: Path) -> None:
     typer.echo(f"\nProven from the published file{by_ledger}:")
     print_columns(requirement_rows(manifest["requirements"]))
     measures = {**manifest["utility"], **manifest["risk"]}
+    columns = measures.pop("columns", {})
     if measures:
         typer.echo("\nWhat it is worth, and what remains:")
-        print_columns(_measure_rows(measures))
+        print_columns(measure_rows(measures))
+    print_giveaways(columns)
     if "not_for_publication" in manifest:
         typer.echo(f"\n{manifest['not_for_publication']}")
     typer.echo("\nFiles:")
@@ -175,17 +185,6 @@ def _searched(search: Mapping[str, Any]) -> str:
 def _guarantee(manifest: Mapping[str, Any]) -> str:
     privacy = manifest["privacy"]
     return f"{privacy['guarantee']} {privacy['does_not_cover']}"
-
-
-def _measure_rows(measures: Mapping[str, float]) -> list[tuple[str, str]]:
-    from sfumato.report.phrases import amount, percent
-    from sfumato.report.words import measure
-
-    named = [(measure(key), value) for key, value in measures.items()]
-    return [
-        (words.title, percent(value) if words.share else amount(value))
-        for words, value in named
-    ]
 
 
 def _file_rows(out: Path) -> list[tuple[str, str]]:

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.output import print_columns, print_json, requirement_rows
+from sfumato.cli.output import (
+    measure_rows,
+    print_columns,
+    print_giveaways,
+    print_json,
+    requirement_rows,
+    warn_giveaways,
+)
 from sfumato.cli.requirements import output_model, parse_requirement, split_names
 from sfumato.errors import UsageError
 
@@ -168,6 +175,7 @@ def _record(file: Path, result: CheckResult) -> dict[str, Any]:
         "risk": result.risk,
         "kinds": result.kinds,
         "withheld_columns_present": list(result.withheld),
+        "columns_not_mentioned": list(result.unmentioned),
     }
 
 
@@ -181,6 +189,13 @@ def _warn(file: Path, result: CheckResult) -> None:
             f"Warning: {file} has what the policy withholds from a release: {names}.",
             err=True,
         )
+    if result.unmentioned:
+        names = listing([f"'{name}'" for name in result.unmentioned])
+        typer.echo(
+            f"Warning: the claim does not mention {names}: nothing is proven of them.",
+            err=True,
+        )
+    warn_giveaways(result.risk)
 
 
 def _print(file: Path, result: CheckResult) -> None:
@@ -190,6 +205,7 @@ def _print(file: Path, result: CheckResult) -> None:
     typer.echo(f"{file}: {rows}, {groups}")
     print_columns(requirement_rows(result.verdicts))
     _print_inferred(result)
+    _print_risk(result)
     typer.echo(
         "Every requirement holds." if result.holds else "Not every requirement holds."
     )
@@ -209,3 +225,12 @@ def _print_inferred(result: CheckResult) -> None:
             f"Inferred from the published cells: {listing(guessed)}. --manifest names "
             "what the release was made with."
         )
+
+
+def _print_risk(result: CheckResult) -> None:
+    measures = {key: each for key, each in result.risk.items() if key != "columns"}
+    if measures:
+        typer.echo("\nWhat remains:")
+        print_columns(measure_rows(measures))
+    print_giveaways(result.risk.get("columns", {}))
+    typer.echo("")

@@ -54,13 +54,71 @@ def requirement_rows(verdicts: Sequence[Mapping[str, Any]]) -> list[tuple[str, .
     return rows
 
 
+def measure_rows(measures: Mapping[str, float]) -> list[tuple[str, str]]:
+    """One row per measure: its title and its value."""
+    from sfumato.report.phrases import amount, percent
+    from sfumato.report.words import measure
+
+    named = [(measure(key), value) for key, value in measures.items()]
+    return [
+        (words.title, percent(value) if words.share else amount(value))
+        for words, value in named
+    ]
+
+
+def print_giveaways(columns: Mapping[str, Mapping[str, Any]]) -> None:
+    """What columns that are no quasi-identifiers give away."""
+    if not columns:
+        return
+    typer.echo(
+        "\nRows with a value that occurs once, in columns that are no quasi-identifiers:"
+    )
+    rows = [("column", "role", "alone", "with the quasi-identifiers")]
+    print_columns([*rows, *giveaway_rows(columns)])
+
+
+def giveaway_rows(
+    columns: Mapping[str, Mapping[str, Any]],
+) -> list[tuple[str, str, str, str]]:
+    """One row per column: its role, and both shares."""
+    from sfumato.report.phrases import percent
+
+    return [
+        (
+            name,
+            each["role"],
+            percent(each["unique"]),
+            percent(each["unique_with_quasi"]),
+        )
+        for name, each in columns.items()
+    ]
+
+
+def warn_giveaways(risk: Mapping[str, Any]) -> None:
+    """Say it where a column that stays as it is gives many rows away."""
+    from sfumato.pipeline.giveaways import warnings
+
+    for text in warnings(risk):
+        typer.echo(f"Warning: {text}", err=True)
+
+
+def offenders(each: Mapping[str, Any]) -> str:
+    """Who breaks a requirement: `2 groups (3 rows, 2 persons)`."""
+    from sfumato.report.phrases import counted
+
+    units = {"offending_rows": "row", "offending_persons": "person"}
+    inside = [counted(each[key], unit) for key, unit in units.items() if key in each]
+    groups = counted(each["offending_groups"], "group")
+    return f"{groups} ({', '.join(inside)})" if inside else groups
+
+
 def _verdict(each: Mapping[str, Any]) -> str:
     if each["holds"]:
         return "✓ holds"
     count = each.get("offending_groups", 0)
     if not count:
         return "✗ does not hold"
-    return f"✗ broken by {count:,} {'group' if count == 1 else 'groups'}"
+    return f"✗ broken by {offenders(each)}"
 
 
 def write_new_text(path: Path, text: str) -> None:
@@ -76,7 +134,7 @@ def write_new_text(path: Path, text: str) -> None:
         raise OutputError(
             f"'{path}' cannot be written: {fault.strerror}.",
             hint="Name another place with -o.",
-        ) from fault
+        ) from None
     finally:
         aside.unlink(missing_ok=True)
 

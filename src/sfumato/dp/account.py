@@ -83,7 +83,7 @@ class Account:
         try:
             handle = os.open(beside, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as fault:
-            raise self._unwritable(fault) from fault
+            raise self._unwritable(fault) from None
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
             yield
@@ -102,11 +102,11 @@ class Account:
         try:
             found = json.loads(place.read_text(encoding="utf-8"))
             balance = _balance(found)
-        except (OSError, ValueError, KeyError, TypeError, PolicyError) as fault:
+        except (OSError, ValueError, KeyError, TypeError, PolicyError):
             raise PolicyError(
                 f"The ledger '{self.path.name}' cannot be read.",
                 hint="Restore it from a copy; a ledger made anew forgets what was spent.",
-            ) from fault
+            ) from None
         if self.budget is not None and self.budget != balance.budget:
             raise PolicyError(
                 f"The policy gives the ledger epsilon {self.budget.epsilon:g}, delta "
@@ -146,7 +146,7 @@ class Account:
             _keep_names(place.parent)
         except OSError as fault:
             aside.unlink(missing_ok=True)
-            raise self._unwritable(fault) from fault
+            raise self._unwritable(fault) from None
 
     def _unwritable(self, fault: OSError) -> OutputError:
         return OutputError(

@@ -34,11 +34,11 @@ def opendp() -> Any:
     """The library, or a word about how to get it."""
     try:
         import opendp.prelude as library
-    except ImportError as fault:
+    except ImportError:
         raise UsageError(
             "Differential privacy needs OpenDP, which is not installed.",
             hint="pip install 'sfumato[dp]'",
-        ) from fault
+        ) from None
     library.enable_features("contrib")
     return library
 

@@ -35,4 +35,4 @@ def write_csv(axis: Axis, path: Path) -> None:
         raise OutputError(
             f"Hierarchy file '{path}' cannot be written: {error.strerror}.",
             hint="Name a file in a directory that exists and may be written to.",
-        ) from error
+        ) from None

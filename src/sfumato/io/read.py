@@ -25,9 +25,10 @@ from sfumato.data.source import (
 from sfumato.errors import DataError
 from sfumato.io.decimals import with_points
 from sfumato.io.formats import Format, compressed, format_of
+from sfumato.io.headers import cells_like_data
 from sfumato.io.memory import parquet_bytes, require_memory
 from sfumato.io.plain_types import plain_types
-from sfumato.io.sniff import Plain, find_delimiter, header, plain_text
+from sfumato.io.sniff import Plain, find_delimiter, first_rows, header, plain_text
 
 __all__ = ["delimiter_of", "encoding_of", "read_source"]
 
@@ -45,13 +46,15 @@ def read_source(
     format: Format | str | None = None,
     decimal: str | None = None,
     seen: Seen | None = None,
+    named: bool = False,
 ) -> pa.Table:
     """Read a CSV, Parquet or Arrow file; once, so that `seen` sees what is parsed.
 
     Cells of a CSV file come as text, none of them as null; what they mean is decided
     later, on distinct values. The delimiter and encoding taken are in the schema's
     metadata (`delimiter_of`, `encoding_of`). Blank lines are skipped. With the decimal
-    mark `,` numbers get points.
+    mark `,` numbers get points. A first line that looks like data is refused, unless the
+    file is known to be `named`.
     """
     place = Path(path)
     _check_place(place)
@@ -60,7 +63,8 @@ def read_source(
     if seen is not None:
         seen(content)
     if form is Format.CSV:
-        table = _read_csv(_unpacked(content, place), place, delimiter, encoding)
+        plain = _unpacked(content, place)
+        table = _read_csv(plain, place, delimiter, encoding, named)
         table = with_points(table) if decimal == "," else table
     elif form is Format.PARQUET:
         table = _read_parquet(content, place)
@@ -138,7 +142,11 @@ def _bytes_of(path: Path) -> pa.Buffer:
 
 
 def _read_csv(
-    content: pa.Buffer, path: Path, delimiter: str | None, encoding: str | None
+    content: pa.Buffer,
+    path: Path,
+    delimiter: str | None,
+    encoding: str | None,
+    named: bool,
 ) -> pa.Table:
     plain = plain_text(content, encoding, path)
     if plain.blank:
@@ -147,6 +155,8 @@ def _read_csv(
     names = header(plain.sample, delimiter)
     if any("\ufffd" in name for name in names):
         plain.check_decodes(path)
+    if not named:
+        _check_header(plain.sample, delimiter, path)
     _check_names(names, path)
     table = _parse(plain, delimiter, names, path)
     if table.column_names != names:
@@ -271,6 +281,17 @@ def _check_last_quote(plain: Plain, table: pa.Table, path: Path) -> None:
         )
 
 
+def _check_header(sample: str, delimiter: str, path: Path) -> None:
+    rows = first_rows(sample, delimiter)
+    data = cells_like_data(rows)
+    if data:
+        raise DataError(
+            f"'{path}', line 1: {data} of {len(rows[0])} cells look like data, so that "
+            "the file seems to have no header.",
+            hint="Write the names of the columns into its first line.",
+        )
+
+
 def _check_names(names: list[str], path: Path) -> None:
     twice = [name for name, count in Counter(names).items() if count > 1]
     unnamed = [place for place, name in enumerate(names, 1) if not name.strip()]
@@ -280,9 +301,9 @@ def _check_names(names: list[str], path: Path) -> None:
             hint="Every column needs a name in the header.",
         )
     if twice:
-        listed = ", ".join(f"'{name}'" for name in twice)
+        places = [str(at) for at, name in enumerate(names, 1) if name == twice[0]]
         raise DataError(
-            f"'{path}': {len(names)} columns, but some share a name: {listed}.",
+            f"'{path}': columns {', '.join(places)} of {len(names)} share a name.",
             hint="Give every column a name of its own.",
         )
 

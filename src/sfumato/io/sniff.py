@@ -159,11 +159,11 @@ def find_delimiter(sample: str) -> str:
 
 def header(sample: str, delimiter: str) -> list[str]:
     """The cells of the first row."""
-    return next(iter(_rows(sample, delimiter)), [])
+    return next(iter(first_rows(sample, delimiter)), [])
 
 
 def _score(sample: str, delimiter: str) -> tuple[float, int]:
-    rows = _rows(sample, delimiter)
+    rows = first_rows(sample, delimiter)
     width = len(rows[0]) if rows else 0
     if width < 2:
         return (0.0, 0)
@@ -171,7 +171,7 @@ def _score(sample: str, delimiter: str) -> tuple[float, int]:
     return (alike, width)
 
 
-def _rows(sample: str, delimiter: str) -> list[list[str]]:
+def first_rows(sample: str, delimiter: str) -> list[list[str]]:
     """The first rows, as far as they can be told before parsing."""
     reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
     rows = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from importlib.metadata import version
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from sfumato.models.targets import rows_of
 from sfumato.pipeline import kinds
 from sfumato.pipeline.bearing import Borne, loss_by
 from sfumato.pipeline.certified import Certificate
+from sfumato.pipeline.giveaways import released_giveaways
 from sfumato.pipeline.kinds import Decided
 from sfumato.policy import Policy
 from sfumato.publish.base import Draft, Form, Operator
@@ -126,7 +128,7 @@ def manifest(found: Findings) -> dict[str, Any]:
         "utility": {} if found.synthetic else utility(found),
         "risk": {}
         if found.synthetic or found.subjects_hidden
-        else risk(found.proof, found.operator.form),
+        else risk(found.proof, found.operator.form) | _giveaways(found),
         "algorithm": {"name": found.algorithm.name, **_options(found.algorithm)},
         "operator": {"name": found.operator.name, **_options(found.operator)},
         "policy": found.policy.public_dict(),
@@ -161,6 +163,17 @@ def _formulas(found: Findings) -> list[str]:
         f"{cells} with =, +, - or @ and may run as a formula where a CSV file is opened "
         "in a spreadsheet; publish.spreadsheet_safe = true marks such cells."
     ]
+
+
+def _giveaways(found: Findings) -> dict[str, Any]:
+    """What columns that leave as they are give away; the ledger paid for no count."""
+    if found.certificate is not None:
+        return {}
+    draft = found.draft
+    made = set(draft.table.column_names).difference(found.table.source.column_names)
+    if found.operator.form is Form.SWAPPED:
+        made |= set(found.table.schema.sensitive)
+    return released_giveaways(found.policy, draft.table, quasi=draft.quasi, but=made)
 
 
 def _published_verdicts(found: Findings) -> list[dict[str, Any]]:
@@ -198,7 +211,7 @@ def certified(certificate: Certificate | None) -> list[dict[str, Any]]:
 def requirements(models: tuple[OutputModel, ...], proof: Proof) -> list[dict[str, Any]]:
     """Every requirement with its verdict on the published cells."""
     return [
-        requirement(model, verdict)
+        requirement(model, verdict, proof.offenders(verdict))
         for model, verdict in zip(models, proof.verdicts, strict=True)
     ]
 
@@ -237,12 +250,15 @@ def borne(
     )
 
 
-def requirement(model: Model, verdict: Verdict) -> dict[str, Any]:
-    """One requirement with its verdict."""
+def requirement(
+    model: Model, verdict: Verdict, offenders: Mapping[str, int] = MappingProxyType({})
+) -> dict[str, Any]:
+    """One requirement with its verdict, and the rows and persons that it fails."""
     record = {
         "model": model.name,
         "parameters": {k: v for k, v in model.parameters().items() if k not in PATHS},
         **_judged(verdict),
+        **{f"offending_{unit}": count for unit, count in offenders.items()},
         "sentence": model.sentence,
         "blind_spot": model.blind_spot,
     }

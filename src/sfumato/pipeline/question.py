@@ -337,8 +337,8 @@ def _same_sizes(
 def _whole_numbers(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
     try:
         return np.asarray(column.cast(pa.string()).cast(pa.int64()).to_numpy())
-    except (pa.ArrowException, ValueError) as fault:
+    except (pa.ArrowException, ValueError):
         raise DataError(
             "The counts of the anatomy's second table are not whole numbers.",
             hint="Both files must come from one release, unchanged.",
-        ) from fault
+        ) from None

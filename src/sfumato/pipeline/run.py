@@ -43,6 +43,7 @@ from sfumato.pipeline.expanding import (
     smallest_group,
     value_counts,
 )
+from sfumato.pipeline.giveaways import refuse_giveaways
 from sfumato.pipeline.kinds import decide
 from sfumato.pipeline.loss_limit import refuse_loss
 from sfumato.pipeline.missing import refuse_open_cells
@@ -108,6 +109,8 @@ def anonymize(run: Run) -> Outcome:
     certificate = certify(run, algorithm, operator)
     with run.step("code", 0.0):
         table, kept = _loaded(run)
+        if certificate is None:
+            refuse_giveaways(run.policy, table.source)
         request = _request(run, table, certificate)
     with run.step("solve", 0.1):
         solution = algorithm.solve(request)
@@ -120,6 +123,9 @@ def anonymize(run: Run) -> Outcome:
         _insist(proof, request.models)
         if certificate is not None:
             certificate.insist(solution, proof.groups.rows)
+        else:
+            made = set(draft.table.column_names).difference(table.source.column_names)
+            refuse_giveaways(run.policy, draft.table, but=made)
     found = manifest.Findings(
         policy=run.policy,
         algorithm=algorithm,

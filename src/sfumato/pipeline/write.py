@@ -81,7 +81,7 @@ def write_release(
         raise OutputError(
             f"'{directory}' cannot be written: {fault.strerror or 'unknown reason'}.",
             hint="Free space or name another directory; nothing was left behind.",
-        ) from fault
+        ) from None
     finally:
         shutil.rmtree(aside, ignore_errors=True)
     _settle(directory, mode)
@@ -143,7 +143,7 @@ def prove_files(
             def seen(content: pa.Buffer) -> None:
                 hashed[f"{name}_sha256"] = pool.submit(hash_bytes, content)
 
-            table = read_source(place, delimiter=delimiter, seen=seen)
+            table = read_source(place, delimiter=delimiter, seen=seen, named=True)
             guards = safe and format_of(place) is Format.CSV
             return unguarded(table) if guards else table
 

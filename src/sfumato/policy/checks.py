@@ -13,6 +13,7 @@ from sfumato.policy.origin import Key
 from sfumato.policy.sections import ColumnSection, Report
 
 Fault = Callable[..., PolicyError]
+AS_THEY_ARE = frozenset({Role.INSENSITIVE, Role.WEIGHT})
 GENERALIZED = frozenset({Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE})
 
 
@@ -68,6 +69,13 @@ def _contradiction(section: ColumnSection) -> tuple[str, str, str] | None:
             "pseudonymize",
             f"is set for a column that is {_article(section.role)}.",
             "Only identifiers and subjects are pseudonymized.",
+        )
+    role = None if section.drop else section.role
+    if section.keep_as_is and role not in AS_THEY_ARE:
+        return (
+            "keep_as_is",
+            f"is set for a column that is {_article(role)}.",
+            "Only insensitive columns and weights leave as they are.",
         )
     return _order_contradiction(section)
 

@@ -24,6 +24,7 @@ class Settings(TypedDict, total=False):
     subject: Names
     weight: Names
     drop: Names
+    keep_as_is: Names
     hierarchies: ByColumn
     kinds: ByColumn
     orders: ByColumn
@@ -88,6 +89,7 @@ PUBLISH = (
 )
 OTHERS = (
     "drop",
+    "keep_as_is",
     "require",
     "algorithm",
     "unlisted",
@@ -105,7 +107,8 @@ def document_of(
 
     Roles (`identifier`, `quasi`, `sensitive`, `insensitive`, `subject`, `weight`,
     `drop`) take a column's name or a list of names; `hierarchies`, `kinds`, `orders`,
-    `domains` and `weights` a mapping by column; `k`, `l` and `t` add requirements,
+    `domains` and `weights` a mapping by column; `keep_as_is` names columns that leave
+    although their values tell rows apart; `k`, `l` and `t` add requirements,
     `require` further tables of them; `loss_by` names columns by whose values the loss is
     reported. `algorithm` is a name, or a mapping with its options.
     """
@@ -149,6 +152,9 @@ def _columns(
             _add(sections, name, "role", str(role))
     for name in _names("drop", given.get("drop")):
         _add(sections, name, "drop", True)
+    for name in _names("keep_as_is", given.get("keep_as_is")):
+        _check_listed(name, "keep_as_is", sections)
+        sections[name]["keep_as_is"] = True
     for keyword, setting in BY_COLUMN.items():
         for name, value in _by_column(keyword, given.get(keyword)).items():
             _check_listed(name, keyword, sections)

@@ -15,11 +15,13 @@ from sfumato.data.power import Power
 from sfumato.data.schema import Kind, Role
 from sfumato.data.source import delimiter_of, encoding_of
 from sfumato.data.table import Column
+from sfumato.data.unique import MOST, single
 from sfumato.hierarchies.automatic import (
     calendar_units,
     interval_widths,
     prefix_lengths,
 )
+from sfumato.policy.checks import AS_THEY_ARE
 from sfumato.policy.marks import found_marks
 
 K = 5
@@ -113,10 +115,24 @@ def _column(guess: Guess, found: Inference) -> Iterator[str]:
     column = found.columns[guess.name]
     yield ""
     yield f"[columns.{_key(guess.name)}]"
+    alone = _alone(column)
+    if guess.role in AS_THEY_ARE and alone > MOST * found.rows:
+        yield _line(
+            "drop = true",
+            f"{guess.role_reason}; but {alone / found.rows:.1%} of rows have a value "
+            "that occurs once: whoever knows it finds the row",
+        )
+        return
     yield _line(f'role = "{guess.role}"', guess.role_reason)
     yield _line(f'kind = "{guess.kind}"', f"{guess.kind_reason}; {_counted(guess)}")
     if guess.role is Role.QUASI:
         yield from _hierarchy(column)
+
+
+def _alone(column: Column) -> int:
+    """How many rows have a value that occurs once."""
+    known = np.where(column.codes == column.missing, -1, column.codes)
+    return int(single(known.astype(np.int64)).sum())
 
 
 def _counted(guess: Guess) -> str:

@@ -132,6 +132,9 @@ class ColumnSection(Section):
     """Publish an identifier or subject under a keyed hash instead of dropping it."""
     drop: bool = False
     """Leave the column out of the release."""
+    keep_as_is: bool = False
+    """Publish an insensitive column or a weight although more than 5 % of rows have a
+    value that occurs once."""
 
 
 class Named(Quiet, BaseModel):

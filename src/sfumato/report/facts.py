@@ -36,6 +36,8 @@ class RequirementFacts(TypedDict):
     holds: bool
     measured: float | None
     offending_groups: int
+    offending_rows: NotRequired[int]
+    offending_persons: NotRequired[int]
     sentence: str
     blind_spot: str
     details: NotRequired[dict[str, Any]]
@@ -80,6 +82,9 @@ class Facts(TypedDict):
     group_sizes: list[SizeBin]
     utility: dict[str, Any]
     risk: dict[str, Any]
+    giveaways: dict[str, dict[str, Any]]
+    """Of each column that is no quasi-identifier, the share of rows with a value that
+    occurs once: alone, and with the quasi-identifiers."""
     algorithm: dict[str, Any]
     """Its name, its options and what it has to say."""
     operator: dict[str, Any]
@@ -94,6 +99,10 @@ class Facts(TypedDict):
     """Who bears the loss, by column and value; empty where the policy names none."""
     not_for_publication: str | None
     """Why it must not be published, or None."""
+
+
+def _measures(risk: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in risk.items() if key != "columns"}
 
 
 def build(manifest: Mapping[str, Any], found: Mapping[str, Any]) -> Facts:
@@ -121,7 +130,8 @@ def build(manifest: Mapping[str, Any], found: Mapping[str, Any]) -> Facts:
         ),
         group_sizes=size_bins(found.get("group_sizes", ())),
         utility=dict(manifest.get("utility", {})),
-        risk=dict(manifest.get("risk", {})),
+        risk=_measures(manifest.get("risk", {})),
+        giveaways=dict(manifest.get("risk", {}).get("columns", {})),
         algorithm={**manifest.get("algorithm", {}), **found.get("algorithm", {})},
         operator=operator,
         policy=policy,
@@ -145,6 +155,10 @@ def _requirement(entry: Mapping[str, Any]) -> RequirementFacts:
         sentence=entry.get("sentence", ""),
         blind_spot=entry.get("blind_spot", ""),
     )
+    if "offending_rows" in entry:
+        facts["offending_rows"] = int(entry["offending_rows"])
+    if "offending_persons" in entry:
+        facts["offending_persons"] = int(entry["offending_persons"])
     if entry.get("details"):
         facts["details"] = dict(entry["details"])
     if entry.get("missing_as"):

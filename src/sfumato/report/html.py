@@ -44,6 +44,7 @@ def page(facts: Facts) -> str:
         _groups(facts),
         _measures("What it is worth: utility", facts["utility"]),
         _measures("What remains: risk", facts["risk"]),
+        _giveaways(facts["giveaways"]),
         _limits(facts),
         _making(facts),
         _policy(facts["policy"]),
@@ -118,6 +119,9 @@ def _key_numbers(facts: Facts) -> Html:
     for key in ("prosecutor_max", "value_max"):
         if key in facts["risk"]:
             numbers.append(("highest risk", percent(facts["risk"][key])))
+    if facts["giveaways"]:
+        most = max(each["unique"] for each in facts["giveaways"].values())
+        numbers.append(("rows that one other column gives away", percent(most)))
     pairs = [tag("div", tag("dt", name), tag("dd", text)) for name, text in numbers]
     return tag("dl", pairs, class_="numbers")
 
@@ -143,7 +147,7 @@ def _promise(each: RequirementFacts) -> Html:
             tag("div", tag("dt", "required"), tag("dd", settings(each["parameters"]))),
             tag("div", tag("dt", "measured"), tag("dd", measured(each))),
             _counted(each.get("details", {})),
-            _offending(each),
+            *_offending(each),
             class_="pair",
         ),
         tag("p", "Does not protect from this: ", each["blind_spot"], class_="quiet"),
@@ -165,11 +169,16 @@ def _counted(details: Mapping[str, Any]) -> list[Html]:
     return [tag("div", tag("dt", name), tag("dd", text)) for name, text in pairs]
 
 
-def _offending(each: RequirementFacts) -> Html | None:
+def _offending(each: RequirementFacts) -> list[Html]:
     if each["holds"]:
-        return None
-    groups = amount(each["offending_groups"])
-    return tag("div", tag("dt", "groups that break it"), tag("dd", groups))
+        return []
+    units = ("groups", "rows", "persons")
+    counts = {unit: each.get(f"offending_{unit}") for unit in units}
+    return [
+        tag("div", tag("dt", f"{unit} that break it"), tag("dd", amount(count)))
+        for unit, count in counts.items()
+        if count is not None
+    ]
 
 
 def _privacy(privacy: Mapping[str, Any]) -> Html | None:
@@ -317,6 +326,32 @@ def _measures(title: str, values: Mapping[str, Any]) -> Html | None:
     rows = [_measure_row(key, value) for key, value in values.items()]
     head = ["measure", "value", "definition"]
     return tag("section", tag("h2", title), _table(None, head, rows, numbers=(1,)))
+
+
+def _giveaways(columns: Mapping[str, Mapping[str, Any]]) -> Html | None:
+    """What columns that are no quasi-identifiers give away to who knows them."""
+    if not columns:
+        return None
+    rows = [
+        [
+            tag("th", name, scope="row"),
+            each["role"],
+            _number(percent(each["unique"])),
+            _number(percent(each["unique_with_quasi"])),
+        ]
+        for name, each in columns.items()
+    ]
+    head = ["column", "role", "alone", "with the quasi-identifiers"]
+    return tag(
+        "section",
+        tag("h2", "What the other columns give away"),
+        tag(
+            "p",
+            "The risk above is that of quasi-identifiers. Whoever knows a person's value "
+            "in another column finds the person's row where that value occurs once.",
+        ),
+        _table("Rows with a value that occurs once.", head, rows, numbers=(2, 3)),
+    )
 
 
 def _measure_row(key: str, value: object) -> list[Html]:

@@ -55,7 +55,7 @@ def test_check_says_what_was_required_and_what_was_measured(published, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "published.csv: 5 rows, 2 groups"
     found = " ".join(lines[2].split())
-    assert found == "k-anonymity k = 3 k = 2 ✗ broken by 1 group"
+    assert found == "k-anonymity k = 3 k = 2 ✗ broken by 1 group (2 rows)"
 
 
 GATE = """\

@@ -39,6 +39,8 @@ def asked(way):
         settings |= {"identifier": "x", "pseudonymize": ["x"]}
     else:
         settings[way] = "x"
+    if way in ("insensitive", "weight"):
+        settings["keep_as_is"] = "x"
     return settings | {"k": 2, "algorithm": "mondrian"}
 
 

@@ -204,7 +204,7 @@ def test_a_ragged_row_far_down_is_found(write):
 
 
 def test_column_names_that_repeat_are_named(write):
-    assert "share a name: 'a'" in fault(write("a,b,a\n1,2,3\n"))
+    assert "columns 1, 3 of 3 share a name" in fault(write("a,b,a\n1,2,3\n"))
 
 
 def test_a_column_without_a_name_is_named_by_place(write):

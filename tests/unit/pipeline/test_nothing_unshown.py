@@ -20,7 +20,7 @@ from sfumato.report.html import render
 
 CANARY = "canary7Qx"
 NUMBER = 1_234_567_891_234
-ROWS = 12
+ROWS = 24
 SECRET = (CANARY.encode(), str(NUMBER).encode(), NUMBER.to_bytes(8, "little"))
 
 
@@ -29,7 +29,7 @@ def words(start: str) -> list[str]:
 
 
 def plain_columns() -> dict[str, list[object]]:
-    """Eleven people alike, and one who stands out in every column."""
+    """People alike, and one who stands out in every column."""
     return {
         "age": [30 + row % 2 for row in range(ROWS - 1)] + [NUMBER],
         "town": [*words("town")[:-1], f"{CANARY} town"],

@@ -25,9 +25,12 @@ PEOPLE = {
 }
 
 
-def release_of(columns=None, **settings):
-    table = pa.table(columns or PEOPLE)
-    settings = {"quasi": ["age"], "unlisted": "keep", "k": 2, **settings}
+def release_of(columns=PEOPLE, **settings):
+    table = pa.table(columns)
+    roles = {"identifier": "name"} if "name" in columns else {}
+    if "note" in columns:
+        roles = {"insensitive": "note", "keep_as_is": "note"}
+    settings = {"quasi": ["age"], "unlisted": "keep", "k": 2, **roles, **settings}
     return sf.anonymize(table, seed=Seed.guessable(1), **settings)
 
 
@@ -45,7 +48,12 @@ def test_rows_leave_in_random_order():
 def test_the_same_seed_gives_the_same_table_and_another_seed_another_order():
     first, again = release_of(), release_of()
     other = sf.anonymize(
-        pa.table(PEOPLE), quasi=["age"], unlisted="keep", k=2, seed=Seed.guessable(2)
+        pa.table(PEOPLE),
+        quasi=["age"],
+        identifier="name",
+        unlisted="keep",
+        k=2,
+        seed=Seed.guessable(2),
     )
     assert first.table.equals(again.table)
     assert not first.table.equals(other.table)
@@ -223,6 +231,6 @@ def test_sampling_weights_settle_how_many_people_stand_behind_a_group():
 
 def test_weights_that_are_not_numbers_are_refused():
     columns = {"age": ["1", "2"], "w": ["much", "little"]}
-    policy = sf.Policy.build(quasi=["age"], weight="w", k=2)
+    policy = sf.Policy.build(quasi=["age"], weight="w", keep_as_is="w", k=2)
     with pytest.raises(DataError, match="weights in 'w' are not numbers"):
         sf.anonymize(pa.table(columns), policy)

@@ -40,10 +40,13 @@ def test_bounds_refuse_a_column_named_like_a_bound(role, end):
 
 def test_a_column_named_like_a_bound_is_fine_where_no_bounds_are_added():
     columns = {"age": AGES, "age_from": AGES, "job": WORDS, "job_to": AGES}
-    settings = {"quasi": ["age"], "unlisted": "keep", "k": 2}
+    kept = [name for name in columns if name != "age"]
+    settings = {"quasi": ["age"], "insensitive": kept, "keep_as_is": kept, "k": 2}
     plain = sf.anonymize(pa.table(columns), **settings)
     assert sorted(plain.table.column_names) == sorted(columns)
-    settings = {"quasi": ["job"], "numbers": "bounds", "unlisted": "keep", "k": 2}
+    kept = [name for name in columns if name != "job"]
+    settings = {"quasi": ["job"], "insensitive": kept, "keep_as_is": kept, "k": 2}
+    settings["numbers"] = "bounds"
     words = sf.anonymize(pa.table(columns), **settings)
     assert sorted(words.table.column_names) == sorted(columns)
 

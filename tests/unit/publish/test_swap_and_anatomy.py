@@ -29,7 +29,7 @@ version = 1
 [columns]
 age = {{ role = "quasi" }}
 work = {{ role = "quasi" }}
-note = {{ role = "insensitive" }}
+note = {{ role = "insensitive", keep_as_is = true }}
 illness = {{ role = "sensitive" }}
 income = {{ role = "sensitive" }}
 
@@ -285,7 +285,8 @@ def test_manifest_and_report_say_what_is_promised_and_that_membership_is_not(
 def test_exact_rows_are_not_said_to_be_hard_to_find(place, operator):
     assert publish(operator) == 0
     manifest = json.loads(Path("release/manifest.json").read_text(encoding="utf-8"))
-    assert set(manifest["risk"]) == {"value_max"}
+    assert set(manifest["risk"]) == {"value_max", "columns"}
+    assert set(manifest["risk"]["columns"]) == {"note"}
     assert 0 < manifest["risk"]["value_max"] <= 0.5
 
 
@@ -298,6 +299,7 @@ def test_a_promise_about_cells_is_refused_before_any_work(operator):
             quasi=["age", "work"],
             sensitive=["illness", "income"],
             insensitive=["note"],
+            keep_as_is=["note"],
             k=5,
             publish={"operator": operator},
             progress=lambda step, _: steps.append(step),

@@ -1,0 +1,64 @@
+"""Whether the first line of a CSV file names its columns, or is data already."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
+DATE = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}([ T].*)?")
+NOTHING = frozenset({"", "?", "-", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"})
+YEARS = range(1000, 3000)
+
+
+def cells_like_data(rows: Sequence[Sequence[str]]) -> int:
+    """How many cells of the first row look like those below; 0 if it is a header.
+
+    A word above numbers or dates proves a header. Without such a proof, a number above
+    numbers and a date above dates look like data, but for years and for running numbers,
+    which name columns too; words do where half of them occur below themselves.
+    """
+    if len(rows) < 2:
+        return 0
+    names = [name.strip() for name in rows[0]]
+    below = [_column(rows[1:], place) for place in range(len(names))]
+    found = [_alike(name, cells) for name, cells in zip(names, below, strict=True)]
+    alike = [name for name, same in zip(names, found, strict=True) if same]
+    if False in found or _numbered(alike) or _by_chance(alike, len(names)):
+        return 0
+    return len(alike)
+
+
+def _column(rows: Sequence[Sequence[str]], place: int) -> list[str]:
+    cells = (row[place].strip() for row in rows if place < len(row))
+    return [cell for cell in cells if cell not in NOTHING]
+
+
+def _alike(name: str, cells: Sequence[str]) -> bool | None:
+    """Whether a name looks like the cells below it; None where nothing tells."""
+    if not cells or name in NOTHING:
+        return None
+    for form in (NUMBER, DATE):
+        if all(form.fullmatch(cell) for cell in cells):
+            return form.fullmatch(name) is not None
+    return True if name in cells else None
+
+
+def _by_chance(alike: Sequence[str], columns: int) -> bool:
+    """Whether a few words are all that looks like data."""
+    told = any(NUMBER.fullmatch(name) or DATE.fullmatch(name) for name in alike)
+    return not told and 2 * len(alike) < columns
+
+
+def _numbered(names: Sequence[str]) -> bool:
+    """Whether names are years, or count columns from 0 or 1."""
+    if not all(name.isdecimal() for name in names):
+        return False
+    numbers = [int(name) for name in names]
+    rising = sorted(set(numbers)) == numbers
+    years = rising and all(number in YEARS for number in numbers) and len(numbers) > 1
+    return years or (len(numbers) > 1 and numbers in _counts(len(numbers)))
+
+
+def _counts(count: int) -> list[list[int]]:
+    return [list(range(first, first + count)) for first in (0, 1)]

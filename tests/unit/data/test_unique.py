@@ -1,0 +1,45 @@
+"""Rows whose value occurs once are counted, in columns of any type."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.data.unique import joined, single, value_places
+
+CELLS = {
+    "text": pa.array(["a", "b", "a", "", None]),
+    "numbers": pa.array([1.5, 2.5, 1.5, None]),
+    "bytes": pa.array([b"\xff", b"\xfe", b"\xff"]),
+    "dictionary": pa.array(["x", "y", "x"]).dictionary_encode(),
+    "list": pa.array([[1], [1], [2, 3], None, []]),
+    "list of texts": pa.array([["a", "b"], ["a\x1fb"], ["a", "b"]]),
+    "fixed list": pa.array([[1, 2], [1, 2], None], pa.list_(pa.int64(), 2)),
+    "struct": pa.array([{"a": 1, "b": "x"}, {"a": 1, "b": "y"}, {"a": 1, "b": "x"}]),
+    "map": pa.array([[("k", 1)], [("k", 2)], None], pa.map_(pa.string(), pa.int64())),
+    "deep": pa.array([{"a": [{"b": "x"}]}, {"a": [{"b": "y"}]}, {"a": [{"b": "x"}]}]),
+}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_a_value_that_occurs_once_stands_alone(name):
+    column = pa.chunked_array([CELLS[name]])
+    cells = [str(cell) for cell in column.to_pylist()]
+    counts = Counter(cells)
+    known = [cell not in ("None", "") for cell in cells]
+    expected = [k and counts[cell] == 1 for k, cell in zip(known, cells, strict=True)]
+    assert single(value_places(column, [""])).tolist() == expected
+
+
+@given(st.lists(st.tuples(*[st.integers(-1, 3)] * 3), min_size=1, max_size=12))
+def test_combinations_differ_where_their_parts_do(rows):
+    parts = [np.array(part, dtype=np.int64) for part in zip(*rows, strict=True)]
+    found = joined(parts, len(rows)).tolist()
+    pairs = list(zip(rows, found, strict=True))
+    agree = [(a == b) == (x == y) for a, x in pairs for b, y in pairs]
+    assert all(agree)
