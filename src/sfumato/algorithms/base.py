@@ -10,17 +10,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.algorithms.left_out import rows_to_keep
 from sfumato.algorithms.request import Progress, Request, Solution, silent
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.data.rules import Rule
 from sfumato.errors import (
     GuaranteeError,
-    InfeasibleError,
     PolicyError,
     RefusedError,
     SearchError,
 )
-from sfumato.hierarchies.rollup import roll_up
 from sfumato.models.base import Scope
 
 __all__ = ["Algorithm", "Progress", "Request", "Solution", "rows_to_keep", "silent"]
@@ -134,44 +133,6 @@ def _require_amount(algorithm: str, option: str, value: float | None) -> None:
             f"{algorithm}: '{option}' is {value}.",
             hint=f"'{option}' must be a number of at least 0.",
         )
-
-
-def rows_to_keep(request: Request) -> npt.NDArray[np.int64]:
-    """All rows, less those that must go for the requirements to be feasible at all."""
-    whole = request.as_one_group()
-    keep = np.ones(request.rows, dtype=np.bool_)
-    for model in request.models:
-        answer = model.feasibility(whole, removable=request.removable)
-        if not answer.feasible:
-            raise InfeasibleError(answer.message, hint=answer.hint)
-        for (column, code), count in answer.remove.items():
-            having = _having(request, column, code, answer.level) & keep
-            keep[_chosen(request, having, column, code, count)] = False
-    if request.rows - int(keep.sum()) > request.removable:
-        raise InfeasibleError(
-            f"The requirements together need {request.rows - int(keep.sum())} rows "
-            f"left out; {request.removable} may be.",
-            hint="Raise publish.max_suppressed, or relax one of the requirements.",
-        )
-    return np.flatnonzero(keep)
-
-
-def _having(
-    request: Request, column: str, code: int, level: int
-) -> npt.NDArray[np.bool_]:
-    """Which rows have a value, at a level of the column's hierarchy."""
-    coded = request.sensitive[column]
-    _, to_level = roll_up(coded.axis, level)
-    return np.asarray(to_level[coded.codes] == code)
-
-
-def _chosen(
-    request: Request, rows: npt.NDArray[np.bool_], column: str, code: int, count: int
-) -> npt.NDArray[np.int64]:
-    """Which rows with an over-represented value go: drawn at random."""
-    having = np.flatnonzero(rows)
-    order = request.seed.child("remove", column, code).permutation(len(having))
-    return np.asarray(having[order[:count]])
 
 
 def _spread(

@@ -69,6 +69,7 @@ class AlphaK(SensitiveModel):
             whole,
             lambda _: share_limit(self.alpha, parameter="alpha"),
             removable=removable,
+            least=self.k,
         )
         left = rows_left(self, whole, shares)
         rows = enough_rows(self.name, needed=self.k, found=left, parameter="k")

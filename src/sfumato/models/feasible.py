@@ -44,6 +44,8 @@ class Limit:
     """Which values it helps to cut; None: all."""
     partial: bool = False
     """Whether cutting only some of the commonest values helps too."""
+    strict: bool = False
+    """Whether the parameter must go beyond the score, rather than reach it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +66,12 @@ def limited(
     limit_on: Callable[[Histogram], Limit],
     *,
     removable: int,
+    least: int = 1,
 ) -> Feasibility:
-    """Whether every column that a model judges can meet its limit."""
+    """Whether every column that a model judges can meet its limit.
+
+    At least so many rows must remain for leaving out others to be of help.
+    """
     views = model.views(whole.sensitive)
     found = [
         _on_column(
@@ -74,6 +80,8 @@ def limited(
             whole.histograms[view],
             limit_on(whole.histograms[view]),
             removable,
+            rows=int(whole.rows.sum()),
+            least=least,
         )
         for view in views
     ]
@@ -96,27 +104,63 @@ def together(found: Iterable[Feasibility]) -> Feasibility:
 
 
 def _on_column(
-    who: str, column: str, histogram: Histogram, limit: Limit, removable: int
+    who: str,
+    column: str,
+    histogram: Histogram,
+    limit: Limit,
+    removable: int,
+    *,
+    rows: int,
+    least: int,
 ) -> Feasibility:
-    parts = whole_counts(histogram)
+    counts = whole_counts(histogram)
     sizes = [int(size) for size in histogram.sizes]
+    needed, removals = _needed(counts, sizes, limit)
+    reachable = needed is not None and needed <= removable
+    spare = rows - int(histogram.counts.sum())
+    persons = rows > sum(sizes)
+    at_best = needed
+    if persons:
+        # Persons may be in several groups, and count in each of them.
+        counts, sizes = [raised(c, spare) for c in counts], [rows] * len(sizes)
+        at_best, _ = _needed(counts, sizes, limit)
+    best = _best(counts, sizes, limit, removable)
+    helps = at_best is not None and rows - at_best >= least and not persons
+    return Feasibility(
+        feasible=at_best is not None and at_best <= removable,
+        best=best,
+        message=_message(who, limit, best, removable, at_best),
+        hint=_hint(limit, best, at_best if helps else None),
+        remove=_plan(column, removals) if reachable else {},
+    )
+
+
+def _needed(
+    parts: list[Counts], sizes: list[int], limit: Limit
+) -> tuple[int | None, list[Removal]]:
+    """The fewest rows to leave out of all parts, and of each."""
     removals = [
         fewest_removed(counts, limit, size=size)
         for counts, size in zip(parts, sizes, strict=True)
     ]
     if len(parts) == 1:
-        needed = removals[0].rows if removals[0].possible else None
-    else:
-        needed = _cheapest(parts, removals)
-    feasible = needed is not None and needed <= removable
-    best = _best(parts, sizes, limit, removable)
-    return Feasibility(
-        feasible=feasible,
-        best=best,
-        message=_message(who, limit, best, removable, needed),
-        hint=_hint(limit, best, needed),
-        remove=_plan(column, removals) if feasible else {},
-    )
+        return (removals[0].rows if removals[0].possible else None), removals
+    return _cheapest(parts, removals), removals
+
+
+def raised(counts: Counts, spare: int) -> Counts:
+    """The most even counts if so many are added to values that occur."""
+    occurring = np.flatnonzero(counts)
+    if not spare or not len(occurring):
+        return counts
+    low, high = 0, int(counts.max()) + spare
+    while low < high:
+        middle = (low + high + 1) // 2
+        if int(np.maximum(middle - counts[occurring], 0).sum()) <= spare:
+            low = middle
+        else:
+            high = middle - 1
+    return np.where(counts > 0, np.maximum(counts, low), 0)
 
 
 def _cheapest(parts: list[Counts], removals: list[Removal]) -> int | None:
@@ -164,7 +208,8 @@ def _hint(limit: Limit, best: float | None, needed: int | None) -> str:
     ways = []
     if best is not None:
         verb = "Lower" if limit.at_least else "Raise"
-        ways.append(f"{verb} {limit.parameter} to {nearest(best, limit.at_least)}")
+        value = nearest(best, limit.at_least, strict=limit.strict)
+        ways.append(f"{verb} {limit.parameter} to {value}")
     if needed:
         ways.append(f"allow {needed} rows to be left out (max_suppressed)")
     ways.append("name another sensitive column in 'on'")
@@ -172,12 +217,20 @@ def _hint(limit: Limit, best: float | None, needed: int | None) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def nearest(value: float, at_least: bool) -> str:
-    """A short number on the feasible side of a bound."""
+def nearest(value: float, at_least: bool, *, strict: bool = False) -> str:
+    """A short number on the feasible side of a bound; beyond it, if that is strict."""
     scale = 10**4
     if at_least:
-        return f"{math.floor(value * scale + 1e-6) / scale:g}"
-    return f"{math.ceil(value * scale - 1e-6) / scale:g}"
+        return _short(math.floor(value * scale + 1e-6) / scale)
+    rounded = math.ceil(value * scale - 1e-6) / scale
+    if strict and rounded <= value + 1e-8:
+        rounded += 1 / scale
+    return _short(rounded)
+
+
+def _short(value: float) -> str:
+    """All digits up to the fourth decimal, and no others."""
+    return f"{value:.4f}".rstrip("0").rstrip(".")
 
 
 def _plan(column: str, removals: list[Removal]) -> Mapping[tuple[str, int], int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -145,7 +146,9 @@ class KMap(OutputModel):
             best=best,
             message=f"k-map needs {self.k} people of the population behind every group; "
             f"behind the whole table there are {best:g}.",
-            hint=f"Lower k to {best:g}, or give a larger population.",
+            hint=f"Lower k to {math.floor(best)}, or give a larger population."
+            if best >= 1
+            else "Give a larger population.",
         )
 
     @property

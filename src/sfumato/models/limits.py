@@ -53,6 +53,7 @@ def recursive_limit(c: float, l: int, exempt: Flags, *, parameter: str) -> Limit
         parameter=parameter,
         at_least=False,
         cut=~exempt,
+        strict=True,
     )
 
 

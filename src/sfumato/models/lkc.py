@@ -130,6 +130,7 @@ class Lkc(SensitiveModel):
             whole,
             lambda _: share_limit(self.c, parameter="c"),
             removable=removable,
+            least=self.k,
         )
         left = rows_left(self, whole, shares)
         rows = enough_rows(self.name, needed=self.k, found=left, parameter="k")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
@@ -82,9 +82,10 @@ class RangeDisclosure(SensitiveModel):
         """
         bound = limited(self, whole, lambda _: self._limit(), removable=removable)
         lines = any(is_line(h.axis) for h in self.histograms(whole))
-        if removable or lines or not bound.feasible:
-            return bound
-        return self._of_the_whole(whole)
+        if not bound.feasible:
+            # What the whole table has is within reach; the bound may not be.
+            return replace(bound, hint=self._of_the_whole(whole).hint)
+        return bound if removable or lines else self._of_the_whole(whole)
 
     def _of_the_whole(self, whole: Groups) -> Feasibility:
         verdict = self.verify(whole)
