@@ -26,9 +26,11 @@ from hypothesis import strategies as st
 
 from sfumato import api, registry
 from sfumato.data.schema import Kind, Role
+from sfumato.data.seeds import Seed
 from sfumato.errors import GuaranteeError, SfumatoError
 from sfumato.models.base import OutputModel, ReferenceModel, Scope, SensitiveModel
 from sfumato.policy import Policy
+from sfumato.publish.base import Form
 from sfumato.testing.check import CALM, Check, must, variants
 from sfumato.testing.strategies import PARAMETERS, tables
 from sfumato.testing.tables import Awkward
@@ -185,7 +187,7 @@ def policy_of(combination: Combination, case: Case, directory: Path) -> Policy:
     return Policy.build(
         **by_role,
         kinds={name: kind.value for name, kind in case.table.kinds.items()},
-        require=[{"model": combination.model, **parameters}],
+        require=[*case.settings["beside"], {"model": combination.model, **parameters}],
         algorithm={"name": combination.algorithm, **combination.algorithm_options},
         publish={
             "operator": combination.operator,
@@ -202,17 +204,48 @@ def cases(draw: st.DrawFn, combination: Combination) -> Case:
     """Small tables with all that makes a combination hard, and settings for them."""
     model = registry.load("models", combination.model)
     columns = 2 if issubclass(model, SensitiveModel) else None
-    table = draw(tables(max_rows=10, max_columns=2, sensitive=columns))
+    certified = registry.load("algorithms", combination.algorithm).certifies
+    drawn = tables(max_rows=10, max_columns=2, sensitive=columns)
+    table = draw(_declared() if certified else drawn)
     return Case(
         table=table,
         people=draw(_people(table)),
         parameters=draw(_parameters(model)),
         settings={
             "missing_as": draw(st.sampled_from(["value", "any", "drop"])),
-            "hierarchies": draw(_hierarchies(table)),
+            "hierarchies": table.hierarchies or draw(_hierarchies(table)),
+            "beside": [*([_BUDGET] if certified else []), *draw(_least(combination))],
             "publish": {"max_suppressed": draw(st.sampled_from([0, 0.1, 0.5]))},
         },
     )
+
+
+def _least(combination: Combination) -> st.SearchStrategy[list[Options]]:
+    """Perhaps a second requirement, on the size of groups."""
+    form = registry.load("operators", combination.operator).form
+    name = "k-anonymity" if form is Form.CELLS else "group-size"
+    return st.sampled_from([[], [{"model": name, "k": 2}]])
+
+
+@st.composite
+def _declared(draw: st.DrawFn) -> Awkward:
+    """A table with declared columns, for algorithms that a ledger certifies."""
+    seed = Seed(draw(st.binary(min_size=4, max_size=4)))
+    rows = draw(st.sampled_from([40, 200]))
+    letters = ["abcd"[int(4 * share)] for share in seed.child("place").uniform(rows)]
+    values = ["abcd"[int(4 * share)] for share in seed.child("value").uniform(rows)]
+    ages = (15 + 70 * seed.child("age").uniform(rows)).astype(int)
+    cells = {"age": ages, "place": letters, "value": values}
+    roles = {"age": Role.QUASI, "place": Role.QUASI, "value": Role.SENSITIVE}
+    kinds = {"age": Kind.INTEGER, "place": Kind.CATEGORY, "value": Kind.CATEGORY}
+    if draw(st.booleans()):
+        persons = seed.child("person").uniform(rows) * rows / 2
+        cells["person"] = [f"person {int(number)}" for number in persons]
+        roles["person"], kinds["person"] = Role.SUBJECT, Kind.CATEGORY
+    tree = {"tree": {"north": ["a", "b"], "south": ["c", "d"]}}
+    age = {"intervals": [10, 20], "bottom": 20, "top": 80}
+    written = {"age": age, "place": tree, "value": tree}
+    return Awkward("declared", pa.table(cells), roles, kinds, hierarchies=written)
 
 
 @st.composite
@@ -256,6 +289,8 @@ def _hierarchies(draw: st.DrawFn, table: Awkward) -> dict[str, Any]:
             found[name] = fitting
     return found
 
+
+_BUDGET: Options = {"model": "differential-privacy", "epsilon": 4, "delta": 1e-3}
 
 _HIERARCHIES: Mapping[Kind, Options] = {
     Kind.INTEGER: {"intervals": [2, 4]},
