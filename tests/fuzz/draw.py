@@ -77,6 +77,8 @@ def _data(
             data["delimiter"] = random.choice([",", ";", "\t", "|"])
         if random.random() < 0.2:
             data["encoding"] = random.choice(["utf-8", "utf-16"])
+        if random.random() < 0.1:
+            data["decimal"] = random.choice([".", ","])
     if random.random() < 0.1:
         data["format"] = form
     return data
@@ -216,6 +218,8 @@ def _publish(random: Random, case: Case) -> dict[str, Any]:
     publish |= draw_options(random, "operators", name)
     if random.random() < 0.5:
         publish["max_suppressed"] = random.choice([0.05, 0.1, 0.3, 0.5, 1.0])
+    if random.random() < 0.1:
+        publish["spreadsheet_safe"] = True
     if random.random() < 0.1:
         publish["order"] = random.choice(allowed("Publish", "order"))
     if random.random() < 0.3:

@@ -78,7 +78,9 @@ class Reader:
         if cell == STAR:
             return True
         if self.missing(value):
-            return self.missing(cell) or any(map(self.missing, members(cell) or ()))
+            # A set shows a null as an empty text, whatever the marks are.
+            listed = members(cell) or ()
+            return self.missing(cell) or "" in listed or any(map(self.missing, listed))
         assert value is not None
         if cell is None or self.missing(cell):
             return False
@@ -161,6 +163,9 @@ def _masked(cell: str, value: str) -> bool:
 
 def _in_calendar(cell: str, number: Fraction, kind: str) -> bool:
     """Whether a day or moment lies in a published month, quarter, year or decade."""
+    if kind == "datetime" and re.fullmatch(r"-?\d{4,}-\d\d-\d\d", cell):
+        day = number_of(cell, kind)
+        return day is not None and day <= number < day + _DAY
     found = _CALENDAR.fullmatch(cell)
     if not found:
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,14 +21,17 @@ from tests.fuzz.meaning import Reader
 Rows = list[dict[str, Any]]
 
 
-def read_rows(path: Path, delimiter: str) -> Rows:
-    """A published file, row by row: texts, or nested things as they are."""
+def read_rows(path: Path, delimiter: str, *, guarded: bool) -> Rows:
+    """A published file, row by row: texts, or nested things as they are.
+
+    Of a `guarded` CSV file the mark that stops spreadsheets is taken off.
+    """
     if path.suffix == ".csv":
         text = io.StringIO(path.read_text(encoding="utf-8"), newline="")
         lines = csv.reader(text, delimiter=delimiter)
         header = next(lines)
         return [
-            dict(zip(header, (cell or None for cell in line), strict=True))
+            dict(zip(header, (_plain(cell, guarded) for cell in line), strict=True))
             for line in lines
             if line
         ]
@@ -37,6 +41,12 @@ def read_rows(path: Path, delimiter: str) -> Rows:
         dict(zip(columns, row, strict=True))
         for row in zip(*columns.values(), strict=True)
     ]
+
+
+def _plain(cell: str, guarded: bool) -> str | None:
+    if guarded and re.match(r"'+[=+\-@]", cell):
+        return cell[1:]
+    return cell or None
 
 
 def read_arrow(path: Path) -> pa.Table:
@@ -69,13 +79,19 @@ class Release:
 
     @cached_property
     def rows(self) -> Rows:
-        return read_rows(self.data, self._delimiter)
+        return read_rows(self.data, self._delimiter, guarded=self._guarded)
 
     @cached_property
     def values(self) -> Rows:
         """The second table of an anatomy."""
         found = sorted(self.place.glob("sensitive.*"))
-        return read_rows(found[0], self._delimiter) if found else []
+        if not found:
+            return []
+        return read_rows(found[0], self._delimiter, guarded=self._guarded)
+
+    @property
+    def _guarded(self) -> bool:
+        return bool(self.case.policy.get("publish", {}).get("spreadsheet_safe"))
 
     @property
     def _delimiter(self) -> str:
