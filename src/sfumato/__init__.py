@@ -9,10 +9,12 @@ Everything heavy is imported when it is first used.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+# As `typing` has it, without its import: the command line begins here, and hears no
+# signal before this file is read.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from sfumato.api import (
         CheckResult,
         Release,
@@ -60,6 +62,8 @@ def __getattr__(name: str) -> Any:
         return version("sfumato")
     if name not in _HOMES:
         raise AttributeError(f"module 'sfumato' has no attribute '{name}'")
+    from importlib import import_module
+
     return getattr(import_module(_HOMES[name]), name)
 
 

@@ -116,8 +116,13 @@ class Release(Quiet):
                 hint="Name another place.",
             ) from None
 
-    def save(self, directory: str | os.PathLike[str]) -> Mapping[str, Any]:
-        """Write the release, proven from its own bytes; returns the manifest."""
+    def save(
+        self, directory: str | os.PathLike[str], *, force: bool = False
+    ) -> Mapping[str, Any]:
+        """Write the release, proven from its own bytes; returns the manifest.
+
+        With `force` it takes the place of an older release, which stays until then.
+        """
         from sfumato.pipeline.write import write_release
 
         return write_release(
@@ -127,6 +132,7 @@ class Release(Quiet):
             delimiter=self.delimiter,
             page=render,
             private=self.private,
+            force=force,
         )
 
     def _repr_html_(self) -> str:

@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+
+# As `typing` has it, without its import: until signals are heard, Ctrl-C ends in a
+# traceback.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code.
 
-    Without words it is the program itself: it takes those it was started with, and
-    the process ends with it.
+    Without words it is the program itself: it takes those it was started with, hears
+    signals that ask to stop, and the process ends with it.
     """
-    given = list(sys.argv[1:] if words is None else words)
-    if given == ["--version"]:
-        # Asked alone it is answered without the libraries that read a command line.
-        return print_version()
     if words is not None:
-        from sfumato.cli.app import run
+        return _run(list(words))
+    from sfumato.cli import stopping
 
-        return run(given)
+    stopping.end_when_asked()
     from sfumato.cli import process
 
     process.begin()
+    return process.end(_run(sys.argv[1:]))
+
+
+def _run(words: list[str]) -> int:
+    if words == ["--version"]:
+        # Asked alone it is answered without the libraries that read a command line.
+        return print_version()
     from sfumato.cli.app import run
 
-    return process.end(run(given))
+    return run(words)
 
 
 def print_version() -> int:

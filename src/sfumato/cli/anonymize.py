@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.output import (
+    done,
     measure_rows,
     print_columns,
     print_giveaways,
@@ -36,6 +37,21 @@ def anonymize(
     out: Annotated[
         Path, typer.Option(help="The release directory; it must not exist yet.")
     ] = OUT,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force",
+            help="Replace an older release; it stays until the new one is proven, "
+            "and its private part is kept.",
+        ),
+    ] = False,
+    threads: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Threads to use; left out, all cores."),
+    ] = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Say nothing but warnings and errors.")
+    ] = False,
     seed: Annotated[
         str | None,
         typer.Option(
@@ -73,11 +89,21 @@ def anonymize(
     verified from the written file before it appears.
     """
     chosen = chosen_seed(seed, insecure_seed)
-    manifest = release(policy, data=data, out=out, seed=chosen, settings=set_ or [])
-    if json:
-        print_json({"directory": str(out), "manifest": manifest})
-    else:
-        print_release(manifest, out)
+    manifest = release(
+        policy,
+        data=data,
+        out=out,
+        seed=chosen,
+        settings=set_ or [],
+        force=force,
+        threads=threads,
+        quiet=quiet,
+    )
+    with done(f"The release '{out}'"):
+        if json:
+            print_json({"directory": str(out), "manifest": manifest})
+        elif not quiet:
+            print_release(manifest, out)
     warn_giveaways(manifest["risk"])
     return 0
 
@@ -89,6 +115,9 @@ def release(
     data: Path | None = None,
     seed: Seed | None = None,
     settings: list[str],
+    force: bool = False,
+    threads: int | None = None,
+    quiet: bool = False,
 ) -> Mapping[str, Any]:
     """Make and write a release; give its manifest."""
     from sfumato import api
@@ -97,13 +126,17 @@ def release(
     from sfumato.policy import Policy
 
     asked = _with_settings(Policy.load(policy), settings)
-    refuse_existing(out)
-    with watched() as progress:
+    refuse_existing(out, force=force)
+    with watched(quiet=quiet) as progress:
         made = api.anonymize(
-            source_of(asked, policy, data), asked, seed=seed, progress=progress
+            source_of(asked, policy, data),
+            asked,
+            seed=seed,
+            threads=threads,
+            progress=progress,
         )
         progress("write", 0.9)
-        return made.save(out)
+        return made.save(out, force=force)
 
 
 def _with_settings(policy: Policy, settings: list[str]) -> Policy:

@@ -8,6 +8,7 @@ Ctrl-C, or another signal that asks to stop.
 from __future__ import annotations
 
 import errno
+import os
 import sys
 from typing import Annotated, Any
 
@@ -29,14 +30,15 @@ from sfumato.cli.failures import (
 )
 from sfumato.cli.init import init
 from sfumato.cli.listing import catalogue
-from sfumato.cli.stopping import Stop, stoppable
 from sfumato.cli.tune import tune
 from sfumato.errors import DataError, OutputError, SfumatoError, UsageError
+
+COMPLETING = "_SFUMATO_COMPLETE"
+"""Set by shells that ask for completion; the name is Typer's."""
 
 app = typer.Typer(
     name="sfumato",
     help="Publish personal data safely, and prove it from the published file.",
-    add_completion=False,
     # Rich would take longer to import than --help takes to answer.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -74,11 +76,7 @@ def options(
 def run(words: list[str]) -> int:
     """Run one command line; every error ends as a message and an exit code."""
     _tolerate_narrow_terminals()
-    with stoppable() as stop:
-        return _ended(words, Manner.of(words), stop)
-
-
-def _ended(words: list[str], manner: Manner, stop: Stop) -> int:
+    manner = Manner.of(words)
     try:
         return _invoke(words)
     except SfumatoError as fault:
@@ -94,8 +92,6 @@ def _ended(words: list[str], manner: Manner, stop: Stop) -> int:
     except OSError as fault:
         return explain(_as_ours(fault), manner)
     except Exception as fault:
-        if stop.asked:
-            return interrupted(manner)
         return unexpected(fault, manner)
 
 
@@ -103,6 +99,8 @@ def _invoke(words: list[str]) -> int:
     """Run the command as Typer would, leaving every exception to `run`."""
     _refuse_zero_characters(words)
     command = typer.main.get_command(app)
+    if COMPLETING in os.environ:
+        return _complete(command)
     if not words:
         return _show_help(command)
     try:
@@ -112,6 +110,9 @@ def _invoke(words: list[str]) -> int:
                 sys.stdout.flush()
     except typer.Exit as done:
         return int(done.exit_code)
+    except SystemExit as done:
+        # As Typer ends where it shows or installs completion.
+        return int(done.code or 0)
     return int(result or 0)
 
 
@@ -137,6 +138,15 @@ def _out_of_memory() -> DataError:
     )
 
 
+def _complete(command: Any) -> int:
+    """Answer a shell that asks how a word may go on."""
+    try:
+        command.main(prog_name="sfumato")
+    except SystemExit as done:
+        return int(done.code or 0)
+    return 0
+
+
 def _show_help(command: Any) -> int:
     """Answer a command line without words: with the help, as an error."""
     context = command.make_context("sfumato", [], resilient_parsing=True)
@@ -153,8 +163,6 @@ def _tolerate_narrow_terminals() -> None:
 
 def _reader_gone() -> int:
     """Whoever read our output left: say no more, not even when Python ends."""
-    import os
-
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, sys.stdout.fileno())
     return OutputError.exit_code

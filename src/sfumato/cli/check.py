@@ -14,6 +14,7 @@ from sfumato.cli.output import (
     print_giveaways,
     print_json,
     requirement_rows,
+    warn,
     warn_giveaways,
 )
 from sfumato.cli.requirements import output_model, parse_requirement, split_names
@@ -185,16 +186,10 @@ def _warn(file: Path, result: CheckResult) -> None:
 
     if result.withheld:
         names = listing([f"'{name}'" for name in result.withheld])
-        typer.echo(
-            f"Warning: {file} has what the policy withholds from a release: {names}.",
-            err=True,
-        )
+        warn(f"{file} has what the policy withholds from a release: {names}.")
     if result.unmentioned:
         names = listing([f"'{name}'" for name in result.unmentioned])
-        typer.echo(
-            f"Warning: the claim does not mention {names}: nothing is proven of them.",
-            err=True,
-        )
+        warn(f"the claim does not mention {names}: nothing is proven of them.")
     warn_giveaways(result.risk)
 
 

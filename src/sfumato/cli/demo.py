@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.anonymize import print_release, release
-from sfumato.cli.output import print_columns
+from sfumato.cli.output import done, print_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,21 +22,18 @@ def demo(
     ] = OUT,
 ) -> int:
     """Publish an invented hospital's table, end to end."""
-    import secrets
-    import shutil
-
+    from sfumato.io.aside import aside_of, put_in_place
     from sfumato.pipeline.write import refuse_existing
 
     refuse_existing(out)
-    aside = out.resolve().parent / f".{out.name}.{secrets.token_hex(6)}"
-    try:
-        manifest = _fill(aside)
-        aside.rename(out)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
-    _introduce(out)
-    print_release(manifest, out / "release")
-    _suggest(out)
+    target = out.resolve()
+    with aside_of(target) as aside:
+        manifest = _fill(aside / "demo")
+        put_in_place(aside / "demo", target)
+    with done(f"'{out}'"):
+        _introduce(out)
+        print_release(manifest, out / "release")
+        _suggest(out)
     return 0
 
 

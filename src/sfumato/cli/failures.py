@@ -8,14 +8,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import typer
 
+from sfumato.cli.stopping import INTERRUPTED, STOPPED
 from sfumato.errors import SfumatoError
 
-INTERRUPTED = 130
 OUR_FAULT = 70
 USAGE = 2
 MOST_VALUES = 50
@@ -26,7 +27,6 @@ Misuse: type[Exception] = typer.BadParameter.__mro__[2]
 
 Typer stands on Click, or from 0.26 on carries a copy of it, and exports one of its
 errors in both cases: this is what all of them are."""
-STOPPED = "Stopped. Nothing is left half-written."
 
 
 @dataclass(frozen=True)
@@ -84,21 +84,33 @@ def _tell(
     manner: Manner,
     values: Sequence[str] = (),
 ) -> int:
-    if manner.as_json:
-        import json
-
-        error: dict[str, Any] = {
-            "kind": kind,
-            "message": message,
-            "hint": hint,
-            "exit_code": exit_code,
-        }
-        if values:
-            error["values"] = list(values)
-        _print_json(json.dumps({"error": error}, indent=2, ensure_ascii=False))
-    else:
-        _tell_people(message, hint, values)
+    # Whether or not anybody can be told, the exit code says it.
+    with suppress(OSError, ValueError):
+        if manner.as_json:
+            _tell_machines(kind, message, hint, exit_code, values)
+        else:
+            _tell_people(message, hint, values)
     return exit_code
+
+
+def _tell_machines(
+    kind: str,
+    message: str,
+    hint: str | None,
+    exit_code: int,
+    values: Sequence[str],
+) -> None:
+    import json
+
+    error: dict[str, Any] = {
+        "kind": kind,
+        "message": message,
+        "hint": hint,
+        "exit_code": exit_code,
+    }
+    if values:
+        error["values"] = list(values)
+    _print_json(json.dumps({"error": error}, indent=2, ensure_ascii=False))
 
 
 def _print_json(text: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,25 @@ def reader_may_leave() -> Iterator[None]:
     except BrokenPipeError:
         # Python writes what is left at its end: it must not go to the closed pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def done(what: str) -> Iterator[None]:
+    """Tell of what is done already: a stream that takes nothing does not undo it."""
+    try:
+        yield
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (OSError, ValueError):
+        # What waits to be printed must not fail once more at the end.
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+        warn(f"{what} is complete, but stdout takes no more.")
+
+
+def warn(text: str) -> None:
+    """Say something beside the result, where stderr takes it."""
+    with suppress(OSError, ValueError):
+        typer.echo(f"Warning: {text}", err=True)
 
 
 def print_json(record: Mapping[str, Any]) -> None:
@@ -99,7 +118,7 @@ def warn_giveaways(risk: Mapping[str, Any]) -> None:
     from sfumato.pipeline.giveaways import warnings
 
     for text in warnings(risk):
-        typer.echo(f"Warning: {text}", err=True)
+        warn(text)
 
 
 def offenders(each: Mapping[str, Any]) -> str:
@@ -125,11 +144,14 @@ def write_new_text(path: Path, text: str) -> None:
     """Write a file whole, and never over another one."""
     import secrets
 
+    from sfumato.data.unfinished import UNFINISHED
+
     refuse_existing_file(path)
     aside = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
     try:
-        aside.write_text(text, encoding="utf-8")
-        aside.replace(path)
+        with UNFINISHED.holding(aside):
+            aside.write_text(text, encoding="utf-8")
+            aside.replace(path)
     except OSError as fault:
         raise OutputError(
             f"'{path}' cannot be written: {fault.strerror}.",
@@ -141,6 +163,11 @@ def write_new_text(path: Path, text: str) -> None:
 
 def refuse_existing_file(path: Path) -> None:
     """Say before any work that a file would be lost."""
+    if path.is_symlink() and not path.exists():
+        raise OutputError(
+            f"'{path}' is a link to a place that does not exist.",
+            hint="Remove the link, or name another file with -o.",
+        )
     if path.exists():
         raise OutputError(
             f"'{path}' exists already.",

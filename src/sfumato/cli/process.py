@@ -8,8 +8,10 @@ import os
 import sys
 from contextlib import suppress
 from importlib.abc import MetaPathFinder
+from pathlib import Path
 from typing import Any, NoReturn
 
+from sfumato.cli import stopping
 from sfumato.registry import has_plugins
 
 TRIM_THRESHOLD, MMAP_THRESHOLD, ARENA_MAX = -1, -3, -8
@@ -21,8 +23,27 @@ MOST_BEFORE = 1 << 25
 
 def begin() -> None:
     """Prepare the process for one command."""
+    stopping.watch()
+    open_streams()
     leave_out()
     keep_freed_memory()
+
+
+def open_streams() -> None:
+    """Give the process the streams that it was started without.
+
+    Else the next file that is opened takes the place of a missing stream, and whatever
+    a library says there goes into that file.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+            setattr(sys, name, nowhere)
 
 
 def leave_out() -> None:
@@ -64,8 +85,7 @@ def end(code: int) -> NoReturn:
     to run at exit runs, and what was printed is out.
     """
     atexit._run_exitfuncs()
-    # A process may be started without one of them.
-    for stream in filter(None, (sys.stdout, sys.stderr)):
+    for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
     os._exit(code)

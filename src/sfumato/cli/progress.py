@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 COMPILING = (
     "Compiling kernels for their first use: this takes a while, and happens once."
@@ -15,8 +15,11 @@ Watcher = Callable[[str, float], None]
 
 
 @contextmanager
-def watched() -> Iterator[Watcher]:
+def watched(*, quiet: bool = False) -> Iterator[Watcher]:
     """A progress callback for the time of a long command."""
+    if quiet:
+        yield _unwatched
+        return
     with _bar() as watcher, ExitStack() as watching, ThreadPoolExecutor(1) as aside:
         aside.submit(_watch_compiler, watching)
         yield watcher
@@ -30,23 +33,40 @@ def _watch_compiler(watching: ExitStack) -> None:
 
 
 def _say_compiling() -> None:
-    print(COMPILING, file=sys.stderr, flush=True)
+    with suppress(OSError, ValueError):
+        print(COMPILING, file=sys.stderr, flush=True)
 
 
 @contextmanager
 def _bar() -> Iterator[Watcher]:
-    if not sys.stderr.isatty():
+    if not _on_terminal():
         yield _unwatched
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description:<10}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("start", total=1.0)
-        yield lambda step, share: progress.update(
-            task, description=step, completed=share
-        )
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task("start", total=1.0)
+
+    def show(step: str, share: float) -> None:
+        with suppress(OSError, ValueError):
+            bar.update(task, description=step, completed=share)
+
+    with suppress(OSError, ValueError):
+        bar.start()
+    try:
+        yield show
+    finally:
+        with suppress(OSError, ValueError):
+            bar.stop()
+
+
+def _on_terminal() -> bool:
+    try:
+        return sys.stderr is not None and sys.stderr.isatty()
+    except ValueError:
+        return False
 
 
 def _unwatched(_step: str, _share: float) -> None:

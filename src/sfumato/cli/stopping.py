@@ -1,72 +1,102 @@
-"""Hear Ctrl-C wherever it strikes, and end as one who was asked to."""
+"""End the process within a second of being asked to, whatever it is doing.
+
+The program never raises `KeyboardInterrupt`: one that strikes while a library is
+imported, or while compiled code calls back, is lost there or ends in a traceback. The
+process is ours alone, so it ends instead, after taking away what it was writing. A
+thread waits for signals, for the main one may be inside a kernel for minutes.
+"""
 
 from __future__ import annotations
 
+import os
+import select
 import signal
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
-from typing import Any
 
+INTERRUPTED = 130
+STOPPED = "Stopped. Nothing is left half-written."
+AS_JSON = f"""\
+{{
+  "error": {{
+    "kind": "Interrupted",
+    "message": "{STOPPED}",
+    "hint": null,
+    "exit_code": {INTERRUPTED}
+  }}
+}}
+"""
+"""Written out, for nothing may be imported where an import was interrupted."""
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
-AGAIN_AFTER = 0.1
-"""Seconds after which a lost interrupt is sent again."""
+SHOW_CURSOR = b"\r\x1b[2K\x1b[?25h"
+"""Takes a progress bar off a terminal, and brings its cursor back."""
+PATIENCE = 0.2
+"""Seconds that a reader of our output gets to make room."""
 
 
-class Stop:
-    """Whether somebody asked the command to stop.
-
-    An interrupt that strikes while compiled code calls back into Python is lost there:
-    the compiler goes on, or fails for want of what the callback was to do. So the wish
-    is remembered, and sent again until it is heard where it can be followed.
-    """
-
-    def __init__(self) -> None:
-        self.asked = False
-        self._over = False
-        self._otherwise = sys.unraisablehook
-
-    def hear(self, _number: int, _frame: FrameType | None) -> None:
-        """The handler of a signal."""
-        self.asked = True
-        raise KeyboardInterrupt
-
-    def lost(self, what: Any) -> None:
-        """The hook for exceptions that nobody can catch."""
-        if not issubclass(what.exc_type, KeyboardInterrupt):
-            self._otherwise(what)
-        elif self.asked:
-            timer = threading.Timer(AGAIN_AFTER, self._send_again)
-            timer.daemon = True
-            timer.start()
-
-    def end(self) -> None:
-        """The command is over: send nothing more."""
-        self._over = True
-
-    def _send_again(self) -> None:
-        if not self._over:
-            signal.raise_signal(signal.SIGINT)
+def end_when_asked() -> None:
+    """End at once when a signal asks for it: while libraries are loaded."""
+    for number in _heeded():
+        signal.signal(number, lambda _number, _frame: end_now())
 
 
-@contextmanager
-def stoppable() -> Iterator[Stop]:
-    """Hear signals while a command runs, in the thread where they can be heard."""
-    stop = Stop()
-    if threading.current_thread() is not threading.main_thread():
-        yield stop
+def watch() -> None:
+    """Have a thread wait for signals that ask to stop, for the rest of the process."""
+    import threading
+
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    threading.Thread(target=_wait, args=(reader,), daemon=True).start()
+    for number in _heeded():
+        signal.signal(number, _leave_it_to_the_thread)
+
+
+def end_now() -> None:
+    """Take away what is half-written, say that we stopped, and end."""
+    # Whoever writes has loaded it, and nothing is imported here.
+    loaded = sys.modules.get("sfumato.data.unfinished")
+    unfinished = getattr(loaded, "UNFINISHED", None)
+    if unfinished is not None:
+        unfinished.remove_all()
+    _say_stopped()
+    os._exit(INTERRUPTED)
+
+
+def _wait(reader: int) -> None:
+    # Without signals it waits for the rest of the process.
+    os.read(reader, 1)
+    end_now()
+
+
+def _leave_it_to_the_thread(_number: int, _frame: object) -> None:
+    """Signals need a handler to be heard at all."""
+
+
+def _say_stopped() -> None:
+    """Say it past all buffers: the main thread may hold their locks."""
+    if "--json" in sys.argv:
+        _write(1, AS_JSON.encode())
         return
-    before = {number: signal.signal(number, stop.hear) for number in _heeded()}
-    hook, sys.unraisablehook = sys.unraisablehook, stop.lost
+    if _is_terminal(2):
+        _write(2, SHOW_CURSOR)
+    _write(2, f"Error: {STOPPED}\n".encode())
+
+
+def _is_terminal(stream: int) -> bool:
     try:
-        yield stop
-    finally:
-        stop.end()
-        sys.unraisablehook = hook
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        return os.isatty(stream)
+    except OSError:
+        return False
+
+
+def _write(stream: int, text: bytes) -> None:
+    """Write where somebody reads; nobody who does not keeps us from ending."""
+    try:
+        _, ready, _ = select.select([], [stream], [], PATIENCE)
+        if ready:
+            os.write(stream, text)
+    except (OSError, ValueError):
+        return
 
 
 def _heeded() -> list[signal.Signals]:

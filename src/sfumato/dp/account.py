@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from sfumato.data.unfinished import UNFINISHED
 from sfumato.dp.cost import NOTHING, Cost, Relation, Unit, sequential
 from sfumato.errors import BudgetError, OutputError, PolicyError, RefusedError
 
@@ -138,11 +139,12 @@ class Account:
             "charges": list(balance.charges),
         }
         try:
-            with aside.open("x", encoding="utf-8") as file:
-                file.write(json.dumps(record, indent=2) + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(aside, place)
+            with UNFINISHED.holding(aside):
+                with aside.open("x", encoding="utf-8") as file:
+                    file.write(json.dumps(record, indent=2) + "\n")
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.replace(aside, place)
             _keep_names(place.parent)
         except OSError as fault:
             aside.unlink(missing_ok=True)

@@ -18,16 +18,17 @@ def added(policy: Policy, names: Sequence[str]) -> list[str]:
     """Columns that the operator adds, among those that are there."""
     roles = {name: policy.role(name) or Role.INSENSITIVE for name in names}
     roles |= dict.fromkeys(policy.names(Role.QUASI), Role.QUASI)
-    own = policy.operator_instance().own_names(roles, lambda name: name not in names)
-    gone = [name for name in policy.names(Role.QUASI) if name not in names]
-    ends = [name + end for name in gone for end in BOUNDS if name + end in names]
+    there = frozenset(names)
+    own = policy.operator_instance().own_names(roles, lambda name: name not in there)
+    gone = [name for name in policy.names(Role.QUASI) if name not in there]
+    ends = [name + end for name in gone for end in BOUNDS if name + end in there]
     return list(dict.fromkeys([*own, *ends]))
 
 
 def withheld(policy: Policy, names: Sequence[str]) -> tuple[str, ...]:
     """Columns that a release must not have, but for those that the operator adds."""
-    own = added(policy, names)
-    return tuple(n for n in names if n in policy.withheld() and n not in own)
+    secret = policy.withheld().difference(added(policy, names))
+    return tuple(name for name in names if name in secret)
 
 
 def unmentioned(policy: Policy, names: Sequence[str]) -> tuple[str, ...]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
+import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -19,11 +19,14 @@ import pyarrow.parquet as pq
 from sfumato.data.record import dump
 from sfumato.errors import GuaranteeError, OutputError
 from sfumato.io.aside import (
+    aside_of,
+    exchange,
     keep,
     keep_one,
     open_up,
     own_directory,
     own_file,
+    put_in_place,
     usual_mode,
 )
 from sfumato.io.formats import Format, format_of
@@ -33,17 +36,31 @@ from sfumato.io.write import hash_bytes, write_table
 from sfumato.pipeline.question import SOURCE_VALUES
 from sfumato.pipeline.run import Outcome
 
+SHA256 = re.compile("[0-9a-f]{64}")
+PREVIOUS = "previous-"
+"""Before the hash of an older release, whose private part is kept under this name."""
 Page = Callable[[Mapping[str, Any], Mapping[str, Any]], str]
 """Makes the report from the manifest and the facts."""
 
 
-def refuse_existing(directory: Path) -> None:
-    """Say so before any work if the release could not be put in its place."""
-    if directory.exists():
+def refuse_existing(directory: Path, *, force: bool = False) -> None:
+    """Say so before any work if the release could not be put in its place.
+
+    With `force` an older release may be there, and nothing else.
+    """
+    if directory.is_symlink() and not directory.exists():
+        raise OutputError(
+            f"'{directory}' is a link to a place that does not exist.",
+            hint="Remove the link, or name another directory with --out.",
+        )
+    if directory.exists() and not force:
         raise OutputError(
             f"'{directory}' exists already.",
-            hint="Name another directory with --out, or move the old release away.",
+            hint="Name another directory with --out, move the old release away, or "
+            "replace it with --force.",
         )
+    if directory.exists():
+        hash_of_release(directory)
     parent = directory.resolve().parent
     if not parent.is_dir():
         raise OutputError(
@@ -55,6 +72,21 @@ def refuse_existing(directory: Path) -> None:
         )
 
 
+def hash_of_release(directory: Path) -> str:
+    """The `data_sha256` of a release; what is none of ours must not be replaced."""
+    try:
+        text = (directory / "manifest.json").read_text(encoding="utf-8")
+        found = json.loads(text)["data_sha256"]
+    except (OSError, ValueError, LookupError, TypeError):
+        found = None
+    if not isinstance(found, str) or not SHA256.fullmatch(found):
+        raise OutputError(
+            f"'{directory}' is no release of ours, so that --force does not replace it.",
+            hint="Name another directory with --out, or move this one away.",
+        )
+    return found
+
+
 def write_release(
     outcome: Outcome,
     directory: Path,
@@ -63,29 +95,58 @@ def write_release(
     delimiter: str = ",",
     page: Page,
     private: Mapping[str, Any],
+    force: bool = False,
 ) -> Mapping[str, Any]:
     """Write a release directory whole, or nothing; returns the final manifest.
 
     Nobody else may read it before it is proven and in its place, and it is on the disk
-    before it gets its name.
+    before it gets its name. With `force` it takes the place of an older release, which
+    stays until then, and keeps what that one held in `private/`.
     """
-    refuse_existing(directory)
-    aside = directory.resolve().parent / f".{directory.name}.{secrets.token_hex(6)}"
+    refuse_existing(directory, force=force)
+    target = directory.resolve()
     try:
-        own_directory(aside)
-        mode = usual_mode(aside)
-        manifest = _fill(outcome, aside, extension, delimiter, page, private)
-        keep(aside)
-        aside.rename(directory)
+        with aside_of(target) as aside:
+            mode = usual_mode(aside)
+            manifest = _fill(outcome, aside, extension, delimiter, page, private)
+            _put(aside, target)
     except OSError as fault:
         raise OutputError(
             f"'{directory}' cannot be written: {fault.strerror or 'unknown reason'}.",
             hint="Free space or name another directory; nothing was left behind.",
         ) from None
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
     _settle(directory, mode)
     return manifest
+
+
+def _put(aside: Path, target: Path) -> None:
+    """Bring a complete release to the disk and give it its name."""
+    if not target.exists():
+        keep(aside)
+        put_in_place(aside, target)
+        return
+    _keep_previous(target, aside / "private")
+    keep(aside)
+    exchange(aside, target)
+
+
+def _keep_previous(old: Path, private: Path) -> None:
+    """Take over what an older release kept in private, and what that took over."""
+    before = old / "private"
+    earlier = [p.name for p in before.glob(f"{PREVIOUS}*") if p.is_dir()]
+    latest = private / f"{PREVIOUS}{hash_of_release(old)}"
+    if before.is_dir():
+        _copy_private(before, latest, leave_out=earlier)
+    for name in earlier:
+        if not (private / name).exists():
+            _copy_private(before / name, private / name)
+
+
+def _copy_private(source: Path, target: Path, *, leave_out: Sequence[str] = ()) -> None:
+    own_directory(target)
+    for file in source.iterdir():
+        if file.name not in leave_out and file.is_file():
+            shutil.copyfile(file, own_file(target / file.name))
 
 
 def _settle(directory: Path, mode: int) -> None:

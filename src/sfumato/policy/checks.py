@@ -117,8 +117,9 @@ def check_columns(
 
 
 def _check_present(policy: Checked, names: Sequence[str]) -> None:
+    present = frozenset(names)
     for name, section in policy.columns.items():
-        if name not in names and not section.drop:
+        if name not in present and not section.drop:
             close = get_close_matches(name, names, n=1)
             raise policy.fault(
                 ("columns", name),

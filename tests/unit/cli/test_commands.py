@@ -306,3 +306,16 @@ def test_a_proven_optimum_is_called_proven(tmp_path, monkeypatch, capsys):
     said = capsys.readouterr().out.splitlines()[1]
     assert said.startswith("Proven: no choice of levels loses less (")
     assert json.loads(Path("out/manifest.json").read_text())["search"]["proven"] is True
+
+
+def test_a_shell_is_told_how_a_word_goes_on(monkeypatch, capsys):
+    monkeypatch.setenv("_SFUMATO_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "sfumato an")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    assert main([]) == 0
+    assert capsys.readouterr().out.split() == ["anonymize"]
+
+
+def test_a_shell_is_given_what_completes_the_command(capsys):
+    assert main(["--show-completion", "bash"]) == 0
+    assert "_SFUMATO_COMPLETE" in capsys.readouterr().out

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
-import signal
 import subprocess
 import sys
-import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -43,16 +39,6 @@ def failing(monkeypatch: pytest.MonkeyPatch):
             raise fault
 
         monkeypatch.setattr(sfumato.cli.anonymize, "release", fail)
-
-    return choose
-
-
-@pytest.fixture
-def running(monkeypatch: pytest.MonkeyPatch):
-    """Makes `sfumato anonymize` do something else."""
-
-    def choose(work: Callable[[], None]) -> None:
-        monkeypatch.setattr(sfumato.cli.anonymize, "release", lambda *_, **__: work())
 
     return choose
 
@@ -140,55 +126,6 @@ def test_ctrl_c_ends_with_130(failing, capsys):
     failing(KeyboardInterrupt())
     assert main(COMMAND) == 130
     assert capsys.readouterr().err == "Error: Stopped. Nothing is left half-written.\n"
-
-
-def _interrupt_in_a_callback() -> None:
-    """As when Ctrl-C strikes while a compiler calls back: the interrupt is lost."""
-
-    @ctypes.CFUNCTYPE(None)
-    def callback() -> None:
-        signal.raise_signal(signal.SIGINT)
-
-    callback()
-
-
-def test_ctrl_c_in_a_callback_is_heard_after_it(running, capsys):
-    def go_on() -> None:
-        _interrupt_in_a_callback()
-        threading.Event().wait(20)
-        raise AssertionError("nobody heard it")
-
-    running(go_on)
-    assert main(COMMAND) == 130
-    assert capsys.readouterr().err == "Error: Stopped. Nothing is left half-written.\n"
-
-
-def test_what_fails_after_ctrl_c_in_a_callback_was_stopped(running, capsys):
-    def fail() -> None:
-        _interrupt_in_a_callback()
-        raise RuntimeError("no compiled object yet")
-
-    running(fail)
-    assert main(COMMAND) == 130
-    assert capsys.readouterr().err == "Error: Stopped. Nothing is left half-written.\n"
-
-
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
-def test_a_signal_that_asks_to_stop_is_followed(running, name):
-    # Whoever runs the tests may have been started to ignore it.
-    before = signal.signal(signal.Signals[name], signal.SIG_DFL)
-    running(lambda: signal.raise_signal(signal.Signals[name]))
-    try:
-        assert main(COMMAND) == 130
-    finally:
-        signal.signal(signal.Signals[name], before)
-
-
-def test_signals_are_handled_as_before_once_a_command_ends(running):
-    before = signal.getsignal(signal.SIGTERM)
-    running(lambda: signal.raise_signal(signal.SIGTERM))
-    main(COMMAND)
-    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_a_file_that_cannot_be_opened_is_an_input_error(failing, capsys):

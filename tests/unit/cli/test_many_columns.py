@@ -1,0 +1,74 @@
+"""Work grows with the number of columns, not with its square."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from sfumato.cli import main
+
+ROWS = 12
+POLICY = """\
+unlisted = "keep"
+[data]
+path = "{data}"
+[columns]
+age = {{ role = "quasi" }}
+{columns}
+[[require]]
+model = "k-anonymity"
+k = 2
+[algorithm]
+name = "datafly"
+"""
+
+
+def write(directory: Path, columns: int) -> None:
+    names = [f"c{number}" for number in range(columns)]
+    cells = ",".join("x" for _ in names)
+    rows = "".join(f"{20 + row % 3},{cells}\n" for row in range(ROWS))
+    (directory / "table.csv").write_text(f"age,{','.join(names)}\n{rows}", "utf-8")
+    listed = "".join(f'{name} = {{ role = "insensitive" }}\n' for name in names)
+    policy = POLICY.format(data="table.csv", columns=listed)
+    (directory / "policy.toml").write_text(policy, encoding="utf-8")
+
+
+def calls(words: list[str]) -> int:
+    """How many functions a command calls, resumed generators among them."""
+    counted = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal counted
+        counted += event == "call"
+
+    sys.setprofile(count)
+    try:
+        code = main(words)
+    finally:
+        sys.setprofile(None)
+    assert code == 0
+    return counted
+
+
+def made(command: str, columns: int, directory: Path) -> int:
+    place = directory / f"{command}-{columns}"
+    place.mkdir()
+    write(place, columns)
+    policy, table = str(place / "policy.toml"), str(place / "table.csv")
+    return calls(
+        {
+            "init": ["init", table, "-o", str(place / "proposed.toml")],
+            "anonymize": ["anonymize", policy, "--out", str(place / "release")],
+            "check": ["check", table, "--policy", policy],
+        }[command]
+    )
+
+
+@pytest.mark.parametrize("command", ["init", "anonymize", "check"])
+def test_calls_grow_with_the_columns(tmp_path, command):
+    made(command, 10, tmp_path)
+    few, more, many = (made(command, n, tmp_path) for n in (50, 100, 200))
+    # From 100 to 200 twice as many are added as from 50 to 100; of squares, four times.
+    assert many - more < 3 * (more - few)

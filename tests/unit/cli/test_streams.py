@@ -1,0 +1,105 @@
+"""Streams that are closed, full or left: a release is never lost to them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sfumato.cli import main
+
+pytestmark = pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="There is no full device."
+)
+
+TABLE = "age,disease\n" + "".join(f"{20 + i % 4},D{i % 2}\n" for i in range(40))
+POLICY = """\
+[data]
+path = "people.csv"
+[columns]
+age = { role = "quasi" }
+disease = { role = "sensitive" }
+[[require]]
+model = "k-anonymity"
+k = 4
+[algorithm]
+name = "datafly"
+"""
+STREAMS = [
+    ">/dev/full",
+    "2>/dev/full",
+    ">/dev/full 2>&1",
+    ">&-",
+    "2>&-",
+    ">&- 2>&-",
+    "<&- >&- 2>&-",
+    "| true",
+]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "people.csv").write_text(TABLE, encoding="utf-8")
+    (tmp_path / "policy.toml").write_text(POLICY, encoding="utf-8")
+    return tmp_path
+
+
+def code_of(words: str, streams: str, place: Path) -> int:
+    """The exit code of a command whose streams a shell has closed or filled."""
+    # The first of a pipe decides, and `true` may be gone before it prints.
+    shell = f'{{ "{sys.executable}" -m sfumato {words}; echo $? >code; }} {streams}'
+    subprocess.run(["bash", "-c", shell], cwd=place, timeout=120)
+    return int((place / "code").read_text(encoding="ascii"))
+
+
+@pytest.mark.parametrize(
+    ("words", "streams"),
+    [
+        *((["anonymize", "policy.toml"], streams) for streams in STREAMS),
+        (["anonymize", "policy.toml", "--json"], ">/dev/full"),
+        (["anonymize", "policy.toml", "--json"], ">&-"),
+    ],
+)
+def test_a_release_is_made_whatever_becomes_of_the_streams(place, words, streams):
+    assert code_of(" ".join(words), streams, place) == 0
+    assert (place / "release" / "report.html").is_file()
+    assert (
+        main(["check", f"{place}/release/data.csv", "--quasi", "age", "--k", "4"]) == 0
+    )
+
+
+@pytest.mark.parametrize("streams", [">/dev/full 2>&1", ">&- 2>&-", "2>/dev/full"])
+def test_a_failure_keeps_its_code_whatever_becomes_of_the_streams(place, streams):
+    words = "anonymize policy.toml --set require.0.k=41"
+    assert code_of(words, streams, place) == 3
+    assert not (place / "release").exists()
+
+
+def test_who_can_still_be_told_is_told(place):
+    shell = f'"{sys.executable}" -m sfumato anonymize policy.toml >/dev/full'
+    run = subprocess.run(
+        ["bash", "-c", shell], cwd=place, capture_output=True, text=True
+    )
+    assert run.returncode == 0
+    assert "Warning: The release 'release' is complete, but stdout takes no more." in (
+        run.stderr
+    )
+
+
+def test_a_missing_stream_is_not_replaced_by_a_file(place):
+    """A file that takes the place of stderr would get what libraries say there."""
+    program = (
+        "import os, sys; sys.argv[1:] = ['list'];"
+        "import sfumato.cli.listing as listing;"
+        "from sfumato import registry;"
+        "known = registry.catalogue;"
+        "opened = lambda shelf: (open('opened', 'w').write(str(os.open('other', "
+        "os.O_CREAT | os.O_WRONLY))), known(shelf))[1];"
+        "registry.catalogue = opened;"
+        "from sfumato.cli import main; main()"
+    )
+    shell = f'"{sys.executable}" -c "{program}" 2>&- >&-'
+    subprocess.run(["bash", "-c", shell], cwd=place, timeout=60)
+    assert int((place / "opened").read_text(encoding="ascii")) > 2
