@@ -224,7 +224,7 @@ def _publish(random: Random, case: Case) -> dict[str, Any]:
         publish["order"] = random.choice(allowed("Publish", "order"))
     if random.random() < 0.3:
         publish["format"] = random.choice(_formats(case))
-    if "max_loss" in schema()["Publish"]["properties"] and random.random() < 0.8:
+    if "max_loss" in schema()["Publish"]["properties"] and random.random() < 0.9:
         publish["max_loss"] = 1.0
     return publish
 

@@ -156,6 +156,8 @@ class Proof:
 
     def source_values(self, column: str, level: int) -> list[Hashable]:
         """The values of the source's rows, and with subjects each person's once."""
+        if self.release.case.policy.get("data", {}).get("missing_as") == "drop":
+            raise UnknownError("a source of which rows are dropped")
         cells = [self.at_level(column, t, level) for t in self.release.source(column)]
         subject = self.release.case.names("subject")
         who = self.release.source(subject[0]) if subject else range(len(cells))
@@ -168,7 +170,8 @@ class Proof:
     def domain(self, column: str, level: int, distance: str | None) -> Domain:
         reader = self.release.reader(column)
         present = {v for v in self.values(column, level) if v != GAP}
-        present |= {v for v in self.source_values(column, level) if v != GAP}
+        source = [self.at_level(column, t, level) for t in self.release.source(column)]
+        present |= {v for v in source if v != GAP}
         paths = None
         if reader.paths:
             paths = {
