@@ -154,13 +154,27 @@ class Proof:
         paths = self.release.reader(column).paths
         return len(next(iter(paths.values()))) - 1 if paths else 1
 
+    def _source(self, column: str) -> list[str | None]:
+        """The source's cells, without the rows that a policy has dropped."""
+        case, cells = self.release.case, self.release.source(column)
+        if case.policy.get("data", {}).get("missing_as") != "drop":
+            return cells
+        names = [*case.names("quasi"), *case.names("sensitive")]
+        gaps = [
+            [self.release.reader(name).missing(t) for t in self.release.source(name)]
+            for name in names
+        ]
+        return [
+            c
+            for c, gap in zip(cells, zip(*gaps, strict=True), strict=True)
+            if not any(gap)
+        ]
+
     def source_values(self, column: str, level: int) -> list[Hashable]:
         """The values of the source's rows, and with subjects each person's once."""
-        if self.release.case.policy.get("data", {}).get("missing_as") == "drop":
-            raise UnknownError("a source of which rows are dropped")
-        cells = [self.at_level(column, t, level) for t in self.release.source(column)]
+        cells = [self.at_level(column, t, level) for t in self._source(column)]
         subject = self.release.case.names("subject")
-        who = self.release.source(subject[0]) if subject else range(len(cells))
+        who = self._source(subject[0]) if subject else range(len(cells))
         marks = self.release.case.missing_marks()
         pairs = {
             (None if w in marks else w, c) for w, c in zip(who, cells, strict=True)
@@ -170,7 +184,7 @@ class Proof:
     def domain(self, column: str, level: int, distance: str | None) -> Domain:
         reader = self.release.reader(column)
         present = {v for v in self.values(column, level) if v != GAP}
-        source = [self.at_level(column, t, level) for t in self.release.source(column)]
+        source = [self.at_level(column, t, level) for t in self._source(column)]
         present |= {v for v in source if v != GAP}
         paths = None
         if reader.paths:
