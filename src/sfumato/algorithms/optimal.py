@@ -51,7 +51,7 @@ class Optimal(Algorithm):
     Method: one sweep from the top of the lattice. Each node checked tells all nodes
     below how many rows they must suppress at least, and what that costs; nodes whose
     bound exceeds the best loss, or the suppression limit, are never checked.
-    Cost: a check is linear in the distinct tuples; typically 1–5 % of the nodes.
+    Cost: a check is linear in the distinct tuples; typically 1–5% of the nodes.
     Limits: above `node_limit` nodes it stops after `max_checks` checks or `seconds`
     and reports a bound instead of a proof; a lattice that does not fit into memory
     is refused. Nothing is proven of table-wide models that are held by a stricter rule

@@ -32,7 +32,7 @@ NORMAL = 1.96
 
 @dataclass(frozen=True, kw_only=True)
 class Bound:
-    """The mean of the rows' lower bounds, with its 95 % interval."""
+    """The mean of the rows' lower bounds, with its 95% interval."""
 
     loss: float
     low: float

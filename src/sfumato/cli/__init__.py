@@ -31,7 +31,11 @@ def main(words: Sequence[str] | None = None) -> int:
 def _run(words: list[str]) -> int:
     if words == ["--version"]:
         # Asked alone it is answered without the libraries that read a command line.
-        return print_version()
+        try:
+            return print_version()
+        except OSError:
+            # They know how to say that stdout takes nothing.
+            pass
     from sfumato.cli.app import run
 
     return run(words)
@@ -41,5 +45,5 @@ def print_version() -> int:
     """Print the version; give the exit code."""
     from importlib.metadata import version
 
-    print(f"sfumato {version('sfumato')}")
+    print(f"sfumato {version('sfumato')}", flush=True)
     return 0

@@ -30,6 +30,7 @@ from sfumato.cli.failures import (
 )
 from sfumato.cli.init import init
 from sfumato.cli.listing import catalogue
+from sfumato.cli.output import reader_may_leave
 from sfumato.cli.tune import tune
 from sfumato.errors import DataError, OutputError, SfumatoError, UsageError
 
@@ -55,7 +56,9 @@ app.command()(doctor)
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        raise typer.Exit(print_version())
+        with reader_may_leave():
+            print_version()
+        raise typer.Exit
 
 
 @app.callback()
@@ -88,7 +91,7 @@ def run(words: list[str]) -> int:
     except MemoryError:
         return explain(_out_of_memory(), manner)
     except BrokenPipeError:
-        return _reader_gone()
+        return _reader_gone(words)
     except OSError as fault:
         return explain(_as_ours(fault), manner)
     except Exception as fault:
@@ -161,18 +164,20 @@ def _tolerate_narrow_terminals() -> None:
             stream.reconfigure(errors="replace")
 
 
-def _reader_gone() -> int:
+def _reader_gone(words: list[str]) -> int:
     """Whoever read our output left: say no more, not even when Python ends."""
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, sys.stdout.fileno())
-    return OutputError.exit_code
+    # Who asked for help has seen enough of it; anything else was cut short.
+    return 0 if {"-h", "--help"} & set(words) else OutputError.exit_code
 
 
 def _as_ours(fault: OSError) -> SfumatoError:
-    place = f"'{fault.filename}'" if fault.filename else "A file"
+    # Without a name it is a stream or an open file that takes no more.
+    what = f"'{fault.filename}' cannot be used" if fault.filename else "Writing failed"
     full = fault.errno in (errno.ENOSPC, errno.EDQUOT)
     return OutputError(
-        f"{place} cannot be used: {fault.strerror or type(fault).__name__}.",
+        f"{what}: {fault.strerror or type(fault).__name__}.",
         hint="Free space, or name another place."
         if full
         else "Look at the path and at its permissions.",

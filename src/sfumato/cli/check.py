@@ -13,6 +13,7 @@ from sfumato.cli.output import (
     print_columns,
     print_giveaways,
     print_json,
+    reader_may_leave,
     requirement_rows,
     warn,
     warn_giveaways,
@@ -116,10 +117,11 @@ def check(
     models = _requirements(k, l, t, require or [])
     places = {"groups": groups, "manifest": manifest}
     result = _judge(file, policy, settings, models, places)
-    if json:
-        print_json(_record(file, result))
-    else:
-        _print(file, result)
+    with reader_may_leave():
+        if json:
+            print_json(_record(file, result))
+        else:
+            _print(file, result)
     _warn(file, result)
     return 0 if result.holds else NOT_MET
 

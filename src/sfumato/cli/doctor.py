@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from sfumato.cli.output import print_columns, print_json
+from sfumato.cli.output import print_columns, print_json, reader_may_leave
 
 CGROUP = Path("/sys/fs/cgroup")
 """Where Linux says what a container may use."""
@@ -41,12 +41,13 @@ def doctor(
         bool, typer.Option("--json", help="One JSON object on stdout.")
     ] = False,
 ) -> int:
-    """Tell what is installed, what the machine has, and what is missing for what."""
+    """Tell what is installed, and what is missing for which feature."""
     found = examination()
-    if json:
-        print_json(found)
-    else:
-        _print(found)
+    with reader_may_leave():
+        if json:
+            print_json(found)
+        else:
+            _print(found)
     return 0
 
 

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.output import refuse_existing_file, write_new_text
+from sfumato.cli.output import (
+    done,
+    reader_may_leave,
+    refuse_existing_file,
+    write_new_text,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,15 +50,21 @@ def init(
     source = _source(data, delimiter, encoding)
     text = _proposal(source, data, missing, beside=None if to_stdout else output)
     if to_stdout:
-        typer.echo(text, nl=False)
+        with reader_may_leave():
+            typer.echo(text, nl=False)
         return 0
     write_new_text(output, text)
+    with done(f"The proposal '{output}'"):
+        _suggest(data, output)
+    return 0
+
+
+def _suggest(data: Path, output: Path) -> None:
     typer.echo(f"Proposed a policy for '{data}' in '{output}'.")
     typer.echo(
         "Every role in it is a guess with its reason beside it: read it, then run"
     )
     typer.echo(f"  sfumato anonymize {output}")
-    return 0
 
 
 def _source(data: Path, delimiter: str | None, encoding: str | None) -> pa.Table:

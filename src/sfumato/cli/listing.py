@@ -25,7 +25,7 @@ class Shelf(StrEnum):
 
 def catalogue(
     kind: Annotated[
-        Shelf | None, typer.Argument(metavar="[PART]", show_default=False)
+        Shelf | None, typer.Argument(metavar="PART", show_default=False)
     ] = None,
     json: Annotated[
         bool, typer.Option("--json", help="One JSON object on stdout.")

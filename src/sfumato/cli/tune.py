@@ -12,6 +12,7 @@ from sfumato.cli.anonymize import chosen_seed, source_of
 from sfumato.cli.output import (
     print_columns,
     print_json,
+    reader_may_leave,
     refuse_existing_file,
     write_new_text,
 )
@@ -101,10 +102,11 @@ def tune(
         out = None
     if out is not None:
         write_new_text(out, tuned.policy.dump())
-    if json:
-        print_json(tuned.record() | {"policy": None if out is None else str(out)})
-    else:
-        _print(tuned, out)
+    with reader_may_leave():
+        if json:
+            print_json(tuned.record() | {"policy": None if out is None else str(out)})
+        else:
+            _print(tuned, out)
     return 0
 
 
@@ -114,7 +116,7 @@ def _print(tuned: Tuned, out: Path | None) -> None:
         print_columns([(key, _shown(value)) for key, value in tuned.changes.items()])
     else:
         typer.echo("Nothing that was tried beats the policy as it is.")
-    typer.echo(f"\nError ({tuned.measure}, mean per query, 95 % interval):")
+    typer.echo(f"\nError ({tuned.measure}, mean per query, 95% interval):")
     print_columns(_rows(tuned))
     typer.echo(f"\n{_verdict(tuned)}")
     if out is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ Texts = Any
 """An Arrow array of strings; the library's own types differ between releases."""
 UNITS = ("s", "ms", "us", "ns")
 """Units of points in time, the coarsest first."""
+FOUR_DIGITS = r"(?!0000)\d{4}-"
+"""How a date of the years 1 to 9999 begins."""
 
 
 def as_text(values: Any, *, name: str = "") -> Any:
@@ -34,10 +37,23 @@ def as_text(values: Any, *, name: str = "") -> Any:
         values = pc.if_else(pc.is_nan(values), pa.scalar(None, kind), values)
     if types.is_timestamp(kind):
         values = _as_coarse_as_they_are(values)
+    if types.is_date(kind) or types.is_timestamp(kind):
+        _refuse_far(values, name)
     try:
         return pc.cast(values, pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise _shapeless(name, kind) from None
+
+
+def has_text(values: pa.ChunkedArray) -> bool:
+    """Whether every cell of a column can be written as text."""
+    if types.is_string(values.type) or types.is_integer(values.type):
+        return True
+    try:
+        as_text(distinct(values)[0])
+    except DataError:
+        return False
+    return True
 
 
 def _as_coarse_as_they_are(moments: Any) -> Any:
@@ -54,6 +70,17 @@ def _as_coarse_as_they_are(moments: Any) -> Any:
         if pc.cast(days, moments.type).equals(moments):
             return days
     return moments
+
+
+def _refuse_far(moments: Any, name: str) -> None:
+    """Refuse years that are not four digits: Arrow writes some of them as no date."""
+    ends = pc.min_max(moments)
+    texts = [pc.cast(ends[end], pa.string()).as_py() for end in ("min", "max")]
+    if not all(text is None or re.match(FOUR_DIGITS, text) for text in texts):
+        raise DataError(
+            f"Column '{name}' has dates outside of the years 1 to 9999.",
+            hint="Make them missing (null), or leave the column out.",
+        )
 
 
 def _shapeless(name: str, kind: Any) -> DataError:

@@ -97,7 +97,7 @@ def _interval_ladder(column: Column) -> Ladder:
 
 
 def _core_span(column: Column) -> float:
-    """The range of the middle 98 % of rows: a few giants must not set the scale."""
+    """The range of the middle 98% of rows: a few giants must not set the scale."""
     values = known_numbers(column)
     counts = np.bincount(column.codes, minlength=column.size)[: len(values)]
     shares = np.cumsum(counts) / max(counts.sum(), 1)

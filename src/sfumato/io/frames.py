@@ -31,6 +31,7 @@ def to_arrow(frame: Any) -> pa.Table:
     wrapped = _wrapped(frame)
     _check_names(list(wrapped.columns))
     plain = _without_index(wrapped)
+    _refuse_objects(plain)
     try:
         table = plain.to_arrow()
     except _UNFIT:
@@ -38,9 +39,20 @@ def to_arrow(frame: Any) -> pa.Table:
     return plain_types(table.replace_schema_metadata(None))
 
 
+def _refuse_objects(frame: nw.DataFrame[Any]) -> None:
+    """Refuse Python objects in polars: Arrow would get their addresses in memory."""
+    if frame.implementation.is_polars():
+        for name, kind in frame.schema.items():
+            if kind == nw.Object:
+                raise _no_type(name)
+
+
 def _mixed(frame: nw.DataFrame[Any]) -> DataError:
     """The error for cells that no type of Arrow holds together."""
-    name = next(name for name in frame.columns if _unfit(frame.select(name)))
+    return _no_type(next(n for n in frame.columns if _unfit(frame.select(n))))
+
+
+def _no_type(name: str) -> DataError:
     return DataError(
         f"Column '{name}' mixes types, or has one that Arrow does not know, so that it "
         "has no type of its own.",

@@ -15,6 +15,7 @@ from sfumato.data.power import Power
 from sfumato.data.schema import Kind, Role
 from sfumato.data.source import delimiter_of, encoding_of
 from sfumato.data.table import Column
+from sfumato.data.text import has_text
 from sfumato.data.unique import MOST, single
 from sfumato.hierarchies.automatic import (
     calendar_units,
@@ -52,22 +53,40 @@ def propose(
     `missing` are the marks of missing values; None: those that seem to be. `decimal`
     is the mark in front of fractions that the source was read with.
     """
-    marks = found_marks(source) if missing is None else tuple(missing)
-    found = infer(source, missing=marks)
+    readable = _readable(source)
+    marks = found_marks(readable) if missing is None else tuple(missing)
+    found = infer(readable, missing=marks)
     lines = [
-        *_head(found),
+        *_head(source),
         *_data(source, path, decimal),
         *_marks(marks, found, asked=missing is not None),
         *_powers(found.sets),
         *(line for guess in found.guesses for line in _column(guess, found)),
+        *_dropped(source, readable),
         *_requirements(found),
         *_rest(),
     ]
     return Proposal("\n".join(lines) + "\n", found)
 
 
-def _head(found: Inference) -> Iterator[str]:
-    yield f"# Proposed for {found.rows:,} rows and {len(found.guesses)} columns."
+def _readable(source: pa.Table) -> pa.Table:
+    """The columns that a policy can speak of; all of them where there is none."""
+    names = [name for name in source.column_names if has_text(source.column(name))]
+    return source.select(names) if names else source
+
+
+def _dropped(source: pa.Table, readable: pa.Table) -> Iterator[str]:
+    """What is proposed for columns whose cells cannot be written as text."""
+    for field in source.schema:
+        if field.name not in readable.column_names:
+            yield from ("", f"[columns.{_key(field.name)}]")
+            kind = _plain(str(field.type))
+            reason = f"not all cells of type {kind} can be written as text"
+            yield _line("drop = true", reason)
+
+
+def _head(source: pa.Table) -> Iterator[str]:
+    yield f"# Proposed for {source.num_rows:,} rows and {source.num_columns} columns."
     yield "# Every role is a guess with its reason beside it: read before you run."
     yield ""
     yield "version = 1"
@@ -200,6 +219,11 @@ def _number(width: float) -> str:
 
 def _line(setting: str, reason: str) -> str:
     return f"{setting:<{COMMENT_COLUMN}}  # {reason}"
+
+
+def _plain(text: str) -> str:
+    """Text for a comment: names of fields may hold characters that end its line."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def _key(name: str) -> str:

@@ -133,7 +133,7 @@ class ColumnSection(Section):
     drop: bool = False
     """Leave the column out of the release."""
     keep_as_is: bool = False
-    """Publish an insensitive column or a weight although more than 5 % of rows have a
+    """Publish an insensitive column or a weight although more than 5% of rows have a
     value that occurs once."""
 
 

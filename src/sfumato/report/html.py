@@ -237,7 +237,7 @@ def _columns(facts: Facts) -> Html:
         tag("h2", "What happened to each column"),
         loss_chart(lossy) if lossy else None,
         _table(
-            "NCP is 0 % for exact values and 100 % for none.",
+            "NCP is 0% for exact values and 100% for none.",
             head,
             rows,
             numbers=(4, 5),

@@ -31,9 +31,9 @@ def percent(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return amount(value)
     if 0 < value < 0.0001:
-        return "< 0.01 %"
+        return "< 0.01%"
     digits = 2 if value < 0.1 else 1
-    return f"{value:.{digits}%}".replace("%", " %")
+    return f"{value:.{digits}%}"
 
 
 def listing(names: Sequence[str]) -> str:

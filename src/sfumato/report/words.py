@@ -17,8 +17,8 @@ MEASURES = {
     "ncp": Measure(
         "Normalized certainty penalty (NCP)",
         "How much of its column's range an average quasi-identifier cell now covers: "
-        "0 is the exact value, 100 % is no information. Cells of suppressed rows "
-        "count as 100 %.",
+        "0 is the exact value, 100% is no information. Cells of suppressed rows "
+        "count as 100%.",
         share=True,
     ),
     "ncp_per_row": Measure(
@@ -28,7 +28,7 @@ MEASURES = {
     "generalized_loss": Measure(
         "Generalized loss",
         "The share of a column's other values that a cell no longer tells apart from "
-        "its own; 0 is the exact value, 100 % is no information.",
+        "its own; 0 is the exact value, 100% is no information.",
         share=True,
     ),
     "discernibility": Measure(

@@ -41,7 +41,7 @@ class Estimate:
 class WorkloadError(Quiet):
     """The error of each query, and figures over all of them.
 
-    Intervals are percentile bootstrap intervals at 95 % over queries. They say how far
+    Intervals are percentile bootstrap intervals at 95% over queries. They say how far
     the figure depends on the queries that were asked, not on the draw of a swap.
     """
 

@@ -103,3 +103,34 @@ def test_a_missing_stream_is_not_replaced_by_a_file(place):
     shell = f'"{sys.executable}" -c "{program}" 2>&- >&-'
     subprocess.run(["bash", "-c", shell], cwd=place, timeout=60)
     assert int((place / "opened").read_text(encoding="ascii")) > 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "list",
+        "doctor",
+        "--version",
+        "--help",
+        "check people.csv --quasi age --k 4",
+        "init people.csv -o -",
+        "init people.csv -o proposed.toml",
+    ],
+)
+def test_a_reader_who_leaves_does_not_change_the_code(place, words):
+    assert code_of(words, "| true", place) == 0
+
+
+def test_a_reader_who_leaves_does_not_hide_that_a_requirement_fails(place):
+    assert code_of("check people.csv --quasi age --k 11", "| true", place) == 1
+
+
+@pytest.mark.parametrize("words", ["list", "doctor", "--version", "--help"])
+def test_a_full_stdout_is_an_error_without_a_traceback(place, words):
+    shell = f'"{sys.executable}" -m sfumato {words} >/dev/full'
+    run = subprocess.run(
+        ["bash", "-c", shell], cwd=place, capture_output=True, text=True
+    )
+    assert run.returncode == 2
+    assert run.stderr.startswith("Error: Writing failed: No space left on device.")
+    assert "Traceback" not in run.stderr

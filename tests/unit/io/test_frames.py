@@ -120,3 +120,9 @@ def test_a_category_of_polars_may_have_gaps():
     towns = pl.Series([None, "a", "b", "a"] * 5, dtype=pl.Categorical)
     frame = pl.DataFrame({"age": [1, 2] * 10, "town": towns})
     assert sf.anonymize(frame, quasi=["age", "town"], k=2).table.num_rows == 20
+
+
+def test_objects_of_polars_are_refused_instead_of_their_addresses():
+    frame = pl.DataFrame({"x": pl.Series([object(), object()], dtype=pl.Object)})
+    with pytest.raises(DataError, match=r"Column 'x' .* has no type of its own"):
+        to_arrow(frame)

@@ -66,7 +66,8 @@ def test_text_reads_back_exactly(
         shaped = pa.table({n: table[n].dictionary_encode() for n in names})
     path = tmp_path_factory.mktemp("csv") / "t.csv"
     write_table(shaped, path, delimiter=delimiter)
-    assert read_source(path, delimiter=delimiter).to_pydict() == table.to_pydict()
+    back = read_source(path, delimiter=delimiter, named=True)
+    assert back.to_pydict() == table.to_pydict()
     with path.open(encoding="utf-8", newline="") as file:
         python_rows = list(csv.reader(file, delimiter=delimiter))
     assert python_rows[1:] == [list(row.values()) for row in table.to_pylist()]
@@ -253,3 +254,28 @@ def test_rows_too_long_for_one_batch_are_written_in_parts(tmp_path, monkeypatch)
     monkeypatch.setattr(write, "_joined", narrow)
     table = pa.table({"a": ["1", "2", "3"], "b": ["x", "y", "z"]})
     assert written(table, tmp_path) == b"a,b\n1,x\n2,y\n3,z\n"
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pa.array([0, 10**12], pa.timestamp("s")),
+        pa.array([0, 253_402_300_800], pa.timestamp("s")),
+        pa.array([253_402_300_799], pa.timestamp("s", "Europe/Berlin")),
+        pa.array([-719_163, 0], pa.int32()).cast(pa.date32()),
+        pa.array([3_000_000], pa.int32()).cast(pa.date32()),
+    ],
+    ids=["no date at all", "year 10000", "10000 in its zone", "year 0", "year 10183"],
+)
+def test_dates_that_have_no_text_are_refused(tmp_path, cells):
+    with pytest.raises(
+        DataError, match="'seen' has dates outside of the years 1 to 99"
+    ):
+        write_table(pa.table({"seen": cells}), tmp_path / "data.csv")
+
+
+def test_the_first_and_the_last_date_are_written(tmp_path):
+    days = pa.array([-719_162, 2_932_896, None], pa.int32()).cast(pa.date32())
+    write_table(pa.table({"seen": days}), tmp_path / "data.csv")
+    text = (tmp_path / "data.csv").read_text()
+    assert text.split()[:3] == ["seen", "0001-01-01", "9999-12-31"]

@@ -7,6 +7,7 @@ import pytest
 
 from sfumato.data.coding import code_column
 from sfumato.data.schema import Role
+from sfumato.errors import DataError
 from sfumato.hierarchies.build import build
 from sfumato.io.read import read_source
 from sfumato.policy import Policy
@@ -118,3 +119,19 @@ def test_proposals_for_real_tables_can_be_built(shared_data, name):
             column, source[column], kind=section.kind, missing=policy.data.missing
         )
         assert build(coded, section.hierarchy).axis.size == coded.size
+
+
+def test_columns_without_a_form_as_text_are_proposed_to_be_dropped():
+    far = pa.array([10**12] * ROWS, pa.timestamp("s"))
+    strange = PATIENTS.append_column("tags", pa.array([[1]] * ROWS))
+    strange = strange.append_column("pair", pa.array([{"a\nb = 1": 1}] * ROWS))
+    strange = strange.append_column("far", far)
+    policy = Policy.parse(propose(strange, path="patients.parquet").text)
+    policy.check_columns(strange.column_names)
+    assert all(policy.columns[name].drop for name in ("tags", "pair", "far"))
+    assert policy.names(Role.QUASI) == ("age", "zip", "born", "sex")
+
+
+def test_a_table_of_nothing_but_lists_is_refused_by_name():
+    with pytest.raises(DataError, match="'tags' has the type list"):
+        propose(pa.table({"tags": [[1], [2]]}), path=None)

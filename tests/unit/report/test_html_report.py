@@ -145,7 +145,7 @@ def test_a_promise_says_what_was_required_and_what_was_measured(page):
 
 
 def test_measures_have_their_definitions(page):
-    assert "27.3 %" in page.text
+    assert "27.3%" in page.text
     assert "one divided by the smallest group" in page.text
 
 
@@ -154,7 +154,7 @@ def test_a_measure_without_an_entry_is_shown_by_its_name(page):
 
 
 def test_a_chart_has_its_numbers_in_a_table(page):
-    assert "43.2 %" in page.text
+    assert "43.2%" in page.text
     assert "3,000" in page.text
     assert "1,500" in page.text  # rows in groups of five
     assert "1,440" in page.text  # rows in groups of twelve
