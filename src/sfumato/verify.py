@@ -448,25 +448,27 @@ def _people_matching(evidence: Evidence, filled: Codes) -> Rows | None:
     if population is None:
         return None
     covers = []
-    for axis, cover in zip(population.axes, _covers(evidence, population), strict=True):
+    found = _covers(evidence, population)
+    for axis, (place, cover) in zip(population.axes, found, strict=True):
         nobody = np.zeros((1, axis.size), dtype=np.bool_)
         both = np.concatenate([cover, nobody])
         if axis.missing >= 0:
             both[:, axis.missing] = True
-        covers.append(both)
+        covers.append((place, both))
     return _matched(evidence, filled, covers)[0]
 
 
-def _covers(evidence: Evidence, population: Population) -> list[Flags]:
-    """Which leaves of the population each published cell stands for."""
+def _covers(evidence: Evidence, population: Population) -> list[tuple[int, Flags]]:
+    """Which leaves of each axis of the population the cells in a place stand for."""
+    columns = [(j, t) for j, cells in enumerate(evidence.cells) for t in cells.columns]
     return [
-        cover_matrix(axis, column.texts)
-        for axis, column in zip(population.axes, evidence.cells, strict=True)
+        (place, cover_matrix(axis, texts))
+        for axis, (place, texts) in zip(population.axes, columns, strict=True)
     ]
 
 
 def _matched(
-    evidence: Evidence, cells: Codes, covers: Sequence[Flags]
+    evidence: Evidence, cells: Codes, covers: Sequence[tuple[int, Flags]]
 ) -> tuple[Rows, Flags]:
     """How many population rows match each tuple of cells; and which match some."""
     population = evidence.population
@@ -477,8 +479,8 @@ def _matched(
     for start in range(0, len(cells), step):
         part = cells[start : start + step]
         fits = np.ones((len(part), len(population.tuples)), dtype=np.bool_)
-        for j, cover in enumerate(covers):
-            fits &= cover[part[:, j]][:, population.tuples[:, j]]
+        for j, (place, cover) in enumerate(covers):
+            fits &= cover[part[:, place]][:, population.tuples[:, j]]
         inside[start : start + step] = fits @ population.counts
         matched |= fits.any(axis=0)
     return inside, matched

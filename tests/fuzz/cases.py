@@ -18,6 +18,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import tomli_w
 
+FRAMES = frozenset({"pandas", "polars"})
+"""Doors that take a frame in memory, though the case is written as a CSV file."""
 NESTED = {
     "list<dictionary>": lambda text: [text],
     "struct<dictionary>": lambda text: {"inner": text},
@@ -148,7 +150,17 @@ class Case:
         ]
 
     def missing_marks(self) -> set[str]:
-        return set(self.policy.get("data", {}).get("missing", [""]))
+        """The texts that mean that there is no value.
+
+        Where the source has nulls, the empty text is one: a CSV file shows both alike.
+        """
+        marks = set(self.policy.get("data", {}).get("missing", [""]))
+        as_texts = self.is_csv and self.door not in FRAMES
+        return marks if as_texts or not self._has_nulls() else marks | {""}
+
+    def _has_nulls(self) -> bool:
+        columns = self.columns.values()
+        return any(None in column.texts(self.is_csv) for column in columns)
 
     def text(self) -> str:
         """As JSON."""

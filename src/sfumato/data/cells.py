@@ -15,6 +15,7 @@ from sfumato.data.text import as_text
 
 Codes = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.int64]
+Texts = tuple[str | None, ...]
 KEY_LIMIT = 2**63
 
 
@@ -23,9 +24,16 @@ class Cells:
     """A published column: a code per row, and the text behind each code."""
 
     codes: Codes
-    texts: tuple[str | None, ...]
+    texts: Texts
     """None is a missing cell. Each mark of a missing value has a code of its own: to a
     recipient they are different cells."""
+    ends: tuple[Texts, ...] = ()
+    """Of two columns that are judged as one: the texts of each, by code."""
+
+    @property
+    def columns(self) -> tuple[Texts, ...]:
+        """The texts behind each code, column by column."""
+        return self.ends or (self.texts,)
 
     @property
     def missing(self) -> npt.NDArray[np.bool_]:
@@ -96,11 +104,15 @@ def _merged(codes: Codes, texts: Sequence[str | None], missing: set[str]) -> Cel
 def as_intervals(low: Cells, high: Cells) -> Cells:
     """Two columns of bounds as the one column of intervals that they stand for."""
     owner, pairs = distinct_tuples([low.codes, high.codes], len(low.codes))
-    texts = tuple(_interval(low.texts[a], high.texts[b]) for a, b in pairs)
-    return Cells(owner.astype(np.int32), texts)
+    lows = tuple(low.texts[a] for a, _ in pairs)
+    highs = tuple(high.texts[b] for _, b in pairs)
+    texts = tuple(map(_interval, lows, highs))
+    return Cells(owner.astype(np.int32), texts, (lows, highs))
 
 
 def _interval(low: str | None, high: str | None) -> str | None:
     if low == high:
         return low
-    return "*" if low is None or high is None else f"[{low}, {high}]"
+    if low is None or high is None:
+        return f"<= {high}" if low is None else f">= {low}"
+    return f"[{low}, {high}]"

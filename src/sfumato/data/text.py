@@ -19,6 +19,8 @@ UNITS = ("s", "ms", "us", "ns")
 """Units of points in time, the coarsest first."""
 FOUR_DIGITS = r"(?!0000)\d{4}-"
 """How a date of the years 1 to 9999 begins."""
+EMPTY_FRACTION = (r"(\.\d*[1-9])0+$|\.0+$", r"\1")
+"""Zeros at the end of a fraction of seconds, and what stays of it."""
 
 
 def as_text(values: Any, *, name: str = "") -> Any:
@@ -26,7 +28,8 @@ def as_text(values: Any, *, name: str = "") -> Any:
 
     Text is untouched. A number that is not a number (NaN) counts as null: written as
     `nan` it would come back as a word. Points in time are written as far as any of
-    them goes: to the nanosecond, to the second, or, all at midnight, as dates.
+    them goes: to the nanosecond, to the second, or, all at midnight, as dates. Times
+    of day are written as far as each goes: files may keep them in another unit.
     """
     kind = values.type
     if types.is_dictionary(kind):
@@ -40,9 +43,12 @@ def as_text(values: Any, *, name: str = "") -> Any:
     if types.is_date(kind) or types.is_timestamp(kind):
         _refuse_far(values, name)
     try:
-        return pc.cast(values, pa.string())
+        texts = pc.cast(values, pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise _shapeless(name, kind) from None
+    if types.is_time(kind):
+        return pc.replace_substring_regex(texts, *EMPTY_FRACTION)
+    return texts
 
 
 def has_text(values: pa.ChunkedArray) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -80,15 +80,15 @@ class Question(Quiet):
                 "A swapped table does not show its groups.",
                 hint="Give the private record: --groups private/rows.parquet.",
             )
-        sensitive = self._sensitive(table)
+        read = self._sensitive(table)
         return Evidence(
             cells=self._cells(table),
-            sensitive=sensitive,
+            sensitive=_rows_alone(read, table.num_rows),
             subject=self._subject(table),
             weights=self._weights(table),
             groups=self.private.groups,
             population=self._population(),
-            source_counts=self._source_counts(sensitive),
+            source_counts=self._source_counts(read, table.num_rows),
             missing_any=self.policy.data.missing_as == "any",
             rows=table.num_rows,
             shown=self._shown(table),
@@ -110,12 +110,12 @@ class Question(Quiet):
                 hint="Keep the file 'sensitive' beside the file 'data'.",
             )
         owners, values = _matched(table, beside["sensitive"])
-        sensitive = self._sensitive(values)
+        read = self._sensitive(values)
         return Evidence(
             cells=(),
-            sensitive=sensitive,
+            sensitive=_rows_alone(read, len(owners)),
             groups=owners,
-            source_counts=self._source_counts(sensitive),
+            source_counts=self._source_counts(read, len(owners)),
             missing_any=self.policy.data.missing_as == "any",
             rows=len(owners),
         )
@@ -133,10 +133,17 @@ class Question(Quiet):
     def _cells(self, table: pa.Table) -> tuple[Cells, ...]:
         """The cells of each quasi-identifier; two bounds are one interval."""
         missing = self.policy.data.missing
-        parts = [coded_cells(table, c, missing) for c in self.quasi_columns(table)]
-        return tuple(as_intervals(*p) if len(p) == 2 else p[0] for p in parts)
+        named = self.policy.names(Role.QUASI)
+        found = []
+        for columns in self.quasi_columns(table):
+            parts = coded_cells(table, columns, missing)
+            joined = as_intervals(*parts) if len(parts) == 2 else parts[0]
+            # Named one by one, each has values of its own in a population.
+            found.append(joined if columns[0] in named else replace(joined, ends=()))
+        return tuple(found)
 
     def _sensitive(self, table: pa.Table) -> Mapping[str, CodedAxis]:
+        """Sensitive columns on their axes; the values known beside follow the rows."""
         if self.every_column:
             return {}
         names = self.policy.names(Role.SENSITIVE)
@@ -145,14 +152,18 @@ class Question(Quiet):
 
     def _on_its_axis(self, table: pa.Table, name: str) -> CodedAxis:
         """A sensitive column, on the axis that was decided on or that it has itself."""
-        decided = self.kind_of(name)
-        known = decided.labels or tuple(self.private.source_values.get(name, ()))
+        known, decided = self._known(name), self.kind_of(name)
         column = self._column(table, name, known)
         if decided.axis is not None:
             return _on_axis(column, decided.axis, known, table.num_rows)
         (coded,) = axes(self.policy, [column], self.base)
         self._check_distance(name, coded.axis)
-        return CodedAxis(coded.axis, coded.codes[: table.num_rows])
+        return coded
+
+    def _known(self, name: str) -> tuple[str | None, ...]:
+        """The values of the source, as far as they are known."""
+        counted_values = self.private.source_values.get(name, ())
+        return self.kind_of(name).labels or tuple(counted_values)
 
     def _check_distance(self, name: str, axis: Axis) -> None:
         """Refuse to measure by another distance than the manifest names."""
@@ -181,14 +192,28 @@ class Question(Quiet):
         }
 
     def _source_counts(
-        self, sensitive: Mapping[str, CodedAxis]
+        self, read: Mapping[str, CodedAxis], rows: int
     ) -> dict[str, npt.NDArray[np.int64]]:
-        """The source's counts in the order of each sensitive axis."""
-        return {
-            name: np.array([known.get(text, 0) for text in sensitive[name].axis.labels])
-            for name, known in self.private.source_values.items()
-            if name in sensitive
-        }
+        """The source's counts in the order of each sensitive axis.
+
+        Published cells may be spelled otherwise than the values of the source, which
+        therefore were coded with them: what has one code is one value.
+        """
+        found = {}
+        for name in self.private.source_values.keys() & read.keys():
+            found[name] = np.zeros(read[name].axis.size, dtype=np.int64)
+            np.add.at(found[name], read[name].codes[rows:], self._counts(name))
+        return found
+
+    def _counts(self, name: str) -> list[int]:
+        """How often each known value occurs in the source.
+
+        The missing one is counted under the mark that stands for it.
+        """
+        counts = self.private.source_values[name]
+        known = self._known(name)
+        missing = sum(n for text, n in counts.items() if text not in known)
+        return [missing if t is None else counts.get(t, 0) for t in known]
 
     def _population(self) -> Population | None:
         """The population table that a requirement names, on the policy's axes."""
@@ -248,10 +273,15 @@ def refuse_pairing(form: Form, models: Sequence[OutputModel]) -> None:
             )
 
 
+def _rows_alone(read: Mapping[str, CodedAxis], rows: int) -> dict[str, CodedAxis]:
+    """Columns without the values known beside, which follow their rows."""
+    return {name: CodedAxis(c.axis, c.codes[:rows]) for name, c in read.items()}
+
+
 def _on_axis(
     column: Column, axis: Axis, known: Sequence[str | None], rows: int
 ) -> CodedAxis:
-    """Rows on the source's axis; one cell for each known value follows them.
+    """A column on the source's axis; one cell for each known value follows the rows.
 
     Values are known in their own order, which need not be that of a hierarchy.
     """
@@ -260,10 +290,11 @@ def _on_axis(
     place[column.codes[rows:]] = [
         axis.missing if text is None else leaf[text] for text in known
     ]
-    codes = place[column.codes[:rows]]
-    if codes.min(initial=0) < 0:
+    codes = place[column.codes]
+    unknown = int((codes[:rows] < 0).sum())
+    if unknown:
         raise DataError(
-            f"Column '{column.name}': {int((codes < 0).sum())} cells have a value that "
+            f"Column '{column.name}': {unknown} cells have a value that "
             "the source does not have.",
             hint="A table is judged by what its own source was.",
         )

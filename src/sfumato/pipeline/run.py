@@ -46,7 +46,7 @@ from sfumato.pipeline.expanding import (
 from sfumato.pipeline.giveaways import refuse_giveaways
 from sfumato.pipeline.kinds import decide
 from sfumato.pipeline.loss_limit import refuse_loss
-from sfumato.pipeline.missing import refuse_open_cells
+from sfumato.pipeline.missing import refuse_open_cells, with_empty_mark
 from sfumato.pipeline.population import population_path, read_population, shared_axes
 from sfumato.pipeline.prepare import (
     coded_table,
@@ -103,6 +103,7 @@ class Outcome(Quiet):
 
 def anonymize(run: Run) -> Outcome:
     """Make a release that meets the policy, or raise and leave nothing behind."""
+    run = replace(run, policy=with_empty_mark(run.policy, run.source))
     algorithm, operator = _algorithm(run.policy), _operator(run.policy)
     refuse_unkept(operator, run.policy)
     refuse_name_clash(operator, _published_roles(run), lambda name: _is_line(run, name))
