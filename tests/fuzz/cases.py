@@ -18,8 +18,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import tomli_w
 
-FRAMES = frozenset({"pandas", "polars"})
-"""Doors that take a frame in memory, though the case is written as a CSV file."""
 NESTED = {
     "list<dictionary>": lambda text: [text],
     "struct<dictionary>": lambda text: {"inner": text},
@@ -155,7 +153,7 @@ class Case:
         Where the source has nulls, the empty text is one: a CSV file shows both alike.
         """
         marks = set(self.policy.get("data", {}).get("missing", [""]))
-        as_texts = self.is_csv and self.door not in FRAMES
+        as_texts = self.is_csv and self.door.startswith("command")
         return marks if as_texts or not self._has_nulls() else marks | {""}
 
     def _has_nulls(self) -> bool:

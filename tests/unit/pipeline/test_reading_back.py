@@ -9,6 +9,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.data.cells import Cells, as_intervals
+from sfumato.errors import DataError, GuaranteeError
+from sfumato.pipeline.question import Question
 
 FORMATS = ("csv", "parquet", "arrow")
 AGES = [1, 1, 1, 1, 2, 2, 2, 9]
@@ -131,3 +133,15 @@ def test_an_open_bound_is_a_half_line_not_everything():
     high = Cells(np.array([0, 1, 1], dtype=np.int32), (None, "9"))
     both = as_intervals(low, high)
     assert [both.texts[code] for code in both.codes] == [">= 3", "<= 9", "[3, 9]"]
+
+
+def test_a_file_of_ours_that_cannot_be_judged_is_a_fault_of_ours(tmp_path, monkeypatch):
+    release = sf.anonymize(pa.table({"age": AGES}), quasi="age", k=2, max_loss=1)
+
+    def refuse(*_):
+        raise DataError("no")
+
+    monkeypatch.setattr(Question, "ask", refuse)
+    with pytest.raises(GuaranteeError):
+        release.save(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
