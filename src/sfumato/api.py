@@ -13,12 +13,15 @@ import pyarrow as pa
 
 from sfumato.algorithms.base import Progress
 from sfumato.calls import (
+    marks_of,
+    models_of,
     path_of,
     policy_of,
     seed_of,
     spelled_out,
     threads_of,
     watched,
+    workload_of,
 )
 from sfumato.data.quiet import Quiet, counted
 from sfumato.data.seeds import Seed
@@ -244,11 +247,12 @@ def check(
     `manifest` says what the values of columns are; without it the policy does, and
     where it does not, the cells decide.
     """
-    policy = policy_of(policy)
-    safe = _spreadsheet_safe(policy, settings, manifest)
+    policy, required = policy_of(policy), models_of(requirements)
+    said = None if manifest is None else path_of(manifest, what="manifest")
+    safe = _spreadsheet_safe(policy, settings, said)
     source = _as_meant(data, _read(data, policy, settings), safe=safe)
-    asked = policy_for(policy, settings, source, requirements=requirements)
-    models = asked.models() + tuple(requirements)
+    asked = policy_for(policy, settings, source)
+    models = asked.models() + required
     if not models and asked.process_models():
         raise RefusedError(
             f"No table can show {asked.process_models()[0].name}, and nothing else is "
@@ -273,7 +277,7 @@ def check(
         private,
         form,
         every_column=every_column(asked),
-        decided={} if manifest is None else from_manifest(Path(manifest)),
+        decided={} if said is None else from_manifest(said),
     )
     proof = question.ask(source, _beside(data, form, safe=safe))
     return CheckResult(
@@ -310,7 +314,7 @@ def workload_error(
 
     asked = _asking_policy(release, policy_of(policy), settings, original)
     source = _read(original, asked, {})
-    place = ground(asked, source, _workload(workload), _base(base, asked))
+    place = ground(asked, source, workload_of(workload), _base(base, asked))
     if isinstance(release, Release):
         table, beside = release.table, release.outcome.proven.beside
     else:
@@ -352,7 +356,7 @@ def tune(
             Tuning(
                 policy=asked,
                 source=_read(data, asked, {}),
-                workload=_workload(workload),
+                workload=workload_of(workload),
                 base=_base(base, asked),
                 measure=measure,
                 train_share=train_share,
@@ -383,18 +387,10 @@ def propose(
 
     settings: Settings = {"delimiter": delimiter, "encoding": encoding}
     path = os.fspath(data) if _is_path(data) else None
-    marks = (missing,) if isinstance(missing, str) else missing
+    marks = marks_of(missing)
     source, decimal = pointed(_read(data, None, settings))
     text = proposed(source, path=path, missing=marks, decimal=decimal).text
     return Policy.parse(text, source="the proposal", base=Path())
-
-
-def _workload(workload: Workload | str | os.PathLike[str]) -> Workload:
-    from sfumato.workload.files import load_workload
-
-    if isinstance(workload, str | os.PathLike):
-        return load_workload(Path(workload))
-    return workload
 
 
 def _asking_policy(
@@ -412,11 +408,7 @@ def _asking_policy(
 
 
 def policy_for(
-    policy: Policy | None,
-    settings: Mapping[str, Any],
-    source: pa.Table,
-    *,
-    requirements: Sequence[OutputModel] = (),
+    policy: Policy | None, settings: Mapping[str, Any], source: pa.Table
 ) -> Policy:
     """The policy given, or the one that keyword settings stand for."""
     if policy is None:
@@ -463,7 +455,7 @@ def _is_path(data: Source) -> bool:
 
 
 def _base(base: str | os.PathLike[str] | None, policy: Policy) -> Path | None:
-    return Path(base) if base is not None else policy.base
+    return path_of(base, what="base") if base is not None else policy.base
 
 
 def _beside(data: Source, form: Form, *, safe: bool) -> dict[str, pa.Table]:
@@ -477,13 +469,13 @@ def _beside(data: Source, form: Form, *, safe: bool) -> dict[str, pa.Table]:
 def _spreadsheet_safe(
     policy: Policy | None,
     settings: Mapping[str, Any],
-    manifest: str | os.PathLike[str] | None,
+    manifest: Path | None,
 ) -> bool:
     """Whether a CSV file has marks before what could be formulas."""
     said = settings.get("spreadsheet_safe") if policy is None else None
     if policy is not None:
         said = policy.publish.spreadsheet_safe
-    return bool(said) or (manifest is not None and marks_formulas(Path(manifest)))
+    return bool(said) or (manifest is not None and marks_formulas(manifest))
 
 
 def _as_meant(data: Source, table: pa.Table, *, safe: bool) -> pa.Table:

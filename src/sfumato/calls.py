@@ -5,19 +5,23 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from functools import wraps
 from numbers import Integral
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from sfumato.algorithms.base import Progress, silent
 from sfumato.data.seeds import Seed
 from sfumato.errors import UsageError
+from sfumato.models.base import OutputModel
 from sfumato.policy import Policy
 from sfumato.policy.keywords import Settings
+
+if TYPE_CHECKING:
+    from sfumato.workload.queries import Workload
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -126,11 +130,54 @@ def policy_of(policy: object) -> Policy | None:
 
 def path_of(place: object, *, what: str) -> Path:
     """A place in the file system."""
-    if isinstance(place, str | os.PathLike):
-        return Path(place)
+    if not isinstance(place, str | os.PathLike):
+        raise UsageError(
+            f"{what} is a path, not {_a(place)}.", hint="Give a text or a pathlib.Path."
+        )
+    text = os.fspath(place)
+    if not text or "\0" in text:
+        fault = "a path with a zero character" if text else "an empty path"
+        raise UsageError(f"{what} is {fault}.", hint="Name another place.")
+    return Path(place)
+
+
+def marks_of(missing: object) -> tuple[str, ...] | None:
+    """The marks of missing values that a call names; None: none are named."""
+    if missing is None or isinstance(missing, str):
+        return None if missing is None else (missing,)
+    if _are(missing, str):
+        return tuple(missing)  # type: ignore[arg-type]
     raise UsageError(
-        f"{what} is a path, not {_a(place)}.", hint="Give a text or a pathlib.Path."
+        f"missing is a text or a list of texts, not {_a(missing)}.",
+        hint="For example missing=['', '?'].",
     )
+
+
+def models_of(requirements: object) -> tuple[OutputModel, ...]:
+    """The models that a call requires."""
+    if _are(requirements, OutputModel):
+        return tuple(requirements)  # type: ignore[arg-type]
+    raise UsageError(
+        f"requirements is a list of models, not {_a(requirements)}.",
+        hint="k=5 or require=[{'model': 'k-anonymity', 'k': 5}] says it without one.",
+    )
+
+
+def workload_of(workload: object) -> Workload:
+    """The workload that a call names: itself, or a file's."""
+    # Late: most calls ask no queries.
+    from sfumato.workload.files import load_workload
+    from sfumato.workload.queries import Workload
+
+    if isinstance(workload, Workload):
+        return workload
+    return load_workload(path_of(workload, what="workload"))
+
+
+def _are(things: Any, kind: type) -> bool:
+    """Whether something is a list of things of one kind."""
+    listed = isinstance(things, Sequence) and not isinstance(things, str | bytes)
+    return listed and all(isinstance(each, kind) for each in things)
 
 
 @contextmanager

@@ -107,7 +107,8 @@ def _invoke(words: list[str]) -> int:
     if not words:
         return _show_help(command)
     try:
-        with command.make_context("sfumato", words) as context:
+        # A copy: it takes the words away as it reads them.
+        with command.make_context("sfumato", list(words)) as context:
             result = command.invoke(context)
             if sys.stdout is not None:
                 sys.stdout.flush()

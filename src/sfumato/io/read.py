@@ -80,17 +80,25 @@ def read_source(
 
 
 def _check_place(path: Path) -> None:
-    if path.is_dir():
+    if _is(path, Path.is_dir):
         raise DataError(
             f"'{path}' is a directory, not a file.", hint="Name a file in it."
         )
-    if not path.exists():
+    if not _is(path, Path.exists):
         raise DataError(
             f"There is no file '{path}'.",
             hint="Paths in a policy are relative to the policy file.",
         )
     if not path.stat().st_size:
         raise _empty(path)
+
+
+def _is(path: Path, thing: Callable[[Path], bool]) -> bool:
+    """Whether a path is something; one that is too long is nothing."""
+    try:
+        return thing(path)
+    except OSError:
+        return False
 
 
 def _empty(path: Path) -> DataError:

@@ -36,7 +36,7 @@ def population_path(models: Sequence[OutputModel]) -> str | None:
 
 def read_population(policy: Policy, path: str, base: Path | None) -> pa.Table:
     """Read the population table and check that it has the quasi-identifiers."""
-    source = read_source((base or Path()) / path)
+    source = read_source((base or Path()) / path, decimal=policy.data.decimal)
     require_columns(source, policy.names(Role.QUASI), what="The population table")
     return source
 

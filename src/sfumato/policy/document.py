@@ -15,7 +15,7 @@ from pydantic import ConfigDict, Field, PrivateAttr, ValidationError
 from sfumato import registry
 from sfumato.data.quiet import counted
 from sfumato.data.schema import Role
-from sfumato.errors import PolicyError
+from sfumato.errors import PolicyError, UsageError
 from sfumato.models.base import Model, OutputModel, ProcessModel
 from sfumato.policy import changes, checks
 from sfumato.policy.keywords import document_of
@@ -71,6 +71,8 @@ class Policy(Section):
     @classmethod
     def load(cls, path: str | Path) -> Policy:
         """Read a policy file; relative paths in it start from its directory."""
+        if not isinstance(path, str | Path):
+            raise _no_text("path", path)
         place = Path(path)
         try:
             text = place.read_text(encoding="utf-8-sig")
@@ -84,7 +86,7 @@ class Policy(Section):
                 f"'{path}' is a directory, not a policy file.",
                 hint="Name a file in it.",
             ) from None
-        except (OSError, UnicodeDecodeError):
+        except (OSError, ValueError):
             raise PolicyError(
                 f"'{path}' cannot be read as UTF-8 text.",
                 hint="A policy is a TOML file.",
@@ -96,6 +98,8 @@ class Policy(Section):
         cls, text: str, *, source: str = "the policy", base: Path | None = None
     ) -> Policy:
         """Read a policy from TOML text; `source` names it in errors."""
+        if not isinstance(text, str):
+            raise _no_text("text", text)
         origin = Origin(source, text, base)
         try:
             document = tomllib.loads(text)
@@ -277,3 +281,10 @@ class Policy(Section):
         """The hash of the publishable policy, which anybody can recompute."""
         text = json.dumps(self.public_dict(), sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _no_text(name: str, value: object) -> UsageError:
+    return UsageError(
+        f"{name} is a text, not a value of type {type(value).__name__}.",
+        hint="Policy.load takes the path of a file, Policy.parse takes TOML.",
+    )

@@ -37,6 +37,10 @@ def load_workload(path: str | Path) -> Workload:
     place = Path(path)
     try:
         text = place.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise UsageError(
+            f"There is no workload '{path}'.", hint="Name a .toml, .json or .sql file."
+        ) from None
     except (OSError, ValueError):
         raise UsageError(
             f"The workload '{path}' cannot be read as UTF-8 text.",

@@ -171,3 +171,46 @@ def test_a_private_record_that_is_damaged_is_named(people, tmp_path):
     pd.DataFrame({"published_row": [0, 0], "group": [0, 1]}).to_parquet(damaged)
     with pytest.raises(DataError, match=r"rows.parquet. is no whole private record"):
         sf.check(release.data, groups=damaged, **SETTINGS | {"algorithm": None})
+
+
+ELSEWHERE = {
+    "manifest": (
+        lambda people: sf.check(people, manifest=5, **CLAIM),
+        "manifest is a p",
+    ),
+    "base": (lambda people: sf.check(people, base=5, **CLAIM), "base is a path"),
+    "requirements": (
+        lambda people: sf.check(people, quasi="age", requirements="k"),
+        "requirements is a list of models",
+    ),
+    "missing": (lambda people: sf.propose(people, missing=5), "missing is a text or a"),
+    "workload": (
+        lambda people: sf.workload_error(people, people, 5),
+        "workload is a path, not a value of type int",
+    ),
+    "no workload": (
+        lambda people: sf.workload_error(people, people, "none.toml"),
+        "There is no workload 'none.toml'",
+    ),
+    "no path": (lambda _: sf.Policy.load(5), "path is a text, not a value of type int"),
+    "no text": (lambda _: sf.Policy.parse(5), "text is a text, not a value of type in"),
+    "zero": (lambda _: sf.Policy.load("a\0b"), "cannot be read"),
+    "long": (lambda _: sf.check("x" * 5000 + ".csv", **CLAIM), "There is no file"),
+}
+CLAIM = {"quasi": "age", "k": 1}
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_a_wrong_call_of_any_function_gets_an_error_of_ours(name, people):
+    call, text = ELSEWHERE[name]
+    with pytest.raises(SfumatoError, match=text) as caught:
+        call(people)
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("place", ["", "a\0b"])
+def test_a_place_that_cannot_be_is_an_error_of_ours(place, people):
+    release = sf.anonymize(people, seed=HEX, **SETTINGS)
+    for write in (release.save, release.report):
+        with pytest.raises(UsageError, match=r"place is a(n empty| path with a zero)"):
+            write(place)

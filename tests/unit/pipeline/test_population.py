@@ -118,3 +118,18 @@ def test_a_population_may_have_ordered_values_that_the_source_lacks(tmp_path):
         require=[{"model": "k-map", "k": 3, "population": str(tmp_path / "all.csv")}],
     )
     assert release.verdicts[0]["holds"]
+
+
+def test_a_population_has_the_decimal_mark_of_the_source(tmp_path):
+    (tmp_path / "sample.csv").write_text("height;sex\n1,5;F\n1,6;F\n1,7;M\n1,8;M\n")
+    everybody = "height;sex\n" + "1,5;F\n1,6;F\n1,7;M\n1,8;M\n" * 2
+    (tmp_path / "everybody.csv").write_text(everybody)
+    release = sf.anonymize(
+        tmp_path / "sample.csv",
+        quasi=["height", "sex"],
+        decimal=",",
+        require=[
+            {"model": "k-map", "k": 4, "population": str(tmp_path / "everybody.csv")}
+        ],
+    )
+    assert release.verdicts[0]["measured"] == 4
