@@ -55,7 +55,8 @@ class Optimal(Algorithm):
     Limits: above `node_limit` nodes it stops after `max_checks` checks or `seconds`
     and reports a bound instead of a proof; a lattice that does not fit into memory
     is refused. Nothing is proven of table-wide models that are held by a stricter rule
-    on groups: uniqueness in the population, or where persons are counted.
+    on groups: uniqueness in the population, or where persons are counted; nor under
+    average risk where rows may go, as other groups than the smallest may cost less.
     Reference: El Emam et al. 2009 (OLA), Kohlmayer et al. 2012 (Flash) for the task.
     """
 
@@ -111,7 +112,8 @@ class Optimal(Algorithm):
 
     def _facts(self, lattice: Lattice, outcome: Outcome) -> dict[str, Any]:
         assert outcome.node is not None
-        exact = is_exact(lattice.request)
+        wide, request = lattice.wide, lattice.request
+        exact = is_exact(request) and (wide is None or wide.settles(request.removable))
         return {
             **lattice.report(lattice.figures(outcome.node)),
             "metric": self.metric,

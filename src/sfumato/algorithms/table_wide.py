@@ -3,9 +3,11 @@
 Rules on single groups are sufficient for them, not necessary. A search that wants the
 best release asks the requirement itself: at a node, the smallest groups go until it is
 met. No other choice of groups leaves out fewer rows, for the m smallest groups have the
-fewest rows of any m, and leaving them out lowers the measure most. Whoever cannot meet
-it within the limit cannot with smaller groups either: rows that form g groups at a node
-form at least g below it.
+fewest rows of any m, and leaving them out lowers the measure most. It may lose less,
+though: two rows whose cells show little cost less than one that shows everything.
+Only among singles, which are of one size, the cheapest go. Whoever cannot meet it within
+the limit cannot with smaller groups either: rows that form g groups at a node form at
+least g below it.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import numpy.typing as npt
 from sfumato.algorithms.compiled import compile_rules
 from sfumato.algorithms.request import Request
 from sfumato.models.base import Groups, OutputModel, Scope
+from sfumato.models.uniqueness import Uniqueness
 
 Ints = npt.NDArray[np.int64]
 
@@ -46,6 +49,10 @@ class TableWide:
         ascending = np.sort(sizes)
         gone = self.fewest(ascending)
         return gone < len(sizes) and int(ascending[:gone].sum()) <= limit
+
+    def settles(self, removable: int) -> bool:
+        """Whether no other choice of groups at a node loses less."""
+        return not removable or all(isinstance(m, Uniqueness) for m in self.models)
 
     def _holds(self, sizes: Ints) -> bool:
         groups = Groups(sizes=sizes, rows=sizes)

@@ -6,9 +6,11 @@ from dataclasses import replace
 from itertools import chain, combinations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from lattice_cases import all_nodes, groups_at, losses_of, random_request
 
+import sfumato as sf
 from sfumato.algorithms.losses import METRICS
 from sfumato.algorithms.optimal import Optimal
 from sfumato.algorithms.table_wide import TableWide
@@ -116,9 +118,30 @@ def test_mean_risk_with_rows_left_out_is_the_best_node_of_all(removable, k):
             if kept and request.rows - sum(map(len, kept)) <= removable:
                 found.append(losses_of(request, node, kept, 1)["ncp"])
         facts = facts_of(request)
-        assert facts["proven"]
+        assert (facts["proven"], facts["bound"]) == (False, 0.0)
         assert facts["rows_suppressed"] <= removable
         assert facts["ncp"] == pytest.approx(min(found), abs=1e-12)
+
+
+def test_mean_risk_with_rows_left_out_is_not_called_proven_where_others_cost_less(
+    tmp_path,
+):
+    """A single shows everything, two rows beside it next to nothing: they should go."""
+    leaves = ["y", "z1", "z2", *(f"x{n}" for n in range(80))]
+    lines = [f"{leaf},{leaf[0].upper()},*" for leaf in leaves]
+    (tmp_path / "value.csv").write_text("\n".join(lines) + "\n")
+    values = ["y", "x1", "x2", *["z1"] * 5, *["z2"] * 5]
+    release = sf.anonymize(
+        pa.table({"value": values}),
+        quasi="value",
+        hierarchies={"value": str(tmp_path / "value.csv")},
+        require=[{"model": "average-risk", "at_most": 0.2}],
+        algorithm="optimal",
+        max_suppressed=3 / 13,
+    )
+    best = (2 + 10 / 82) / 13
+    assert release.utility["ncp"] > best + 0.05
+    assert not release.manifest["search"]["proven"]
 
 
 def without_the_cheapest(request, node, kept):
