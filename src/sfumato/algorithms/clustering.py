@@ -133,7 +133,7 @@ def refuse_infeasible(request: Request) -> None:
             raise InfeasibleError(
                 f"The {request.rows} rows of the table, as one group, "
                 f"do not meet {model}.",
-                hint="Lower the parameter that even the whole table does not meet.",
+                hint="Relax the requirement that even the whole table does not meet.",
             )
 
 

@@ -248,7 +248,7 @@ def refuse_infeasible(request: Request, task: Task) -> None:
         models = ", ".join(str(model) for model in request.models)
         raise InfeasibleError(
             f"The {request.rows} rows of the table, as one group, do not meet {models}.",
-            hint="Lower the parameter that even the whole table does not meet.",
+            hint="Relax the requirement that even the whole table does not meet.",
         )
     if task.people is not None:
         require_everybody(request, task.people)

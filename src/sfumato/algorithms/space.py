@@ -59,5 +59,5 @@ def require_one_group(request: Request, space: Space, room: Histograms) -> None:
     models = ", ".join(str(model) for model in request.models)
     raise InfeasibleError(
         f"The {request.rows} rows of the table, as one group, do not meet {models}.",
-        hint="Lower the parameter that even the whole table does not meet.",
+        hint="Relax the requirement that even the whole table does not meet.",
     )

@@ -191,7 +191,7 @@ def _warn(file: Path, result: CheckResult) -> None:
         warn(f"{file} has what the policy withholds from a release: {names}.")
     if result.unmentioned:
         names = listing([f"'{name}'" for name in result.unmentioned])
-        warn(f"the claim does not mention {names}: nothing is proven of them.")
+        warn(f"the claim does not mention {names}, of which nothing is proven.")
     warn_giveaways(result.risk)
 
 
