@@ -18,7 +18,8 @@ def parse_value(text: str) -> Any:
 
     try:
         read = tomllib.loads(f"value = {text}")
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
+        # No TOML, a number of thousands of digits, or lists in lists without end.
         return text
     return read["value"] if len(read) == 1 else text
 

@@ -232,7 +232,9 @@ def _write_private(outcome: Outcome, place: Path, audit: Mapping[str, Any]) -> N
         place / "audit.json",
         {**audit, "manifest": outcome.proven.manifest, "facts": outcome.proven.facts},
     )
-    pq.write_table(row_record(outcome), own_file(place / "rows.parquet"))
+    # Opened here, for Arrow takes no path whose name is not UTF-8.
+    with own_file(place / "rows.parquet").open("wb") as sink:
+        pq.write_table(row_record(outcome), sink)
 
 
 def row_record(outcome: Outcome) -> pa.Table:

@@ -48,7 +48,8 @@ def _read(value: Any) -> Any:
         return value
     try:
         read = tomllib.loads(f"value = {value}")
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
+        # No TOML, a number of thousands of digits, or lists in lists without end.
         return value
     return read["value"] if len(read) == 1 else value
 

@@ -17,6 +17,7 @@ from sfumato.data.source import delimiter_of, encoding_of
 from sfumato.data.table import Column
 from sfumato.data.text import has_text
 from sfumato.data.unique import MOST, single
+from sfumato.errors import DataError
 from sfumato.hierarchies.automatic import (
     calendar_units,
     interval_widths,
@@ -53,6 +54,7 @@ def propose(
     `missing` are the marks of missing values; None: those that seem to be. `decimal`
     is the mark in front of fractions that the source was read with.
     """
+    _check_path(path)
     readable = _readable(source)
     marks = found_marks(readable) if missing is None else tuple(missing)
     found = infer(readable, missing=marks)
@@ -67,6 +69,18 @@ def propose(
         *_rest(),
     ]
     return Proposal("\n".join(lines) + "\n", found)
+
+
+def _check_path(path: str | None) -> None:
+    """Refuse a path that a policy cannot name, for policies are UTF-8 text."""
+    try:
+        (path or "").encode()
+    except UnicodeEncodeError:
+        raise DataError(
+            "The name of the file or of its directory is no UTF-8 text, so a policy "
+            "cannot name it.",
+            hint="Rename it.",
+        ) from None
 
 
 def _readable(source: pa.Table) -> pa.Table:

@@ -118,3 +118,24 @@ def test_tune_writes_a_policy_only_if_it_is_better(better, place, capsys, monkey
     words = ["--workload", "queries.sql", "--out", "tuned.toml", "--json"]
     assert main(["tune", "policy.toml", *words]) == 0
     assert (place / "tuned.toml").exists() is better
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="Names of files are bytes on Linux."
+)
+def test_a_release_is_made_in_a_directory_whose_name_is_no_utf_8(place, capsys):
+    odd = place / os.fsdecode(b"caf\xe9")
+    odd.mkdir()
+    assert main(["anonymize", "policy.toml", "--out", f"{odd}/release"]) == 0
+    assert (odd / "release" / "private" / "rows.parquet").stat().st_size
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="Names of files are bytes on Linux."
+)
+def test_a_file_that_no_policy_can_name_is_refused(place, capsys):
+    odd = os.fsdecode(b"caf\xe9.csv")
+    (place / odd).write_text(people())
+    assert main(["init", odd, "-o", "proposed.toml"]) == 2
+    assert "no UTF-8 text" in capsys.readouterr().err
+    assert not (place / "proposed.toml").exists()

@@ -447,6 +447,14 @@ COMMANDS = [
     ),
     Case(("anonymize", "policy.toml", "--data", "nowhere.csv"), "nowhere.csv"),
     Case(("anonymize", "policy.toml", "--data", "a\0b.csv"), "zero character"),
+    Case(
+        ("anonymize", "policy.toml", "--set", "publish.max_loss=" + "9" * 5000),
+        "publish.max_loss",
+    ),
+    Case(
+        ("anonymize", "policy.toml", "--set", "publish.max_loss=" + "[" * 5000),
+        "publish.max_loss",
+    ),
     Case(("anonymize", "policy.toml", "--data", "a\udcff.csv"), "a"),
     Case(("anonymize", "policy.toml", "--out", "people.csv"), "people.csv"),
     Case(("anonymize", "policy.toml", "--out", "people.csv/x"), "people.csv"),
