@@ -177,3 +177,11 @@ def test_a_frame_with_cells_of_its_own_is_not_printed_along():
     frame = pd.DataFrame(source().to_pydict())
     made = sfumato.anonymize(frame, **SETTINGS, max_suppressed=0.2)
     assert CANARY not in repr(made)
+
+
+def test_parts_of_a_policy_say_what_they_are():
+    policy = sfumato.Policy.build(quasi="age", kinds={"age": "integer"}, drop="x", k=2)
+    assert repr(policy.columns["age"]) == "<ColumnSection: quasi, integer>"
+    assert repr(policy.columns["x"]) == "<ColumnSection: drop>"
+    assert repr(policy.require[0]) == "<Requirement: k-anonymity>"
+    assert repr(policy.algorithm) == "<AlgorithmSection: chosen for the data>"

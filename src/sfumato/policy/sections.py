@@ -136,6 +136,10 @@ class ColumnSection(Section):
     """Publish an insensitive column or a weight although more than 5% of rows have a
     value that occurs once."""
 
+    def _told(self) -> str:
+        said = ("drop" if self.drop else None, self.role, self.kind)
+        return ", ".join(str(word) for word in said if word)
+
 
 class Named(Quiet, BaseModel):
     """A table that names a thing of the catalogue; its other keys are settings."""
@@ -152,12 +156,18 @@ class Requirement(Named):
 
     model: str
 
+    def _told(self) -> str:
+        return self.model
+
 
 class AlgorithmSection(Named):
     """The algorithm that groups rows, with its options."""
 
     name: str | None = None
     """Left out: chosen for the data."""
+
+    def _told(self) -> str:
+        return self.name or "chosen for the data"
 
 
 class Report(Section):
