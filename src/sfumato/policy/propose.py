@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from sfumato.data.infer import Guess, Inference, infer
 from sfumato.data.power import Power
+from sfumato.data.quiet import counted
 from sfumato.data.schema import Kind, Role
 from sfumato.data.source import delimiter_of, encoding_of
 from sfumato.data.table import Column
@@ -100,7 +101,8 @@ def _dropped(source: pa.Table, readable: pa.Table) -> Iterator[str]:
 
 
 def _head(source: pa.Table) -> Iterator[str]:
-    yield f"# Proposed for {source.num_rows:,} rows and {source.num_columns} columns."
+    rows, columns = source.num_rows, source.num_columns
+    yield f"# Proposed for {counted(rows, 'row')} and {counted(columns, 'column')}."
     yield "# Every role is a guess with its reason beside it: read before you run."
     yield ""
     yield "version = 1"
@@ -126,7 +128,8 @@ def _marks(marks: Sequence[str], found: Inference, *, asked: bool) -> Iterator[s
     listed = ", ".join(map(_text, marks))
     yield _line(
         f"missing = [{listed}]",
-        f"{cells:,} cells in {columns} columns{'' if asked else guessed}",
+        f"{counted(cells, 'cell')} in {counted(columns, 'column')}"
+        f"{'' if asked else guessed}",
     )
     yield _line('missing_as = "value"', 'a value of its own; or "any", "drop"')
 
@@ -169,7 +172,7 @@ def _alone(column: Column) -> int:
 
 
 def _counted(guess: Guess) -> str:
-    empty = f", {guess.missing:,} cells empty" if guess.missing else ""
+    empty = f", {counted(guess.missing, 'cell')} empty" if guess.missing else ""
     return f"{guess.power.distinct:,} different{empty}"
 
 

@@ -135,3 +135,11 @@ def test_columns_without_a_form_as_text_are_proposed_to_be_dropped():
 def test_a_table_of_nothing_but_lists_is_refused_by_name():
     with pytest.raises(DataError, match="'tags' has the type list"):
         propose(pa.table({"tags": [[1], [2]]}), path=None)
+
+
+def test_one_is_not_many_in_a_proposal():
+    cells = ["a", "?", "b", "a", "b"] * 5
+    cells[1::5] = ["?", "a", "b", "a", "b"]
+    text = propose(pa.table({"town": cells}), path=None, missing=["?"]).text
+    assert "# Proposed for 25 rows and 1 column." in text
+    assert "# 1 cell in 1 column" in text
