@@ -18,7 +18,7 @@ import numpy.typing as npt
 from sfumato.algorithms.request import Request
 from sfumato.errors import InfeasibleError, SearchError
 from sfumato.hierarchies.rollup import roll_up
-from sfumato.models.base import Feasibility, Scope
+from sfumato.models.base import Feasibility
 from sfumato.models.groups import packed
 
 Ints = npt.NDArray[np.int64]
@@ -64,11 +64,8 @@ def _may_begin(request: Request) -> bool:
     It need not where merging groups may break a requirement: the search will tell.
     """
     whole = request.as_one_group()
-    return all(
-        model.verify(whole).holds
-        for model in request.models
-        if model.scope is Scope.GROUP and model.monotone_generalization
-    )
+    asked = [model for model in request.models if model.holds_for_whole]
+    return all(model.verify(whole).holds for model in asked)
 
 
 # Step by step, as the requirements demand.

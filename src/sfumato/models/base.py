@@ -314,6 +314,11 @@ class OutputModel(Model):
         return False
 
     @property
+    def holds_for_whole(self) -> bool:
+        """Whether a table, as one group, meets it wherever a release of it does."""
+        return self.scope is Scope.GROUP and self.monotone_generalization
+
+    @property
     def judges_sizes(self) -> bool:
         """Whether it looks at the sizes of all groups and at nothing else, and leaving
         out the smallest groups helps most."""

@@ -77,6 +77,11 @@ class Lkc(SensitiveModel):
             "An LKC attacker knows quasi-identifiers only; remove others_known.",
         )
 
+    @property
+    def holds_for_whole(self) -> bool:
+        """Who knows nothing finds the whole table."""
+        return True
+
     def verify(self, groups: Groups) -> Verdict:
         shown = groups.published
         if not shown.count:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sfumato as sf
 from sfumato.algorithms.left_out import rows_to_keep
 from sfumato.algorithms.mondrian import Mondrian
 from sfumato.data.grouping import Grouping
@@ -256,3 +257,19 @@ def test_as_many_rows_as_a_hint_allows_are_enough(values, model):
         allowed = re.search(r"allow (\d+) rows", error.hint)
         if allowed:
             rows_to_keep(replace(request, removable=int(allowed[1])))
+
+
+@pytest.mark.parametrize("algorithm", ["mondrian", "optimal", "k-member"])
+def test_lkc_is_met_where_leaving_rows_out_makes_it_so(algorithm):
+    """Three ones must go: then no value has more than the share of 0.6."""
+    table = pa.table({"age": [2, 3, 2, 3, 3, 3, 3, 1], "s": [5, 1, 1, 1, 1, 1, 5, 1]})
+    release = sf.anonymize(
+        table,
+        quasi="age",
+        sensitive="s",
+        require=[{"model": "lkc", "l": 2, "k": 3, "c": 0.6}],
+        algorithm=algorithm,
+        max_suppressed=0.4,
+        max_loss=1,
+    )
+    assert release.table.num_rows == 5
