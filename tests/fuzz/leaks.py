@@ -51,6 +51,7 @@ def said(case: Case, texts: dict[str, str]) -> Iterator[str]:
 def published(release: Release) -> Iterator[str]:
     """Secrets in the files of a release that no published cell shows."""
     shown = json.dumps([release.rows, release.values], ensure_ascii=False, default=str)
+    shown += _side_by_side(release)
     pooled = _reported(release)
     hidden = {t for t in secrets(release.case) if t not in shown and t not in pooled}
     for path in sorted(release.place.iterdir()):
@@ -60,6 +61,14 @@ def published(release: Release) -> Iterator[str]:
             yield f"{path.name} holds a text that no published cell shows"
     if release.case.policy["publish"].get("order", "random") == "random":
         return
+
+
+def _side_by_side(release: Release) -> str:
+    """The cells of each column without a gap, as they lie in the buffers of a file."""
+    columns = {name for row in release.rows for name in row}
+    return "\n".join(
+        "".join(str(row.get(name) or "") for row in release.rows) for name in columns
+    )
 
 
 def _reported(release: Release) -> set[str]:
