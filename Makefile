@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 unexport VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports warm wheel fuzz bench docs clean
+.PHONY: help demo test check lint types imports warm library wheel fuzz bench docs clean
 
 help:  ## Say what there is.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -39,6 +39,9 @@ imports: $(VENV)/.tests
 
 warm: $(VENV)/.tests  ## Compile the kernels once, before tests run side by side.
 	$(BIN)/python tests/warm.py
+
+library: $(VENV)/.tests  ## Compile all kernels ahead of time; runs then need no compiler.
+	$(BIN)/python -m tools.library.build
 
 wheel: $(VENV)/.tests  ## Try the wheel with the lowest and the newest versions allowed.
 	$(BIN)/python tools/try_wheel.py

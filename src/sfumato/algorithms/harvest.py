@@ -368,4 +368,4 @@ def _placed(
             f"The {request.rows} rows of the table, as one group, do not meet {models}.",
             hint="Relax the requirement that even the whole table does not meet.",
         )
-    return released_parts(released)
+    return np.asarray(released_parts(released))

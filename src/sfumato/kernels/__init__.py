@@ -1,5 +1,1 @@
 """Compiled code: the only place where rows are visited one by one."""
-
-from sfumato.kernels.caching import install
-
-install()

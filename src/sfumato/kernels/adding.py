@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 
 from sfumato.kernels.blocks import ACTIVE, CODE_COUNT, KIND, USED, Index, bucket, remove
 from sfumato.kernels.clusters import HEAD, Clusters, add_entry
-from sfumato.kernels.compiling import inner, pointer, types_of
+from sfumato.kernels.compiling import inner, pointer
 from sfumato.kernels.hidden import Hidden, forget, keep_out, lacking, note, weigh
 from sfumato.kernels.nearest import GROWING, SET, Aim
 from sfumato.kernels.rules import RuleTable
@@ -31,10 +30,9 @@ def add_pointer(
     state: Ints,
 ) -> Any:
     """`add_watched` behind a pointer, or `add` where nothing sensitive counts."""
-    made = types_of(units, index, aim, clusters, hidden, rules, state)
     some = hidden.secrets.columns or len(hidden.filters)
-    signature = types.int64(*made, types.int64, types.int64)
-    return pointer(add_watched if some else add, signature)
+    taken = (units, index, aim, clusters, hidden, rules, state, 0, 0)
+    return pointer(add_watched if some else add, "int64", *taken)
 
 
 @inner

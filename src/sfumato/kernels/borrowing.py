@@ -10,22 +10,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba.core import types
-from numba.extending import intrinsic
+from sfumato.kernels.compiling import intrinsic
 
 
-def _borrow(_context: Any, kind: Any) -> Any:
+@intrinsic
+def borrow(_context: Any, kind: Any) -> Any:
+    """The same array or tuple of arrays, uncounted; valid while the caller's lives."""
+
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return _uncounted(context, builder, kind, arguments[0])
 
     return kind(kind), generate
 
 
-borrow: Any = intrinsic(_borrow)
-"""The same array or tuple of arrays, uncounted; valid while the caller's lives."""
-
-
 def _uncounted(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    from numba.core import types
+
     if isinstance(kind, types.Array):
         array = context.make_array(kind)(context, builder, value)
         counter = array.meminfo.type

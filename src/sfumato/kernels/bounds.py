@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.kernels.compiling import both
 
-@numba.njit(cache=True, nogil=True)
+
+@both
 def group_bounds(
     group_of: npt.NDArray[np.int32], codes: npt.NDArray[np.int32], count: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
@@ -25,7 +26,7 @@ def group_bounds(
     return low, high
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def group_masks(
     group_of: npt.NDArray[np.int32], codes: npt.NDArray[np.int32], count: int
 ) -> npt.NDArray[np.uint64]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.clusters import GROUPS, Clusters, Secrets, add_unit
-from sfumato.kernels.compiling import inner
+from sfumato.kernels.compiling import both, inner
 from sfumato.kernels.units import (
     WEIGHT,
     Box,
@@ -55,7 +54,7 @@ def distance(units: Units, centers: Centers, g: int, u: int, best: float) -> flo
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def add_to_center(
     units: Units, centers: Centers, g: int, u: int, changed: Ints
 ) -> None:
@@ -69,7 +68,7 @@ def add_to_center(
             centers.known[g, j] += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def join_nearest(
     units: Units, centers: Centers, order: Ints, group_of: Ints, below: int
 ) -> None:
@@ -98,7 +97,7 @@ def join_nearest(
             small -= 1
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def shed(units: Units, centers: Centers, k: int, group_of: Ints) -> int:
     """Take the units farthest from their center out of groups above k; how many."""
     changed = np.zeros(units.low.shape[1], dtype=np.int64)
@@ -130,7 +129,7 @@ def shed(units: Units, centers: Centers, k: int, group_of: Ints) -> int:
     return removed
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def fill_clusters(
     units: Units, clusters: Clusters, secrets: Secrets, group_of: Ints, groups: int
 ) -> None:
@@ -224,7 +223,7 @@ def _gather(
     return alive[group_of[alive] < 0]
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def mdav_some(records: Records, k: int, group_of: Ints, groups: int, limit: int) -> int:
     """Form up to `limit` pairs of groups; how many groups there are then.
 

@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels.compiling import inner
+from sfumato.kernels.compiling import both, inner
 
 CHUNKS = 3
 """No fewer chunks than this are made of more columns than this."""
@@ -220,7 +219,7 @@ def hash_slot(key: int, mask: int) -> int:
     return int(np.int64(mixed >> np.uint64(32)) & mask)
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def _find(keys: Ints, wanted: Ints) -> Ints:
     """The position of each wanted key, all of which occur in `keys`."""
     slots = 1024

@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
 
-from sfumato.kernels.compiling import door, inner, pointer, types_of
+from sfumato.kernels.compiling import door, inner, pointer
 from sfumato.kernels.greedy import Histograms
 from sfumato.kernels.rules import RuleTable, group_ok
 from sfumato.kernels.units import (
@@ -205,10 +204,9 @@ def make_law(
 
     Where only sizes are compared, nothing else is compiled at all.
     """
-    made = types_of(units, clusters, rules, room)
-    signature = types.boolean(*made[:2], *[types.int64] * 3, *made[2:])
     judge = group_meets if len(rules.kinds) else group_is_large
-    return Law(rules, room, pointer(judge, signature))
+    taken = (units, clusters, 0, 0, 0, rules, room)
+    return Law(rules, room, pointer(judge, "boolean", *taken))
 
 
 @inner

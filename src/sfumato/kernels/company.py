@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from sfumato.kernels.compiling import both
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def count_company(
     tuples: Codes,
     weights: Ints,

@@ -11,12 +11,11 @@ costs nothing.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from sfumato.kernels.borrowing import borrow
 from sfumato.kernels.boxes import FREE, TREE, AxisTables
-from sfumato.kernels.compiling import inner
+from sfumato.kernels.compiling import both, inlined, inner
 from sfumato.kernels.judging import (
     clear_left,
     fill_left,
@@ -58,7 +57,7 @@ REFUSED = -3.0
 NONE = -2.0
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def cut_gain(
     ground: Ground,
     records: Records,
@@ -94,7 +93,7 @@ def cut_gain(
     return -1
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def find_gain(
     ground: Ground,
     records: Records,
@@ -128,7 +127,7 @@ def find_gain(
     return True
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def best_of_axis(
     ground: Ground,
     records: Records,

@@ -9,12 +9,11 @@ where missing values and numbers mix, parting them is tried first.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from sfumato.kernels.borrowing import borrow
 from sfumato.kernels.boxes import FLAT, FREE, TREE, AxisTables
-from sfumato.kernels.compiling import inner
+from sfumato.kernels.compiling import both, inlined, inner
 from sfumato.kernels.judging import label_views, left_by_side, samples_end, sides_ok
 from sfumato.kernels.records import STACK, TAG, Records, push_parts, split
 from sfumato.kernels.sorting import LOWER, POSITION, sort_keys
@@ -47,7 +46,7 @@ APART, HALF, NEARER, OTHER = 0, 1, 2, 3
 """The cuts tried on an axis: missing values apart, rows halved, beside the median."""
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def cut_widest(
     ground: Ground,
     records: Records,
@@ -83,7 +82,7 @@ def cut_widest(
     return -1
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def find_widest(
     ground: Ground,
     planes: Ints,
@@ -124,7 +123,7 @@ def widest_axis(box: Ints, costs: Floats) -> int:
     return widest
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def cut_axis(
     ground: Ground,
     planes: Ints,

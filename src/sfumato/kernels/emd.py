@@ -6,12 +6,11 @@ a view's line of the rule table (see `ruletable`).
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.rules import Distance
-from sfumato.kernels.compiling import inner_numpy
+from sfumato.kernels.compiling import both_numpy, inner_numpy
 from sfumato.kernels.diversity import TOLERANCE, Codes, Counts, total_of
 from sfumato.kernels.layout import (
     CUMULATIVE,
@@ -128,7 +127,7 @@ def _segment(
     return above + under
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@both_numpy
 def s_diversity(
     codes: Codes,
     counts: Counts,

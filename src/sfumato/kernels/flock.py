@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels.compiling import inner_numpy
+from sfumato.kernels.compiling import inlined_numpy, inner_numpy
 from sfumato.kernels.neighbors import (
     COUNTS,
     GONE,
@@ -98,7 +97,7 @@ def start_group(world: World, flock: Flock, g: int, row: int) -> None:
         flock.items.pairs[g, j] = world.points[at, j]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined_numpy
 def occurrences(world: World, flock: Flock, g: int, v: int, row: int) -> int:
     """How often the value of a row occurs in a group."""
     value = flock.rows[row, VALUE + v]
@@ -127,7 +126,7 @@ def take_in(world: World, flock: Flock, g: int, row: int) -> None:
     marks[g, TAIL] = row
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined_numpy
 def _stretch(world: World, flock: Flock, g: int, j: int, value: float) -> None:
     """Let a group cover a value, which is not yet in its list."""
     pairs, axes, ends = flock.items.pairs, len(world.space.heads), world.space.ends
@@ -147,7 +146,7 @@ def _stretch(world: World, flock: Flock, g: int, j: int, value: float) -> None:
     pairs[g, j], pairs[g, axes + j] = low, high
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined_numpy
 def _key_of(world: World, j: int, mark: float) -> int:
     """The key of a set by its mark."""
     if mark >= MIXED:
@@ -155,7 +154,7 @@ def _key_of(world: World, j: int, mark: float) -> int:
     return world.space.whole[world.space.heads[j, KEYS] + np.int64(mark)]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined_numpy
 def _occurs(world: World, flock: Flock, g: int, j: int, value: float) -> bool:
     row = flock.items.marks[g, HEAD]
     while row >= 0:
@@ -275,7 +274,7 @@ def union_ok(world: World, flock: Flock, g: int, other: int, every: bool) -> boo
     return True
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined_numpy
 def _has_room(world: World, v: int, count: int, most: int, size: int) -> bool:
     """Whether a value that occurs `count` times may occur once more (step 3)."""
     after = max(most, count + 1)
@@ -312,7 +311,7 @@ def open_up(world: World, flock: Flock, g: int) -> None:
         _close_for_common(world, flock, g)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined_numpy
 def _close_for_common(world: World, flock: Flock, g: int) -> None:
     """Take the values without room from those that a group wants."""
     marks, rows, counts = flock.items.marks, flock.rows, flock.counts

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.boxes import FLAT, AxisTables, run_cost, set_cost
-from sfumato.kernels.compiling import inner
+from sfumato.kernels.compiling import both, inner
 from sfumato.kernels.nodes import sort_codes
 from sfumato.kernels.rules import RuleTable, group_ok
 
@@ -58,7 +57,7 @@ class Histograms(NamedTuple):
     lengths: Ints
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def pair_losses(tables: AxisTables) -> tuple[Ints, Floats]:
     """The loss of every run of codes, for axes with few codes."""
     start = np.full(len(tables.size), -1, dtype=np.int64)
@@ -201,7 +200,7 @@ def histograms_for(values: Codes) -> Histograms:
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def rows_ok(space: Space, rows: Ints, room: Histograms) -> bool:
     """Whether these rows may be a group."""
     if len(rows) < space.rules.minimum:

@@ -15,11 +15,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels.compiling import inner
+from sfumato.kernels.compiling import both, inner
 from sfumato.kernels.pools import Law
 from sfumato.kernels.regroup import Guide
 
@@ -122,7 +121,7 @@ def make_harvest(field: Field, amounts: Ints) -> Harvest:
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def harvest_nodes(
     field: Field,
     law: Law,

@@ -10,12 +10,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
-from numba import types
 
 from sfumato.data.rules import RuleKind
+from sfumato.kernels.compiling import both_numpy, pointer
 from sfumato.kernels.diversity import (
     TOLERANCE,
     Codes,
@@ -46,23 +45,13 @@ COMPARING = frozenset({CLOSENESS, LIKENESS, DISCLOSURE})
 
 Floats = npt.NDArray[np.float64]
 
-_PLAIN = (
-    types.int64,  # size
-    types.Array(types.int32, 1, "A"),  # codes
-    types.Array(types.int64, 1, "A"),  # counts
-    types.int64,  # how many entries
-    types.int64,  # view
-    types.int64,  # kind
-    types.Array(types.float64, 1, "A"),  # parameters
-    types.int64,  # marks
-    types.Array(types.int64, 2, "C"),  # heads
-    types.Array(types.int64, 1, "C"),  # whole
-    types.Array(types.float64, 1, "C"),  # real
-)
-JUDGE = types.boolean(*_PLAIN)
-"""The signature of a judge of plain histograms."""
-APART = types.boolean(types.FunctionType(JUDGE), *_PLAIN)
-"""The signature of a judge that takes a view apart and asks a plain judge."""
+
+def _taken() -> tuple[Any, ...]:
+    """Examples of what a judge of plain histograms takes."""
+    codes = np.zeros(4, dtype=np.int32)[::2]
+    counts, parameters = np.zeros(4, dtype=np.int64)[::2], np.zeros(4)[::2]
+    heads, whole = np.zeros((1, 1), dtype=np.int64), np.zeros(1, dtype=np.int64)
+    return 0, codes, counts, 0, 0, 0, parameters, 0, heads, whole, np.zeros(1)
 
 
 @cache
@@ -75,13 +64,14 @@ def plain_judge(kinds: frozenset[int]) -> Any:
         family = _counting_ok
     elif kinds <= COUNTING | COMPARING:
         family = _comparing_ok
-    return numba.cfunc(JUDGE, cache=True)(family)
+    return pointer(family, "boolean", *_taken())
 
 
 @cache
 def apart_judge(*, needed: bool) -> Any:
     """The judge of views with persons, combinations or open missing values."""
-    return numba.cfunc(APART, cache=True)(view_ok if needed else _never)
+    plain = plain_judge(frozenset())
+    return pointer(view_ok if needed else _never, "boolean", plain, *_taken())
 
 
 def _never(
@@ -181,7 +171,7 @@ def _any_ok(
     return found <= parameters[1] + TOLERANCE
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@both_numpy
 def counting(
     size: int,
     codes: Codes,
@@ -207,7 +197,7 @@ def counting(
     return lowest >= limit - TOLERANCE
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@both_numpy
 def comparing(
     size: int,
     codes: Codes,

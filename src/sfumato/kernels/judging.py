@@ -7,9 +7,7 @@ histogram is filled (or moved along) from labels; the right one is what is left 
 
 from __future__ import annotations
 
-import numba
-
-from sfumato.kernels.compiling import inner
+from sfumato.kernels.compiling import both, inner
 from sfumato.kernels.population import people_beside
 from sfumato.kernels.records import NUMBER, TAG
 from sfumato.kernels.rules import asks_for_everybody, group_ok
@@ -186,7 +184,7 @@ def rest_ok(
     return group_ok(size, people, judge.codes, judge.right, judge.lengths, judge.rules)
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def whole_ok(ground: Ground, planes: Ints, desk: Desk, judge: Judge) -> bool:
     """Whether all records together may be a group."""
     high = planes.shape[1]

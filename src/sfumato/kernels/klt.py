@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.borrowing import borrow
-from sfumato.kernels.compiling import inner_numpy
+from sfumato.kernels.compiling import both_numpy, inner_numpy
 from sfumato.kernels.flock import (
     DISTINCT,
     EVERYTHING,
@@ -82,7 +81,7 @@ def new_desk(rows: int, axes: int) -> Desk:
     )
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@both_numpy
 def advance(
     step: int,
     world: World,
@@ -284,7 +283,7 @@ def _serves(world: World, flock: Flock, i: int, purpose: int, subject: int) -> b
     return union_ok(world, flock, subject, i, purpose == COMPLETE)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@both_numpy
 def open_groups(world: World, flock: Flock, count: int) -> None:
     """Before step 3: say of every group what it has room for."""
     world, flock = borrow(world), borrow(flock)
@@ -298,7 +297,7 @@ def show_groups(flock: Flock, count: int) -> None:
     flock.items.marks[:count, WANTED] = EVERYTHING
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@both_numpy
 def label_rows(world: World, flock: Flock, count: int, labels: Ints) -> None:
     """Step 6: the group of each row of groups that meet every requirement, else −1."""
     world, flock = borrow(world), borrow(flock)

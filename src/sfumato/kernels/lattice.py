@@ -22,12 +22,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.chunks import Chunks
-from sfumato.kernels.compiling import inner
+from sfumato.kernels.compiling import both, inner
 from sfumato.kernels.nodes import (
     FLOOR,
     GROUPS,
@@ -94,13 +93,13 @@ class Search(NamedTuple):
     counters: Ints
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def tolerance(value: float) -> float:
     """How close two losses must be to count as equal."""
     return TOLERANCE * max(1.0, abs(value)) if np.isfinite(value) else 0.0
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def visit(
     order: Ints,
     checks: int,

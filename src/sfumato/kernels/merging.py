@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.boxes import FLAT, set_cost
-from sfumato.kernels.compiling import inner
+from sfumato.kernels.compiling import both, inner
 from sfumato.kernels.greedy import (
     Box,
     Histograms,
@@ -64,7 +63,7 @@ def new_colony(space: Space, rows: Ints, starts: Ints) -> Colony:
     return colony
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def _settle_groups(space: Space, rows: Ints, starts: Ints, colony: Colony) -> None:
     box = new_box(space.tables)
     for g in range(len(starts) - 1):
@@ -89,7 +88,7 @@ def _add_group(space: Space, rows: Ints, g: int, box: Box, colony: Colony) -> No
     colony.status[g] = ALIVE
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def merge_some(space: Space, colony: Colony, merges: int, room: Histograms) -> bool:
     """Let groups that break a rule merge, once each per round; whether all are done."""
     first, second = new_box(space.tables), new_box(space.tables)
@@ -215,7 +214,7 @@ def _split_large(
     _add_group(space, rows[middle:], free, second, colony)
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def groups_of(colony: Colony) -> Codes:
     """The group of each row, as the number of the group in the colony."""
     group_of = np.empty(len(colony.follower), dtype=np.int32)

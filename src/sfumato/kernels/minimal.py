@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.chunks import Chunks
-from sfumato.kernels.compiling import inner
+from sfumato.kernels.compiling import both, inner
 from sfumato.kernels.lattice import (
     ABOVE,
     CHECKED,
@@ -27,7 +26,7 @@ from sfumato.kernels.nodes import GROUPS, LOST, SUPPRESSED, Judging, Work, judge
 Ints = npt.NDArray[np.int64]
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def visit_subsets(
     order: Ints,
     checks: int,
@@ -87,7 +86,7 @@ def _subset_is_dead(
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def mark_above(node: int, heights: Ints, strides: Ints, status: Status) -> None:
     """No node above this one is minimal."""
     last = len(heights) - 1

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import types
 
 from sfumato.kernels.blocks import (
     ACTIVE,
@@ -37,7 +36,7 @@ from sfumato.kernels.blocks import (
     bucket,
 )
 from sfumato.kernels.boxes import FLAT, FREE
-from sfumato.kernels.compiling import inner, pointer, types_of
+from sfumato.kernels.compiling import inner, pointer
 from sfumato.kernels.units import (
     COUNT,
     HIGH,
@@ -299,4 +298,4 @@ def column_kinds(units: Units, secrets: Ints) -> tuple[Ints, Ints]:
 
 def nearest_pointer(units: Units, index: Index, aim: Aim) -> Any:
     """`nearest` behind a pointer, so that callers compile without it."""
-    return pointer(nearest, types.int64(*types_of(units, index, aim), types.int64))
+    return pointer(nearest, "int64", units, index, aim, 0)

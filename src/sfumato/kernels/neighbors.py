@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.borrowing import borrow
-from sfumato.kernels.compiling import inner_numpy
+from sfumato.kernels.compiling import both_numpy, inlined_numpy, inner_numpy
 
 SET, NUMBER, TREE = range(3)
 """How far apart two items are on an axis; axes come in this order."""
@@ -103,7 +102,7 @@ def plant(space: Space, items: Items, chosen: Ints, *, values: int = 1) -> Tree:
     return tree
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@both_numpy
 def settle(space: Space, items: Items, tree: Tree) -> None:
     """Split the items from the root downward, then bound every node."""
     space, items, tree = borrow(space), borrow(items), borrow(tree)
@@ -268,7 +267,7 @@ def bound(space: Space, items: Items, tree: Tree, node: int) -> bool:
     return _replaced(tree, node, spare)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined_numpy
 def _clear(space: Space, tree: Tree, node: int) -> None:
     sets = space.ends[SET]
     tree.marks[node, LEAST], tree.marks[node, MOST] = GONE, 0
@@ -282,7 +281,7 @@ def _clear(space: Space, tree: Tree, node: int) -> None:
         tree.firsts[node, v] = GONE
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined_numpy
 def _cover_item(space: Space, items: Items, tree: Tree, node: int, i: int) -> None:
     marks, sets, axes = tree.marks, space.ends[SET], len(space.heads)
     size, wanted = items.marks[i, SIZE], items.marks[i, WANTED]
@@ -298,7 +297,7 @@ def _cover_item(space: Space, items: Items, tree: Tree, node: int, i: int) -> No
             tree.firsts[node, v] = min(tree.firsts[node, v], items.marks[i, RANK])
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined_numpy
 def _cover_node(space: Space, tree: Tree, node: int, child: int) -> None:
     marks, pairs, firsts = tree.marks, tree.pairs, tree.firsts
     sets = space.ends[SET]
@@ -313,7 +312,7 @@ def _cover_node(space: Space, tree: Tree, node: int, child: int) -> None:
         firsts[node, v] = min(firsts[node, v], firsts[child, v])
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined_numpy
 def _widen(
     ends: Ints, pairs: Floats, node: int, j: int, low: float, high: float
 ) -> None:
@@ -327,7 +326,7 @@ def _widen(
         pairs[node, at + 1] = min(pairs[node, at + 1], high)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined_numpy
 def _replaced(tree: Tree, node: int, spare: int) -> bool:
     """Give a node the bounds of another; whether they are different."""
     different = False
@@ -347,7 +346,7 @@ def _replaced(tree: Tree, node: int, spare: int) -> bool:
 # more than to use it.
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined_numpy
 def set_bit(mark: float) -> int:
     """The bit of a set: of two sets with different bits the marks differ."""
     place = np.int64(mark) & 31
@@ -369,7 +368,7 @@ def tree_loss(
     return 1.0
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined_numpy
 def distance(
     ends: Ints,
     heads: Ints,
@@ -396,7 +395,7 @@ def distance(
     return total
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined_numpy
 def least_distance(
     ends: Ints,
     heads: Ints,

@@ -15,12 +15,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.chunks import CHUNKS, KEY_LIMIT, Chunks, hash_slot
-from sfumato.kernels.compiling import inner
+from sfumato.kernels.compiling import both, inlined, inner
 from sfumato.kernels.removal import fewest_removals
 from sfumato.kernels.rules import RuleTable, group_ok
 
@@ -129,7 +128,7 @@ def judging_for(
     return Judging(room=room, inherited=inherited, convex=convex, other=other)
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def judge(
     chunks: Chunks,
     weights: Floats,
@@ -419,7 +418,7 @@ def _shift_starts(starts: Codes, groups: int, tuples: int) -> None:
     starts[groups] = tuples
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def _lost_rows(
     size: int,
     population: int,
@@ -528,7 +527,7 @@ def groups_kept(work: Work, minimum: int, judging: Judging | None) -> Ints:
     return np.where(kept, work.cell, -1)
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def drop_groups(
     chunks: Chunks,
     table: RuleTable,
@@ -564,7 +563,7 @@ def drop_groups(
     return dropped
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def penalty_of_dropped(
     chunks: Chunks, weights: Floats, group_of: Ints, levels: Ints
 ) -> float:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from sfumato.kernels.compiling import inner
+from sfumato.kernels.compiling import both, inner
 from sfumato.kernels.pools import (
     EVALUATED,
     FIRST_SIDE,
@@ -31,7 +30,7 @@ LEAST_GAIN = 1e-9
 """A change counts if it lowers the loss of the pool by more than this."""
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def polish(terrain: Terrain, law: Law, pool: Pool) -> None:
     """Move and swap rows between pairs of groups while that lowers the loss."""
     groups = pool.numbers[GROUPS]

@@ -9,16 +9,13 @@ value occurs. Histograms of the sensitive views have one place per value in the 
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
-from numba import types
 
 from sfumato.kernels.boxes import FLAT
-from sfumato.kernels.compiling import inner
+from sfumato.kernels.compiling import inner, pointer
 from sfumato.kernels.rules import RuleTable, group_ok
 from sfumato.kernels.terrain import PAIRS, PLACES, SHAPE, SIZE, Terrain, long_run_loss
 
@@ -90,17 +87,10 @@ class Pool(NamedTuple):
 def make_law(table: RuleTable) -> Law:
     """The rules behind a pointer, compiled only where there are any."""
     plain = len(table.kinds) == 0
-    kind = numba.typeof(table)  # type: ignore[no-untyped-call]
-    return Law(table.minimum, plain, table, _judge(kind, plain))
-
-
-@cache
-def _judge(table: Any, plain: bool) -> Any:
-    whole, codes = types.int64, types.Array(types.int32, 2, "C")
-    counts, lengths = types.Array(types.int64, 2, "C"), types.Array(types.int64, 1, "C")
-    signature = types.boolean(whole, whole, codes, counts, lengths, table)
-    judge = _never if plain else group_ok.py_func
-    return numba.cfunc(signature, cache=True)(judge)
+    codes, counts = np.zeros((1, 1), dtype=np.int32), np.zeros((1, 1), dtype=np.int64)
+    taken = (0, 0, codes, counts, counts[0], table)
+    judge = pointer(_never if plain else group_ok, "boolean", *taken)
+    return Law(table.minimum, plain, table, judge)
 
 
 def _never(

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels.compiling import inner
+from sfumato.kernels.compiling import both, inner
 
 WORD_BITS = 63
 TAG = 32
@@ -105,21 +104,21 @@ def _sort(words: Ints, fields: Fields) -> Codes:
     return order
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def put_field(plane: Ints, codes: Codes, shift: int) -> None:
     """Write a column's codes into their bit field."""
     for i in range(len(codes)):
         plane[i] |= np.int64(codes[i]) << shift
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def add_rows(plane: Ints, bits: int) -> None:
     """Append the row's number to each word, so that sorting carries it along."""
     for i in range(len(plane)):
         plane[i] = plane[i] << bits | i
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def take_rows(plane: Ints, order: Codes, bits: int) -> None:
     """Split the row's number off again."""
     mask = (1 << bits) - 1
@@ -128,7 +127,7 @@ def take_rows(plane: Ints, order: Codes, bits: int) -> None:
         plane[i] >>= bits
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def radix_order(
     plane: Ints, order: Codes, spare: Codes, bits: int
 ) -> tuple[Codes, Codes]:
@@ -150,7 +149,7 @@ def radix_order(
     return order, spare
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def squeeze(words: Ints, starts: Ints, merge: bool) -> int:
     """Keep the first of each run of equal words; how many there are."""
     planes, rows = words.shape
@@ -169,7 +168,7 @@ def squeeze(words: Ints, starts: Ints, merge: bool) -> int:
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def recode(plane: Ints, shift: int, mask: int, table: Ints) -> None:
     """Replace every code c of one field by table[c]."""
     for i in range(len(plane)):
@@ -177,7 +176,7 @@ def recode(plane: Ints, shift: int, mask: int, table: Ints) -> None:
         plane[i] += (table[code] - code) << shift
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def spread(
     group_of_record: Codes, starts: Ints, order: Codes, group_of_row: Codes
 ) -> None:
@@ -194,7 +193,7 @@ def make_records(words: Ints, weights: Ints) -> Records:
     return Records(planes, np.empty_like(planes))
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def split(
     planes: Ints, spare: Ints, low: int, high: int, flags: npt.NDArray[np.uint8]
 ) -> int:

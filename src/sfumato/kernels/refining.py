@@ -7,16 +7,13 @@ Blocks share nothing, and each has a random stream of its own.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
-from numba import types
 
 from sfumato.kernels.boxes import FLAT
-from sfumato.kernels.compiling import inner
+from sfumato.kernels.compiling import both, inner, pointer
 from sfumato.kernels.draws import Stream, draw_below, draw_share
 from sfumato.kernels.polish import LEAST_GAIN, polish
 from sfumato.kernels.pools import (
@@ -73,7 +70,7 @@ class Groups(NamedTuple):
     """(groups, axes): the values on a flat axis, folded into 64 bits."""
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def number_groups(label: Ints) -> tuple[Ints, Ints]:
     """Rows sorted by group, and where groups start; `label` is any row of the group.
 
@@ -99,7 +96,7 @@ def number_groups(label: Ints) -> tuple[Ints, Ints]:
     return rows, starts
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def lay_out(terrain: Terrain, item_of: Ints, rows: Ints, starts: Ints) -> Groups:
     """Find the items and the box of each group."""
     count, axes = len(starts) - 1, terrain.points.shape[1]
@@ -170,21 +167,14 @@ class Tools(NamedTuple):
 
 def make_tools(terrain: Terrain, law: Law, guide: Guide, pool: Pool) -> Tools:
     """Polishing and regrouping behind pointers."""
-    return _tools(*map(numba.typeof, (terrain, law, guide, pool)))
-
-
-@cache
-def _tools(terrain: Any, law: Any, guide: Any, pool: Any) -> Tools:
-    stream = types.Array(types.uint64, 1, "C")
-    polishing = types.void(terrain, law, pool)
-    dealing = types.boolean(terrain, law, guide, pool, types.int64, stream)
+    stream = np.zeros(1, dtype=np.uint64)
     return Tools(
-        numba.cfunc(polishing, cache=True)(polish.py_func),
-        numba.cfunc(dealing, cache=True)(regroup.py_func),
+        pointer(polish, "void", terrain, law, pool),
+        pointer(regroup, "boolean", terrain, law, guide, pool, 0, stream),
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def refine_blocks(
     terrain: Terrain,
     law: Law,
@@ -411,7 +401,7 @@ def hand_back(
             label[row] = first[g]
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def total_loss(terrain: Terrain, groups: Groups) -> float:
     """What all rows lose."""
     total = 0.0

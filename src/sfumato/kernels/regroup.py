@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.boxes import FLAT
-from sfumato.kernels.compiling import inner
+from sfumato.kernels.compiling import both, inner
 from sfumato.kernels.draws import Stream, draw_below
 from sfumato.kernels.pools import (
     CODE,
@@ -76,7 +75,7 @@ class Guide(NamedTuple):
     active: bool
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def regroup(
     terrain: Terrain, law: Law, guide: Guide, pool: Pool, how: int, stream: Stream
 ) -> bool:

@@ -9,10 +9,8 @@ other combination × values + value: each combination is judged as a group of it
 
 from __future__ import annotations
 
-import numba
-
 from sfumato.data.rules import RuleKind
-from sfumato.kernels.compiling import inner_numpy
+from sfumato.kernels.compiling import both_numpy, inner_numpy
 from sfumato.kernels.diversity import TOLERANCE, Codes, Counts, distinct
 from sfumato.kernels.layout import APART
 from sfumato.kernels.ruletable import RuleTable, rule_table
@@ -23,7 +21,7 @@ POPULATION = int(RuleKind.POPULATION)
 PRESENCE = int(RuleKind.PRESENCE)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@both_numpy
 def group_ok(
     size: int,
     population: int,

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import types
-
 from sfumato.kernels.adding import LAST, NEXT
 from sfumato.kernels.blocks import ACTIVE, LEAST, USED, Index, is_left
-from sfumato.kernels.compiling import inner, pointer, types_of
+from sfumato.kernels.compiling import inner, pointer
 from sfumato.kernels.nearest import GROWING, Aim, nearest
 from sfumato.kernels.units import Ints, Units, clear, put
 
@@ -17,8 +15,7 @@ def seed_pointer(
     seed: Any, units: Units, index: Index, aim: Aim, order: Ints, state: Ints
 ) -> Any:
     """One of the functions below, behind a pointer: the others are not compiled."""
-    made = types_of(units, index, aim, order, state)
-    return pointer(seed, types.int64(*made, types.int64))
+    return pointer(seed, "int64", units, index, aim, order, state, 0)
 
 
 @inner

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.boxes import FLAT
-from sfumato.kernels.compiling import inner
+from sfumato.kernels.compiling import both, inner
 from sfumato.kernels.harvesting import Field, Harvest, count_values
 from sfumato.kernels.pools import Law
 from sfumato.kernels.terrain import SHAPE, Terrain, run_loss, set_loss
@@ -53,7 +52,7 @@ def make_released(parts: Ints, groups: int, axes: int, room: int) -> Released:
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def add_parts(terrain: Terrain, released: Released, parts: Ints) -> None:
     """Take over parts: group, item, rows."""
     for i in range(len(parts)):
@@ -100,7 +99,7 @@ def cost_joined(
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def settle(
     terrain: Terrain,
     field: Field,
@@ -185,7 +184,7 @@ def may_take(
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def absorb(
     terrain: Terrain, field: Field, law: Law, harvest: Harvest, released: Released
 ) -> bool:
@@ -215,7 +214,7 @@ def absorb(
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def released_parts(released: Released) -> Ints:
     """All parts: group, item, rows."""
     parts = np.empty((released.used[0], 3), dtype=np.int64)

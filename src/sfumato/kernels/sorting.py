@@ -6,11 +6,10 @@ the lower 32. `sort_keys` looks at the upper part alone and keeps equal keys in 
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels.compiling import inner
+from sfumato.kernels.compiling import both, inner
 
 LOWER = 32
 POSITION = (1 << LOWER) - 1
@@ -21,7 +20,7 @@ DIGITS = 1 << DIGIT
 Ints = npt.NDArray[np.int64]
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def sort_keys(keys: Ints, spare: Ints, n: int, highest: int) -> None:
     """Sort keys[:n] by their upper part, which is at most `highest`."""
     if n <= FEW:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels.compiling import inner
+from sfumato.kernels.compiling import both, inner
 from sfumato.kernels.greedy import (
     Box,
     Histograms,
@@ -27,7 +26,7 @@ HOPS = 3
 """How often the farthest point from the last one is looked for."""
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def split_segments(
     space: Space,
     order: Ints,

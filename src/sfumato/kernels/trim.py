@@ -7,11 +7,10 @@ row first; which of them are carried out, within the budget, is decided over all
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from sfumato.kernels.boxes import FREE
-from sfumato.kernels.compiling import inner
+from sfumato.kernels.compiling import both, inner
 from sfumato.kernels.cuts_gain import STEPS, levels, mark
 from sfumato.kernels.judging import (
     clear_left,
@@ -45,7 +44,7 @@ from sfumato.kernels.space import (
 )
 
 
-@numba.njit(cache=True, nogil=True)
+@both
 def trim_groups(
     ground: Ground,
     records: Records,

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels.compiling import inner_numpy
+from sfumato.kernels.compiling import both_numpy, inner_numpy
 from sfumato.kernels.diversity import Codes, Counts
 from sfumato.kernels.layout import (
     DOMAIN,
@@ -82,7 +81,7 @@ def _value_of(code: int, v: int, heads: Counts, whole: Counts) -> int:
     return whole[pairs + code] if pairs >= 0 else code
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@both_numpy
 def _end_of_part(
     codes: Codes, start: int, n: int, v: int, heads: Counts, whole: Counts
 ) -> int:
@@ -95,7 +94,7 @@ def _end_of_part(
     return end
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@both_numpy
 def _gather(
     codes: Codes,
     counts: Counts,
@@ -146,7 +145,7 @@ def _number_of(persons: Counts, n: int) -> int:
     return found
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@both_numpy
 def _missing_at(codes: Codes, counts: Counts, n: int, v: int, heads: Counts) -> int:
     """The entry of the missing cells that may be anything, or −1."""
     if heads[v, MISSING] >= 0:
@@ -156,7 +155,7 @@ def _missing_at(codes: Codes, counts: Counts, n: int, v: int, heads: Counts) -> 
     return -1
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@both_numpy
 def _tries(n: int, at: int, v: int, heads: Counts) -> int:
     """How often a rule is asked: once, or once for each value of the missing cells."""
     if n == 0:
@@ -167,7 +166,7 @@ def _tries(n: int, at: int, v: int, heads: Counts) -> int:
     return last - first + 1 if heads[v, DOMAIN] <= EXACT_VALUES else n + 3
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@both_numpy
 def _candidate(
     codes: Codes, n: int, turn: int, v: int, heads: Counts, real: Floats
 ) -> int:
@@ -186,7 +185,7 @@ def _candidate(
     return value if real[heads[v, SHARES] + value] > 0.0 else first
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@both_numpy
 def _fill(
     codes: Codes,
     counts: Counts,

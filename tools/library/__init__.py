@@ -1,0 +1,1 @@
+"""Compile all kernels ahead of time into one library per platform."""
