@@ -68,8 +68,18 @@ def _doors() -> Iterator[Compiled]:
             if _is_door(kernel) and kernel.__module__ == module.__name__:
                 name = f"{kernel.__module__}.{kernel.__name__}"
                 for made in kernel.overloads.values():
+                    if is_specialized(made.signature):
+                        continue
                     native = made.fndesc.llvm_func_name
                     yield _compiled(name, made.signature, made.library, native)
+
+
+def is_specialized(signature: Any) -> bool:
+    """Whether it was compiled for one value of an argument, as only kernels ask for.
+
+    Its arguments look like those of the general one, and it ignores some of them.
+    """
+    return any(isinstance(part, types.Literal) for part in signature.args)
 
 
 def _modules() -> Iterator[Any]:

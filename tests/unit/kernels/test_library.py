@@ -11,7 +11,7 @@ import pytest
 
 from sfumato.kernels import library
 from sfumato.kernels.compiling import pointer
-from tools.library.numba_code import VERSION
+from tools.library.numba_code import VERSION, is_specialized
 from tools.library.numba_code import kind_of as kind_of_type
 
 
@@ -107,3 +107,11 @@ def test_a_pointer_is_compiled_once_for_the_same_kinds():
     made = pointer(add, "float64", 1, 2.0)
     assert made.ctypes(1, 2.0) == 3.0
     assert pointer(add, "float64", 5, 6.0) is made
+
+
+def test_a_function_compiled_for_one_value_is_no_entry_point():
+    general = numba.types.int64(numba.types.int64)
+    special = numba.types.int64(numba.types.literal(-1))
+    assert kind_of_type(special.args[0], module=False) == "i8"
+    assert is_specialized(special)
+    assert not is_specialized(general)
