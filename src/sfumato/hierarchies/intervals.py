@@ -36,6 +36,11 @@ from sfumato.hierarchies.rungs import (
 _MOST_STEPS = 2**52
 _MOST_WHOLE = 2**62
 _LEAST_WIDTH, _MOST_WIDTH = 1e-300, FARTHEST
+_CALENDAR_ENDS = {
+    Kind.DATE: (-719_162, 2_932_896),
+    Kind.DATETIME: (-719_162 * 86_400, 2_932_897 * 86_400 - 1),
+}
+"""The first day of year 1 and the last of year 9999, in days and seconds since 1970."""
 _MOST_BINS = 100_000
 
 
@@ -247,10 +252,22 @@ def _interval_rung(
     wide = width.numerator if width.denominator == 1 else width
     lows = [origin + step * wide for step in steps[starts].tolist()]
     spans = [
-        tails.cut(low, low + wide, at, kind=column.kind)
+        _within_calendar(tails.cut(low, low + wide, at, kind=column.kind), column.kind)
         for low, at in zip(lows, side[starts].tolist(), strict=True)
     ]
     return _span_rung(column, nodes, spans)
+
+
+def _within_calendar(span: Span, kind: Kind) -> Span:
+    """An interval of dates without the years that no date of ours has."""
+    if kind not in _CALENDAR_ENDS:
+        return span
+    first, last = _CALENDAR_ENDS[kind]
+    low = None if span.low is None else max(span.low, first)
+    if span.high is None or span.high <= last:
+        return span._replace(low=low)
+    high = last if kind is Kind.DATE else None
+    return Span(low, high)
 
 
 def _span_rung(column: Column, nodes: Ints, spans: Sequence[Span]) -> Rung:

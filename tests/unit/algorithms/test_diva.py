@@ -350,7 +350,7 @@ def test_rows_with_a_sensitive_value_that_must_be_shown_are_not_left_out():
         "illness": ["x"] * 15 + ["y"] * 15 + ["z"],
     }
     asked = [{"model": "diversity", "where": {"illness": "z"}, "at_least": 1}]
-    release = small(columns, require=asked, k=3, max_suppressed=0.25)
+    release = small(columns, require=asked, k=3, max_suppressed=0.25, max_loss=1)
     assert shown(release, "illness", "z") == 1
 
 

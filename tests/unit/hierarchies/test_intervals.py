@@ -177,3 +177,24 @@ def test_quantiles_that_do_not_nest_are_refused_with_both_numbers(
 def test_quantiles_are_whole_numbers(column_of: Columns) -> None:
     with pytest.raises(HierarchyError, match="1 of 2 are not"):
         build(column_of([1, 2]), {"quantiles": [10, 0.5]})
+
+
+@pytest.mark.parametrize(
+    ("cells", "width", "label"),
+    [
+        (["0001-01-01", "0002-01-01"], 1_000_000, "[0001-01-01, "),
+        (["9999-12-31", "9998-01-01"], 1_000_000, ", 9999-12-31]"),
+        (
+            ["0001-01-01T00:00:00", "0001-01-02T00:00:01"],
+            10**12,
+            "[0001-01-01T00:00:00, ",
+        ),
+        (["9999-12-31T23:59:59", "9998-01-01T00:00:01"], 10**12, ">= "),
+    ],
+)
+def test_intervals_of_dates_end_with_the_calendar(
+    column_of: Columns, cells: list[str], width: int, label: str
+) -> None:
+    kind = Kind.DATETIME if "T" in cells[0] else Kind.DATE
+    axis = build(column_of(cells, kind), {"intervals": [width]}).axis
+    assert all(label in text for text in shown(axis, 1))
