@@ -92,8 +92,9 @@ def _readable(source: pa.Table) -> pa.Table:
 
 def _dropped(source: pa.Table, readable: pa.Table) -> Iterator[str]:
     """What is proposed for columns whose cells cannot be written as text."""
+    known = set(readable.column_names)
     for field in source.schema:
-        if field.name not in readable.column_names:
+        if field.name not in known:
             yield from ("", f"[columns.{_key(field.name)}]")
             kind = _plain(str(field.type))
             reason = f"not all cells of type {kind} can be written as text"
