@@ -83,7 +83,7 @@ def compile_rules(request: Request, rules: Sequence[Rule] | None = None) -> Comp
             codes[line] = _subject(request)
             continue
         axes[view], values = _values(request, view)
-        references[view] = _reference(request.table or request, view)
+        references[view] = _reference(request.compared_with(view), view)
         joint = _joint(request, view, values, axes[view].size)
         if request.subject is not None:
             joint, pairs[view] = _paired(joint, request.subject)

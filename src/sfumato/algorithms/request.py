@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,14 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.grouping import Grouping
-from sfumato.data.rules import Rule, RuleKind
+from sfumato.data.rules import SUBJECT, Rule, RuleKind, View
 from sfumato.data.seeds import Seed
 from sfumato.dp.ledger import Ledger
 from sfumato.hierarchies.axis import CodedAxis
+from sfumato.hierarchies.rollup import roll_up
 from sfumato.models.base import Groups, OutputModel, ProcessModel, Verdict
-from sfumato.models.groups import build_groups
+from sfumato.models.groups import build_groups, value_shares
 from sfumato.models.targets import matching
 
+Floats = npt.NDArray[np.float64]
 Progress = Callable[[str, float], None]
 """Called with what is being done and the share done, 0 … 1; may raise to cancel."""
 
@@ -74,6 +76,8 @@ class Request:
     """Finds the class of another algorithm, for those that build on others."""
     table: Request | None = None
     """The request of which this is a part: groups are compared with its distribution."""
+    source: Request | None = None
+    """The request before any row was left out: `reference = "source"` means its rows."""
 
     @property
     def rows(self) -> int:
@@ -91,7 +95,13 @@ class Request:
             },
             subject=None if self.subject is None else self.subject[rows],
             removable=self.removable - (self.rows - len(rows)),
+            source=self.source or self,
         )
+
+    def compared_with(self, view: View) -> Request:
+        """The request whose distribution groups are compared with."""
+        table = self.table or self
+        return (table.source or table) if view.reference == "source" else table
 
     def rules(self) -> tuple[Rule, ...]:
         """The rules of all models, in their order."""
@@ -134,6 +144,7 @@ class Request:
             subject=self.subject,
             population=population,
             missing_any=self.missing_any,
+            source_reference=self._source_shares(views),
         )
         targets = {target for model in self.models for target in model.targets()}
         if not targets:
@@ -147,6 +158,20 @@ class Request:
                 for target in targets
             },
         )
+
+    def _source_shares(self, views: Iterable[View]) -> dict[View, Floats]:
+        """The distributions of the source, where this request has lost rows of it."""
+        if self.source is None:
+            return {}
+        found = {}
+        for view in views:
+            if view != SUBJECT and view.reference == "source":
+                column = self.source.sensitive[view.column]
+                axis, to_new = roll_up(column.axis, view.level)
+                codes, who = to_new[column.codes], self.source.subject
+                shares = value_shares(axis, codes, who, missing_any=self.missing_any)
+                found[view] = shares
+        return found
 
     def as_one_group(self) -> Groups:
         """The whole table as one group, before everybody in the population."""

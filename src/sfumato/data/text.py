@@ -40,9 +40,9 @@ def as_text(values: Any, *, name: str = "") -> Any:
         values = pc.if_else(pc.is_nan(values), pa.scalar(None, kind), values)
     if types.is_timestamp(kind):
         values = _as_coarse_as_they_are(values)
-    if types.is_date(kind) or types.is_timestamp(kind):
-        _refuse_far(values, name)
     try:
+        if types.is_date(kind) or types.is_timestamp(kind):
+            _refuse_far(values, name)
         texts = pc.cast(values, pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise _shapeless(name, kind) from None

@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato import registry
 from sfumato.algorithms.left_out import rows_to_keep
 from sfumato.algorithms.mondrian import Mondrian
 from sfumato.data.grouping import Grouping
 from sfumato.data.schema import Kind, Role
-from sfumato.errors import InfeasibleError, SearchError
+from sfumato.errors import InfeasibleError, RefusedError, SearchError
 from sfumato.models.alpha_k import AlphaK
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity
@@ -273,3 +274,20 @@ def test_lkc_is_met_where_leaving_rows_out_makes_it_so(algorithm):
         max_loss=1,
     )
     assert release.table.num_rows == 5
+
+
+@pytest.mark.parametrize("name", registry.names("algorithms"))
+def test_rows_that_remain_are_compared_with_the_whole_source(name):
+    table = pa.table({"day": ["1", "2", "1", "2"], "illness": ["x", "-", "y", "x"]})
+    asked = {"model": "t-closeness", "t": 0.05, "reference": "source"}
+    with pytest.raises((InfeasibleError, RefusedError)):
+        sf.anonymize(
+            table,
+            quasi=["day"],
+            sensitive="illness",
+            missing=["-"],
+            missing_as="any",
+            require=[{**asked, "distance": "ordered"}],
+            algorithm=name,
+            publish={"max_loss": 1, "max_suppressed": 0.3},
+        )
