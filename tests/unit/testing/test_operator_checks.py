@@ -60,7 +60,7 @@ class ShowsTheFirstValue(Generalize):
         label = material.quasi[index].axis.labels[0]
         cells = pa.array([label] * len(first), pa.string())
         shown = super().show(material, index)
-        return replace(shown, columns={material.quasi[index].name: cells}, exact=False)
+        return replace(shown, columns={material.quasi[index].name: cells}, leaves={})
 
 
 class CountsLossTwice(Generalize):
