@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tomli_w
-from pydantic import ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import (
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
 
 from sfumato import registry
 from sfumato.data.quiet import counted
@@ -63,6 +71,19 @@ class Policy(Section):
     report: Report = Report()
 
     _origin: Origin = PrivateAttr(default_factory=Origin)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _refuse_in_our_words(
+        cls, data: Any, handler: ModelWrapValidatorHandler[Policy], info: ValidationInfo
+    ) -> Policy:
+        """Whoever calls `Policy(…)` gets errors of ours; documents know more of theirs."""
+        try:
+            return handler(data)
+        except ValidationError as error:
+            if info.context is not None:
+                raise
+            raise translated(error, Origin("Policy"), cls) from None
 
     def _told(self) -> str:
         columns = counted(len(self.columns), "column")
@@ -136,7 +157,7 @@ class Policy(Section):
                 hint="No setting takes so large a number.",
             )
         try:
-            policy = cls.model_validate(dict(document))
+            policy = cls.model_validate(dict(document), context=origin)
         except ValidationError as error:
             raise translated(error, origin, cls) from None
         policy._origin = origin

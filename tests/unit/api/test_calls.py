@@ -9,7 +9,13 @@ import pandas as pd
 import pytest
 
 import sfumato as sf
-from sfumato.errors import DataError, OutputError, SfumatoError, UsageError
+from sfumato.errors import (
+    DataError,
+    OutputError,
+    PolicyError,
+    SfumatoError,
+    UsageError,
+)
 from sfumato.policy.keywords import KNOWN, Settings
 
 SETTINGS = {"quasi": ["age"], "sensitive": ["illness"], "k": 2, "algorithm": "mondrian"}
@@ -214,3 +220,10 @@ def test_a_place_that_cannot_be_is_an_error_of_ours(place, people):
     for write in (release.save, release.report):
         with pytest.raises(UsageError, match=r"place is a(n empty| path with a zero)"):
             write(place)
+
+
+@pytest.mark.parametrize("wrong", [{"foo": 1}, {"columns": 3}, {"unlisted": "no"}])
+def test_a_policy_made_by_hand_is_refused_in_our_words(wrong):
+    with pytest.raises(PolicyError, match=next(iter(wrong))) as error:
+        sf.Policy(**wrong)
+    assert error.value.__cause__ is None
