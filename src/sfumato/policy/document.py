@@ -13,12 +13,12 @@ import tomli_w
 from pydantic import (
     ConfigDict,
     Field,
-    ModelWrapValidatorHandler,
     PrivateAttr,
     ValidationError,
     ValidationInfo,
     model_validator,
 )
+from pydantic.functional_validators import ModelWrapValidatorHandler
 
 from sfumato import registry
 from sfumato.data.quiet import counted
