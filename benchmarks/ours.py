@@ -31,9 +31,10 @@ from benchmarks.sources import (
     coded,
     diverse_adult,
 )
+from sfumato import registry
 from sfumato.algorithms.base import Request, Solution
-from sfumato.algorithms.klt import Klt, Variant
-from sfumato.algorithms.mondrian import Cut, Mondrian
+from sfumato.algorithms.clustering.klt import Klt, Variant
+from sfumato.algorithms.partition.mondrian import Cut, Mondrian
 from sfumato.data.schema import Kind
 from sfumato.data.seeds import Seed
 from sfumato.hierarchies.axis import STAR, Axis, CodedAxis, Shape
@@ -177,6 +178,7 @@ def _request(table: Coded, k: int) -> Request:
         models=(KAnonymity(k=k),),
         seed=Seed.guessable(1),
         threads=THREADS,
+        resolve=registry.algorithm,
     )
 
 

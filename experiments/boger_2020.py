@@ -21,19 +21,19 @@ import pyarrow as pa
 
 import sfumato as sf
 from benchmarks.sources import directory
-from sfumato.algorithms.klt import Variant
+from sfumato.algorithms.clustering.klt import Variant
 from sfumato.data.grouping import Grouping
 from sfumato.data.seeds import Seed
 from sfumato.io.read import read_source
-from sfumato.pipeline.asking import Ground, ground
-from sfumato.pipeline.prepare import coded_table, quasi_axes
+from sfumato.pipeline.code_table import coded_table, quasi_axes
+from sfumato.pipeline.workload_tables import Ground, ground
 from sfumato.policy import Policy
 from sfumato.publish.base import Material
 from sfumato.publish.swap import Swap
+from sfumato.workload.answer_errors import chi2
 from sfumato.workload.answers import Asked, blocks
-from sfumato.workload.measures import chi2
 from sfumato.workload.queries import RandomQueries, Share, Workload
-from sfumato.workload.tables import published
+from sfumato.workload.queryable_tables import published
 
 QUASI = ("race", "education", "sex", "age")
 SENSITIVE = "occupation"

@@ -28,19 +28,19 @@ import pyarrow as pa
 import pyarrow.csv
 
 from sfumato.algorithms.base import Algorithm, Request
-from sfumato.algorithms.diva import STRATEGIES, Diva
-from sfumato.algorithms.k_member import KMember
-from sfumato.algorithms.mondrian import Mondrian
-from sfumato.algorithms.oka import Oka
-from sfumato.algorithms.parts import starry
+from sfumato.algorithms.clustering.k_member import KMember
+from sfumato.algorithms.clustering.oka import Oka
+from sfumato.algorithms.diva.diva import STRATEGIES, Diva
+from sfumato.algorithms.diva.row_subsets import starry
+from sfumato.algorithms.partition.mondrian import Mondrian
 from sfumato.data.grouping import Grouping
 from sfumato.data.schema import Kind, Role
 from sfumato.data.seeds import Seed
 from sfumato.errors import InfeasibleError, SearchError
+from sfumato.models.common.targets import shown_codes
 from sfumato.models.diversity import Diversity
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.models.targets import shown_codes
-from sfumato.testing.tables import Awkward, request_for
+from sfumato.testing.awkward_tables import Awkward, request_for
 
 LEAST = 60
 """Values that fewer rows have get no constraint, whatever k."""

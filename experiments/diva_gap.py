@@ -13,7 +13,7 @@ import sys
 
 import numpy as np
 
-from sfumato.algorithms.diva import STRATEGIES, Diva
+from sfumato.algorithms.diva.diva import STRATEGIES, Diva
 from sfumato.errors import InfeasibleError, SearchError
 from tests.unit.algorithms.diva_cases import Case, drawn, fewest_stars, stars_of
 

@@ -21,9 +21,9 @@ import sfumato as sf
 from benchmarks.sources import directory
 from sfumato.data.seeds import Seed
 from sfumato.io.read import read_source
-from sfumato.pipeline.asking import ground
+from sfumato.pipeline.workload_tables import ground
 from sfumato.policy import Policy
-from sfumato.workload.measures import Estimate
+from sfumato.workload.answer_errors import Estimate
 from sfumato.workload.queries import RandomQueries, Share, Workload
 
 QUASI = ("age", "sex", "race", "workclass", "native-country", "salary-class")

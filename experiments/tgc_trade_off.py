@@ -22,13 +22,13 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from sfumato.algorithms.base import Algorithm, Request
-from sfumato.algorithms.k_member import KMember
-from sfumato.algorithms.k_member_p import KMemberP
-from sfumato.algorithms.mondrian import Mondrian
-from sfumato.algorithms.tgc import Tgc, quality
+from sfumato.algorithms.clustering.k_member import KMember
+from sfumato.algorithms.clustering.k_member_p import KMemberP
+from sfumato.algorithms.clustering.tgc import Tgc, quality
+from sfumato.algorithms.partition.mondrian import Mondrian
 from sfumato.data.schema import Kind, Role
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.testing.tables import Awkward, request_for
+from sfumato.testing.awkward_tables import Awkward, request_for
 
 QUASI = ("age", "workclass", "race", "sex", "native-country")
 TREES = ("workclass", "race", "sex", "native-country", "marital-status")

@@ -19,7 +19,7 @@ from benchmarks.sources import directory
 from experiments.boger_2020 import QUASI, SENSITIVE, policy
 from sfumato.data.seeds import Seed
 from sfumato.io.read import read_source
-from sfumato.workload.measures import Estimate
+from sfumato.workload.answer_errors import Estimate
 from sfumato.workload.queries import RandomQueries, Share, Workload
 
 NARROW: dict[str, Share] = {"race": 1, "education": 1, "sex": 1, "age": 5}

@@ -23,7 +23,7 @@ from sfumato.calls import (
     watched,
     workload_of,
 )
-from sfumato.data.quiet import Quiet, counted
+from sfumato.data.safe_repr import Quiet, counted
 from sfumato.data.seeds import Seed
 from sfumato.errors import OutputError, RefusedError, UsageError
 from sfumato.io.decimals import pointed
@@ -32,14 +32,14 @@ from sfumato.io.read import Seen, delimiter_of, read_source
 from sfumato.io.spreadsheet import unguarded
 from sfumato.io.write import format_of, hash_bytes
 from sfumato.models.base import OutputModel
-from sfumato.pipeline.certified import every_column
-from sfumato.pipeline.claimed import claimed_giveaways, unmentioned, withheld
-from sfumato.pipeline.expanding import expanded, from_record
-from sfumato.pipeline.kinds import from_manifest, marks_formulas
+from sfumato.pipeline.claimed_columns import claimed_giveaways, unmentioned, withheld
+from sfumato.pipeline.column_kinds import from_manifest, marks_formulas
+from sfumato.pipeline.expand_requirements import expanded, from_record
 from sfumato.pipeline.manifest import requirements as requirement_records
 from sfumato.pipeline.manifest import risk as risk_of
 from sfumato.pipeline.private_record import read_private
-from sfumato.pipeline.question import Private, Question
+from sfumato.pipeline.private_run import every_column
+from sfumato.pipeline.verification import Private, Question
 from sfumato.policy import Policy
 from sfumato.policy.keywords import Settings
 from sfumato.publish.base import Form
@@ -49,7 +49,7 @@ from sfumato.report.html import render
 if TYPE_CHECKING:
     from sfumato.pipeline.run import Outcome
     from sfumato.pipeline.tuning import Tuned
-    from sfumato.workload.measures import Measure, WorkloadError
+    from sfumato.workload.answer_errors import Measure, WorkloadError
     from sfumato.workload.queries import Workload
 
 Source = Any
@@ -126,7 +126,7 @@ class Release(Quiet):
 
         With `force` it takes the place of an older release, which stays until then.
         """
-        from sfumato.pipeline.write import write_release
+        from sfumato.pipeline.write_release import write_release
 
         return write_release(
             self.outcome,
@@ -310,7 +310,7 @@ def workload_error(
     settings that make one) says what published labels stand for; without one, cells
     are values, intervals and sets. `seed` draws the bootstrap's resamples.
     """
-    from sfumato.pipeline.asking import ground
+    from sfumato.pipeline.workload_tables import ground
 
     asked = _asking_policy(release, policy_of(policy), settings, original)
     source = _read(original, asked, {})
@@ -445,7 +445,7 @@ def _read(
 
 def _wake_compiler() -> None:
     """Beside reading: loading the compiler takes as long as reading a large file."""
-    from sfumato.kernels.compiling import wake
+    from sfumato.kernels.compilation.decorators import wake
 
     wake()
 

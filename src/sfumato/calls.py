@@ -166,8 +166,8 @@ def models_of(requirements: object) -> tuple[OutputModel, ...]:
 def workload_of(workload: object) -> Workload:
     """The workload that a call names: itself, or a file's."""
     # Late: most calls ask no queries.
-    from sfumato.workload.files import load_workload
     from sfumato.workload.queries import Workload
+    from sfumato.workload.workload_files import load_workload
 
     if isinstance(workload, Workload):
         return workload

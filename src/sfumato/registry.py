@@ -40,25 +40,25 @@ CATALOGUE = {
         ),
     },
     "algorithms": {
-        "mondrian": "sfumato.algorithms.mondrian:Mondrian",
-        "datafly": "sfumato.algorithms.datafly:Datafly",
-        "incognito": "sfumato.algorithms.incognito:Incognito",
-        "optimal": "sfumato.algorithms.optimal:Optimal",
-        "local-optimal": "sfumato.algorithms.local_optimal:LocalOptimal",
-        "top-down": "sfumato.algorithms.top_down:TopDown",
-        "bottom-up": "sfumato.algorithms.bottom_up:BottomUp",
-        "dp-anonym": "sfumato.algorithms.dp_anonym:DpAnonym",
-        "safepub": "sfumato.algorithms.safepub:SafePub",
-        "dp-synthesis": "sfumato.algorithms.dp_synthesis:DpSynthesis",
-        "klt": "sfumato.algorithms.klt:Klt",
-        "k-member": "sfumato.algorithms.k_member:KMember",
-        "k-member-p": "sfumato.algorithms.k_member_p:KMemberP",
-        "oka": "sfumato.algorithms.oka:Oka",
-        "tgc": "sfumato.algorithms.tgc:Tgc",
-        "mdav": "sfumato.algorithms.mdav:Mdav",
-        "diva": "sfumato.algorithms.diva:Diva",
-        "harvest": "sfumato.algorithms.harvest:Harvest",
-        "best": "sfumato.algorithms.best:Best",
+        "mondrian": "sfumato.algorithms.partition.mondrian:Mondrian",
+        "datafly": "sfumato.algorithms.full_domain.datafly:Datafly",
+        "incognito": "sfumato.algorithms.full_domain.incognito:Incognito",
+        "optimal": "sfumato.algorithms.full_domain.optimal:Optimal",
+        "local-optimal": "sfumato.algorithms.full_domain.local_optimal:LocalOptimal",
+        "top-down": "sfumato.algorithms.partition.top_down:TopDown",
+        "bottom-up": "sfumato.algorithms.partition.bottom_up:BottomUp",
+        "dp-anonym": "sfumato.algorithms.private.dp_anonym:DpAnonym",
+        "safepub": "sfumato.algorithms.private.safepub:SafePub",
+        "dp-synthesis": "sfumato.algorithms.private.dp_synthesis:DpSynthesis",
+        "klt": "sfumato.algorithms.clustering.klt:Klt",
+        "k-member": "sfumato.algorithms.clustering.k_member:KMember",
+        "k-member-p": "sfumato.algorithms.clustering.k_member_p:KMemberP",
+        "oka": "sfumato.algorithms.clustering.oka:Oka",
+        "tgc": "sfumato.algorithms.clustering.tgc:Tgc",
+        "mdav": "sfumato.algorithms.clustering.mdav:Mdav",
+        "diva": "sfumato.algorithms.diva.diva:Diva",
+        "harvest": "sfumato.algorithms.best.harvest:Harvest",
+        "best": "sfumato.algorithms.best.best:Best",
     },
     "operators": {
         "generalize": "sfumato.publish.generalize:Generalize",
@@ -105,6 +105,11 @@ def load(kind: str, name: str) -> Any:
         )
     module, _, attribute = target.partition(":")
     return getattr(import_module(module), attribute)
+
+
+def algorithm(name: str) -> Any:
+    """The class of this algorithm."""
+    return load("algorithms", name)
 
 
 def catalogue(kind: str | None = None) -> Iterator[Entry]:

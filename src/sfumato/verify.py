@@ -4,7 +4,7 @@ Pure NumPy, without algorithms, operators or compiled code: what a recipient see
 what is judged. Groups are the distinct published tuples of the quasi-identifiers,
 compared as text. With `missing_any` a missing cell may also stand for any value: a
 requirement then has to hold both for the groups and for the candidates of every person
-(see `models/candidates.py`), at the worst way of filling in the person's missing cells.
+(see `models/common/candidates.py`), at the worst way of filling in their missing cells.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.data.cells import KEY_LIMIT, Cells, distinct_tuples, packed_key
+from sfumato.data.published_cells import KEY_LIMIT, Cells, distinct_tuples, packed_key
 from sfumato.data.rules import View
 from sfumato.errors import DataError, RefusedError
 from sfumato.hierarchies.axis import Axis, CodedAxis
-from sfumato.hierarchies.cover import cover_matrix
-from sfumato.hierarchies.rollup import roll_up
+from sfumato.hierarchies.cell_leaves import cover_matrix
+from sfumato.hierarchies.sensitive_axis import roll_up
 from sfumato.models.base import (
     Candidates,
     Groups,
@@ -33,14 +33,14 @@ from sfumato.models.base import (
     Target,
     Verdict,
 )
-from sfumato.models.candidates import (
+from sfumato.models.common.candidates import (
     LIMIT,
     TooManyFillingsError,
     agreeing,
     fillings,
     with_nobody,
 )
-from sfumato.models.groups import build_groups, normalized
+from sfumato.models.common.groups import build_groups, normalized
 
 Codes = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.int64]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
-from sfumato.testing import oracles
-from sfumato.testing.oracles import Group, Measure
+from sfumato.testing import model_oracles as oracles
+from sfumato.testing.model_oracles import Group, Measure
 from tests.fuzz.meaning import NUMERIC
 from tests.fuzz.proof import Proof, Rows, UnknownError, View, Wanted, collected
 from tests.fuzz.release import Release

@@ -10,9 +10,9 @@ import random
 import sys
 import time
 
-from sfumato.testing.check import Check
 from sfumato.testing.checks import OPTIONS
 from sfumato.testing.combination_checks import combinations, endings
+from sfumato.testing.conformance_check import Check
 
 
 def main() -> int:

@@ -2,7 +2,7 @@
 
 Groups are what a recipient sees: rows whose published quasi-identifiers are the same
 texts (or, where cells do not show groups, those of the private record or of the
-anatomy). Measures are the definitional ones of `sfumato.testing.oracles`. Shares no
+anatomy). Measures are the definitional ones of `sfumato.testing.model_oracles`. Shares no
 code with the verifier, the models or the algorithms.
 """
 
@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sfumato.testing import oracles
-from sfumato.testing.oracles import Domain, Group
+from sfumato.testing import model_oracles as oracles
+from sfumato.testing.model_oracles import Domain, Group
 from tests.fuzz.meaning import NUMERIC
 from tests.fuzz.release import Release
 

@@ -24,10 +24,10 @@ import pytest
 import sfumato as sf
 from sfumato.data.coding import code_column
 from sfumato.data.rules import Distance
-from sfumato.hierarchies.cover import cover_matrix
-from sfumato.hierarchies.rollup import ground_distance, roll_up
-from sfumato.models.groups import build_groups
-from sfumato.models.unions import union_of
+from sfumato.hierarchies.cell_leaves import cover_matrix
+from sfumato.hierarchies.sensitive_axis import ground_distance, roll_up
+from sfumato.models.common.groups import build_groups
+from sfumato.models.common.unions import union_of
 from tests.fuzz.cases import Case, Column
 from tests.fuzz.claims import holds
 from tests.fuzz.proof import Proof

@@ -17,7 +17,7 @@ from sfumato.hierarchies.build import build
 from sfumato.models.base import OutputModel
 from sfumato.publish.base import Material
 from sfumato.publish.suppress import Suppress
-from sfumato.testing.tables import Awkward, request_for
+from sfumato.testing.awkward_tables import Awkward, request_for
 
 QUASI = ("GEN", "ETH", "AGE", "PRV", "CTY")
 _ROWS = """

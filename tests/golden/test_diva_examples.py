@@ -7,19 +7,19 @@ import pytest
 from diva_patients import QUASI, patients, patients_request, published
 
 import sfumato as sf
-from sfumato.algorithms.coloring import (
+from sfumato.algorithms.diva.coloring import (
     Budget,
     State,
     clustering_of,
     colorings,
     in_order,
 )
-from sfumato.algorithms.constraints import Sigma
+from sfumato.algorithms.diva.constraint_targets import Sigma
 from sfumato.data.grouping import Grouping
 from sfumato.data.seeds import Seed
 from sfumato.models.diversity import Diversity
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.pipeline.bearing import loss_by
+from sfumato.pipeline.loss_by_value import loss_by
 
 ASIAN = Diversity(where={"ETH": "Asian"}, at_least=2, at_most=5)
 AFRICAN = Diversity(where={"ETH": "African"}, at_least=1, at_most=3)

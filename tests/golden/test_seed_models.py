@@ -7,14 +7,14 @@ import pytest
 
 from sfumato.models.alpha_k import AlphaK
 from sfumato.models.beta_likeness import BetaLikeness
-from sfumato.models.distances import s_diversity
+from sfumato.models.common.distances import s_diversity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity
 from sfumato.models.p_sensitive import PSensitive
 from sfumato.models.range_disclosure import RangeDisclosure
 from sfumato.models.t_closeness import TCloseness
 from sfumato.models.theta_diversity import ThetaDiversity
-from sfumato.testing.samples import COLUMN, sample_of, tree_axis
+from sfumato.testing.random_groups import COLUMN, sample_of, tree_axis
 
 
 def verdict(model, sample):

@@ -5,9 +5,9 @@ import pyarrow as pa
 import pytest
 
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.local_optimal import LocalOptimal
-from sfumato.algorithms.optimal import Optimal
-from sfumato.algorithms.top_down import TopDown
+from sfumato.algorithms.full_domain.local_optimal import LocalOptimal
+from sfumato.algorithms.full_domain.optimal import Optimal
+from sfumato.algorithms.partition.top_down import TopDown
 from sfumato.data.coding import code_column
 from sfumato.data.schema import Kind
 from sfumato.data.seeds import Seed

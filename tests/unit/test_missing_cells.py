@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato import verify
-from sfumato.data.cells import as_intervals, coded_cells
 from sfumato.data.coding import code_column
+from sfumato.data.published_cells import as_intervals, coded_cells
 from sfumato.data.schema import Kind
 from sfumato.errors import RefusedError
 from sfumato.hierarchies.build import build
-from sfumato.models import candidates as filling
 from sfumato.models.average_risk import AverageRisk
 from sfumato.models.beta_likeness import BetaLikeness
+from sfumato.models.common import candidates as filling
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity
 from sfumato.models.lkc import Lkc
@@ -23,8 +23,8 @@ from sfumato.models.range_disclosure import RangeDisclosure
 from sfumato.models.t_closeness import TCloseness
 from sfumato.models.theta_diversity import ThetaDiversity
 from sfumato.models.uniqueness import Uniqueness
-from sfumato.testing import candidates as brute
-from sfumato.testing import oracles
+from sfumato.testing import candidate_oracle as brute
+from sfumato.testing import model_oracles as oracles
 from sfumato.verify import Evidence, prove
 
 MARK = "?"

@@ -12,9 +12,9 @@ import pytest
 from pydantic import BaseModel
 
 import sfumato
-from sfumato.data.quiet import Quiet
+from sfumato.data.safe_repr import Quiet
 from sfumato.data.seeds import Seed
-from sfumato.workload.files import load_workload
+from sfumato.workload.workload_files import load_workload
 
 CANARY = "canary7Qx"
 NAME = "column9Zy"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.data.cells import coded_cells, distinct_tuples, packed_key
+from sfumato.data.published_cells import coded_cells, distinct_tuples, packed_key
 from sfumato.errors import DataError
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.verify import Evidence, prove, require_columns

@@ -3,7 +3,7 @@
 Usage: python -m tools.library.build [--out build/library]
 
 Kernels are called without Numba wherever a library made from the same sources is found:
-see `sfumato.kernels.library`.
+see `sfumato.kernels.compilation.library`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from sfumato.kernels.library import INDEX, SWITCH, platform_name, source_hash
+from sfumato.kernels.compilation.library import (
+    INDEX,
+    SWITCH,
+    platform_name,
+    source_hash,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 PROCESSORS = {"x86_64": "x86-64-v2", "arm64": "generic"}

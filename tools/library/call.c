@@ -32,7 +32,7 @@ typedef struct {
 enum { BUFFER_REQUEST = 0x0004 | 0x0018 }; /* PyBUF_FORMAT | PyBUF_STRIDES */
 enum { TUPLE_FLAG = 1 << 26 };
 
-/* In the order of NEEDED and TYPES in kernels/library.py. */
+/* In the order of NEEDED and TYPES in kernels/compilation/library.py. */
 static struct {
     int (*get_buffer)(Object *, Buffer *, int);
     void (*release_buffer)(Buffer *);

@@ -109,7 +109,7 @@ def _compiled(name: str, signature: Any, library: Any, native: str) -> Compiled:
 
 
 def kind_of(kind: Any, *, module: bool) -> str:
-    """A type in the words of `sfumato.kernels.library`."""
+    """A type in the words of `sfumato.kernels.compilation.library`."""
     if isinstance(kind, types.Array):
         ending = "" if kind.mutable else "r"
         return f"{_number(kind.dtype)}:{kind.ndim}{kind.layout}{ending}"

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.left_out import rows_to_keep
+from sfumato.algorithms.common.excess_rows import rows_to_keep
 from sfumato.algorithms.request import Progress, Request, Solution, silent
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.data.rules import Rule
@@ -98,7 +98,7 @@ class Algorithm(ABC):
         if not self.refine:
             return solution
         # Late: whoever only checks a table must not wait for the compiler.
-        from sfumato.algorithms.refine import refine
+        from sfumato.algorithms.refinement.refine import refine
 
         found = refine(
             request,

@@ -13,11 +13,12 @@ from sfumato.data.grouping import Grouping
 from sfumato.data.rules import SUBJECT, Rule, RuleKind, View
 from sfumato.data.seeds import Seed
 from sfumato.dp.ledger import Ledger
+from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import CodedAxis
-from sfumato.hierarchies.rollup import roll_up
+from sfumato.hierarchies.sensitive_axis import roll_up
 from sfumato.models.base import Groups, OutputModel, ProcessModel, Verdict
-from sfumato.models.groups import build_groups, value_shares
-from sfumato.models.targets import matching
+from sfumato.models.common.groups import build_groups, value_shares
+from sfumato.models.common.targets import matching
 
 Floats = npt.NDArray[np.float64]
 Progress = Callable[[str, float], None]
@@ -47,6 +48,11 @@ def silent(_step: str, _share: float) -> None:
     """Progress that nobody watches."""
 
 
+def no_other(name: str) -> Any:
+    """Refuse to find another algorithm: the request was made without a catalogue."""
+    raise PolicyError(f"There is no algorithm '{name}' at hand.")
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Request:
     """Everything an algorithm may know."""
@@ -72,7 +78,7 @@ class Request:
     seed: Seed = field(default_factory=Seed.fresh)
     threads: int = 2
     progress: Progress = silent
-    resolve: Callable[[str], Any] | None = None
+    resolve: Callable[[str], Any] = no_other
     """Finds the class of another algorithm, for those that build on others."""
     table: Request | None = None
     """The request of which this is a part: groups are compared with its distribution."""

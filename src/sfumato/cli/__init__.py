@@ -19,10 +19,10 @@ def main(words: Sequence[str] | None = None) -> int:
     """
     if words is not None:
         return _run(list(words))
-    from sfumato.cli import stopping
+    from sfumato.cli import signals as stopping
 
     stopping.end_when_asked()
-    from sfumato.cli import process
+    from sfumato.cli import own_process as process
 
     process.begin()
     return process.end(_run(sys.argv[1:]))

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.output import (
+from sfumato.cli.requirements import parse_pair
+from sfumato.cli.success_output import (
     done,
     measure_rows,
     print_columns,
@@ -16,7 +17,6 @@ from sfumato.cli.output import (
     requirement_rows,
     warn_giveaways,
 )
-from sfumato.cli.requirements import parse_pair
 from sfumato.errors import UsageError
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def release(
     """Make and write a release; give its manifest."""
     from sfumato import api
     from sfumato.cli.progress import watched
-    from sfumato.pipeline.write import refuse_existing
+    from sfumato.pipeline.write_release import refuse_existing
     from sfumato.policy import Policy
 
     asked = _with_settings(Policy.load(policy), settings)
@@ -194,7 +194,7 @@ def print_release(manifest: Mapping[str, Any], out: Path) -> None:
 
 def _counted(manifest: Mapping[str, Any]) -> str:
     """How much was released; of a certified release, without a word on the source."""
-    from sfumato.report.phrases import amount, counted
+    from sfumato.report.number_text import amount, counted
 
     rows, groups = manifest["rows_out"], counted(manifest["groups"], "group")
     if "rows_in" not in manifest:
@@ -207,7 +207,7 @@ def _counted(manifest: Mapping[str, Any]) -> str:
 
 def _searched(search: Mapping[str, Any]) -> str:
     """Whether nothing better is left to be found."""
-    from sfumato.report.phrases import amount
+    from sfumato.report.number_text import amount
 
     looked = f"{amount(search['nodes_checked'])} of {amount(search['nodes'])} choices"
     if search["proven"]:

@@ -19,7 +19,7 @@ from sfumato.cli.anonymize import anonymize
 from sfumato.cli.check import check
 from sfumato.cli.demo import demo
 from sfumato.cli.doctor import doctor
-from sfumato.cli.failures import (
+from sfumato.cli.error_output import (
     USAGE,
     Manner,
     Misuse,
@@ -30,7 +30,7 @@ from sfumato.cli.failures import (
 )
 from sfumato.cli.init import init
 from sfumato.cli.listing import catalogue
-from sfumato.cli.output import reader_may_leave
+from sfumato.cli.success_output import reader_may_leave
 from sfumato.cli.tune import tune
 from sfumato.errors import DataError, OutputError, SfumatoError, UsageError
 

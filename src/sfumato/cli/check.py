@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.output import (
+from sfumato.cli.requirements import output_model, parse_requirement, split_names
+from sfumato.cli.success_output import (
     measure_rows,
     print_columns,
     print_giveaways,
@@ -18,7 +19,6 @@ from sfumato.cli.output import (
     warn,
     warn_giveaways,
 )
-from sfumato.cli.requirements import output_model, parse_requirement, split_names
 from sfumato.errors import UsageError
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def _record(file: Path, result: CheckResult) -> dict[str, Any]:
 
 def _warn(file: Path, result: CheckResult) -> None:
     """No requirement speaks of columns that should not be there: say it beside."""
-    from sfumato.report.phrases import listing
+    from sfumato.report.number_text import listing
 
     if result.withheld:
         names = listing([f"'{name}'" for name in result.withheld])
@@ -196,7 +196,7 @@ def _warn(file: Path, result: CheckResult) -> None:
 
 
 def _print(file: Path, result: CheckResult) -> None:
-    from sfumato.report.phrases import counted
+    from sfumato.report.number_text import counted
 
     rows, groups = counted(result.rows, "row"), counted(result.groups, "group")
     typer.echo(f"{file}: {rows}, {groups}")
@@ -210,7 +210,7 @@ def _print(file: Path, result: CheckResult) -> None:
 
 def _print_inferred(result: CheckResult) -> None:
     """Say which columns nobody told the kind of."""
-    from sfumato.report.phrases import listing
+    from sfumato.report.number_text import listing
 
     guessed = [
         f"'{name}' as {each['kind']} ({each['distance']} distance)"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.anonymize import print_release, release
-from sfumato.cli.output import done, print_columns
+from sfumato.cli.success_output import done, print_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,8 +22,8 @@ def demo(
     ] = OUT,
 ) -> int:
     """Publish an invented hospital's table, end to end."""
-    from sfumato.io.aside import aside_of, put_in_place
-    from sfumato.pipeline.write import refuse_existing
+    from sfumato.io.atomic_files import aside_of, put_in_place
+    from sfumato.pipeline.write_release import refuse_existing
 
     refuse_existing(out)
     target = out.resolve()

@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from sfumato.cli.output import print_columns, print_json, reader_may_leave
+from sfumato.cli.success_output import print_columns, print_json, reader_may_leave
 
 CGROUP = Path("/sys/fs/cgroup")
 """Where Linux says what a container may use."""
@@ -105,7 +105,7 @@ def missing() -> list[dict[str, str]]:
 
 
 def _cache() -> dict[str, Any]:
-    from sfumato.kernels.places import cache_place
+    from sfumato.kernels.compilation.cache_places import cache_place
 
     place = cache_place()
     directory = None if place.directory is None else str(place.directory)

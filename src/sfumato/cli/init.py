@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.output import (
+from sfumato.cli.success_output import (
     done,
     reader_may_leave,
     refuse_existing_file,

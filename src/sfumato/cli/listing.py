@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.output import print_json, reader_may_leave
+from sfumato.cli.success_output import print_json, reader_may_leave
 
 if TYPE_CHECKING:
     from sfumato.registry import Entry

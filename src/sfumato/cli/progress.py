@@ -27,7 +27,7 @@ def watched(*, quiet: bool = False) -> Iterator[Watcher]:
 
 def _watch_compiler(watching: ExitStack) -> None:
     """Beside the command: loading the compiler takes as long as reading a file."""
-    from sfumato.kernels.compiling import announced
+    from sfumato.kernels.compilation.decorators import announced
 
     watching.enter_context(announced(_say_compiling))
 

@@ -62,8 +62,8 @@ def parse_requirement(text: str) -> OutputModel:
 def output_model(name: str, parameters: dict[str, Any]) -> OutputModel:
     """A model of the catalogue that can be judged on a published table."""
     from sfumato.models.base import OutputModel
-    from sfumato.policy.origin import Origin
-    from sfumato.policy.requirements import make_model
+    from sfumato.policy.instantiate import make_model
+    from sfumato.policy.line_numbers import Origin
 
     here = Origin("the command line")
     model = make_model({"model": name, **parameters}, origin=here)

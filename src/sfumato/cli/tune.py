@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.anonymize import chosen_seed, source_of
-from sfumato.cli.output import (
+from sfumato.cli.success_output import (
     print_columns,
     print_json,
     reader_may_leave,
@@ -19,7 +19,7 @@ from sfumato.cli.output import (
 
 if TYPE_CHECKING:
     from sfumato.pipeline.tuning import Tuned
-    from sfumato.workload.measures import Estimate
+    from sfumato.workload.answer_errors import Estimate
 
 
 class ErrorMeasure(StrEnum):

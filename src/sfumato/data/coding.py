@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as types
 
+from sfumato.data.cell_text import Texts, as_text, distinct
 from sfumato.data.schema import DateOrder, Kind
 from sfumato.data.table import Codes, Column
-from sfumato.data.text import Texts, as_text, distinct
 from sfumato.data.values import kind_of_texts, kind_of_type, meaning, numbers
 from sfumato.errors import DataError
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.data.quiet import Quiet, counted
+from sfumato.data.safe_repr import Quiet, counted
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

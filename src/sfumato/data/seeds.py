@@ -2,8 +2,8 @@
 
 Draws come from SHAKE-256, keyed by the seed and by a path of names, so that a draw
 does not depend on which draws were made before it, on threads or on engines. Compiled
-code that tries many things at random begins a stream of its own (`kernels/draws.py`)
-for each piece of work with a word from here.
+code that tries many things at random begins a stream of its own
+(`kernels/common/random_streams.py`) for each piece of work with a word from here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.data.quiet import Quiet
+from sfumato.data.safe_repr import Quiet
 from sfumato.errors import UsageError
 
 SEED_BYTES = 16

@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as types
 
+from sfumato.data.cell_text import Texts
 from sfumato.data.schema import DateOrder, Kind
-from sfumato.data.text import Texts
 
 INTEGER = r"^[+-]?[0-9]{1,18}$"
 WHOLE = r"^[+-]?[0-9]{1,20}$"

@@ -1,6 +1,6 @@
 """The embedded demo: an invented hospital, its policy and its hierarchies."""
 
-from sfumato.demo.files import write
+from sfumato.demo.demo_files import write
 from sfumato.demo.generate import ROWS, hospital
 
 __all__ = ["ROWS", "hospital", "write"]

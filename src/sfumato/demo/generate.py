@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.data.seeds import Seed
-from sfumato.demo.people import (
+from sfumato.demo.hospital_lists import (
     AGE_BANDS,
     DIAGNOSES,
     DISTRICTS,

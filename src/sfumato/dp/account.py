@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sfumato.data.unfinished import UNFINISHED
+from sfumato.data.unfinished_files import UNFINISHED
 from sfumato.dp.cost import NOTHING, Cost, Relation, Unit, sequential
 from sfumato.errors import BudgetError, OutputError, PolicyError, RefusedError
 

@@ -14,8 +14,14 @@ from sfumato.data.table import Column
 from sfumato.hierarchies.axis import Shape
 from sfumato.hierarchies.intervals import halving_nodes, interval_ladder
 from sfumato.hierarchies.labels import DISCRETE, set_label
+from sfumato.hierarchies.levels import (
+    Ints,
+    Ladder,
+    Rung,
+    known_numbers,
+    possible_leaves,
+)
 from sfumato.hierarchies.masking import calendar_ladder, prefix_ladder
-from sfumato.hierarchies.rungs import Ints, Ladder, Rung, known_numbers, possible_leaves
 
 _FINEST_BINS = 20
 _MOST_LEVELS = 5

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.data.quiet import Quiet, counted
+from sfumato.data.safe_repr import Quiet, counted
 from sfumato.data.schema import Kind
 
 STAR = "*"

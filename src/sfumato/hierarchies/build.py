@@ -14,14 +14,19 @@ from sfumato.data.table import Column
 from sfumato.errors import HierarchyError
 from sfumato.hierarchies.automatic import automatic_ladder
 from sfumato.hierarchies.axis import CodedAxis, Shape
-from sfumato.hierarchies.files import LabelTable, read_file, read_tree, tree_table
+from sfumato.hierarchies.hierarchy_files import (
+    LabelTable,
+    read_file,
+    read_tree,
+    tree_table,
+)
 from sfumato.hierarchies.intervals import (
     interval_ladder,
     quantile_ladder,
     require_line,
 )
+from sfumato.hierarchies.levels import Ladder, assemble
 from sfumato.hierarchies.masking import calendar_ladder, prefix_ladder
-from sfumato.hierarchies.rungs import Ladder, assemble
 from sfumato.hierarchies.tree import table_ladder
 from sfumato.hierarchies.validate import refuse_reserved
 

@@ -15,7 +15,7 @@ from sfumato.data.schema import Kind
 from sfumato.data.table import Column
 from sfumato.data.values import FARTHEST
 from sfumato.errors import HierarchyError
-from sfumato.hierarchies.exact import Line, float_bounds, nearest
+from sfumato.hierarchies.exact_numbers import Line, float_bounds, nearest
 from sfumato.hierarchies.labels import (
     DISCRETE,
     Exact,
@@ -23,7 +23,7 @@ from sfumato.hierarchies.labels import (
     exact_position,
     interval_label,
 )
-from sfumato.hierarchies.rungs import (
+from sfumato.hierarchies.levels import (
     Ints,
     Ladder,
     Rung,

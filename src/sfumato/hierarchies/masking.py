@@ -11,9 +11,9 @@ from sfumato.data.schema import Kind
 from sfumato.data.table import Column
 from sfumato.errors import HierarchyError
 from sfumato.hierarchies.axis import Losses
-from sfumato.hierarchies.exact import Line
+from sfumato.hierarchies.exact_numbers import Line
 from sfumato.hierarchies.labels import value_text
-from sfumato.hierarchies.rungs import (
+from sfumato.hierarchies.levels import (
     Ints,
     Ladder,
     Rung,

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from sfumato.data.table import Column
 from sfumato.errors import HierarchyError
 from sfumato.hierarchies.axis import Losses
-from sfumato.hierarchies.exact import Line
-from sfumato.hierarchies.files import LabelTable
+from sfumato.hierarchies.exact_numbers import Line
+from sfumato.hierarchies.hierarchy_files import LabelTable
 from sfumato.hierarchies.labels import Span, parse_span, reserved
 
 _TRUST = "Correct the file, or set trust = true to go on with it as it is."

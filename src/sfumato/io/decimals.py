@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as types
 
-from sfumato.data.text import distinct
+from sfumato.data.cell_text import distinct
 
 NUMBER = r"^\s*[+-]?[0-9]*,[0-9]+\s*$"
 THOUSANDS = r"^\s*[+-]?[0-9]{1,3},[0-9]{3}\s*$"

@@ -12,8 +12,8 @@ import pyarrow.types as types
 from narwhals.exceptions import DuplicateError
 
 from sfumato.errors import DataError
-from sfumato.io.bare import compact
 from sfumato.io.plain_types import plain_types
+from sfumato.io.strip_hidden import compact
 
 Frame = TypeVar("Frame")
 _UNFIT = (pa.ArrowException, TypeError, ValueError, OverflowError)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as types
 
-from sfumato.data.text import as_text, distinct
+from sfumato.data.cell_text import as_text, distinct
 
 MARK = "'"
 FORMULA = r"^[=+\-@]"

@@ -16,12 +16,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as parquet
 import pyarrow.types as types
 
-from sfumato.data.beside import each
-from sfumato.data.text import as_text, distinct
+from sfumato.data.cell_text import as_text, distinct
+from sfumato.data.parallel import each
 from sfumato.errors import DataError
-from sfumato.io.bare import bare
 from sfumato.io.formats import Format, compressed, format_of, hash_bytes
 from sfumato.io.spreadsheet import guarded
+from sfumato.io.strip_hidden import bare
 
 __all__ = ["format_of", "hash_bytes", "write_table"]
 

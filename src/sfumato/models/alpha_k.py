@@ -14,10 +14,10 @@ from sfumato.models.base import (
     Verdict,
     size_rule,
 )
-from sfumato.models.feasible import enough_rows, limited, rows_left, together
-from sfumato.models.judging import Side, judge, judge_sizes
-from sfumato.models.limits import share_limit
-from sfumato.models.measures import commonest_share
+from sfumato.models.common.feasibility import enough_rows, limited, rows_left, together
+from sfumato.models.common.measures import commonest_share
+from sfumato.models.common.table_limits import share_limit
+from sfumato.models.common.verdicts import Side, judge, judge_sizes
 
 
 @dataclass(frozen=True, kw_only=True)

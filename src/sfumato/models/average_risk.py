@@ -17,7 +17,7 @@ from sfumato.models.base import (
     Verdict,
     size_rule,
 )
-from sfumato.models.feasible import nearest
+from sfumato.models.common.feasibility import nearest
 
 
 @dataclass(frozen=True, kw_only=True)

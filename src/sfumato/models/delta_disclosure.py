@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from sfumato.data.rules import Rule, RuleKind
 from sfumato.models.base import Feasibility, Groups, ReferenceModel, Verdict
-from sfumato.models.judging import Side, judge
-from sfumato.models.measures import absent, largest_log_ratio
-from sfumato.models.reference import always_feasible
+from sfumato.models.common.measures import absent, largest_log_ratio
+from sfumato.models.common.reference_feasibility import always_feasible
+from sfumato.models.common.verdicts import Side, judge
 
 
 @dataclass(frozen=True, kw_only=True)

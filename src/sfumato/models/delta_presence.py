@@ -19,7 +19,7 @@ from sfumato.models.base import (
     Scope,
     Verdict,
 )
-from sfumato.models.feasible import nearest
+from sfumato.models.common.feasibility import nearest
 
 
 @dataclass(frozen=True, kw_only=True)

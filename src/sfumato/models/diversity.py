@@ -17,7 +17,7 @@ from sfumato.models.base import (
     Target,
     Verdict,
 )
-from sfumato.models.generated import CLASSES, KEYS, ranges
+from sfumato.models.common.generated_constraints import CLASSES, KEYS, ranges
 
 Amount = int | float | None
 

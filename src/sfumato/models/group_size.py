@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from sfumato.data.rules import Rule
 from sfumato.models.base import Feasibility, Groups, OutputModel, Verdict, size_rule
-from sfumato.models.feasible import enough_rows
-from sfumato.models.judging import judge_sizes
+from sfumato.models.common.feasibility import enough_rows
+from sfumato.models.common.verdicts import judge_sizes
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,11 @@ from sfumato.models.base import (
     Verdict,
     size_rule,
 )
-from sfumato.models.sampling import ESTIMATORS, largest_population, smallest_sample
+from sfumato.models.common.sample_estimates import (
+    ESTIMATORS,
+    largest_population,
+    smallest_sample,
+)
 
 WEIGHTS = "weights"
 

@@ -16,17 +16,21 @@ from sfumato.models.base import (
     SensitiveModel,
     Verdict,
 )
-from sfumato.models.feasible import Limit, limited, together
-from sfumato.models.judging import Judgement, Measure, Side, judge
-from sfumato.models.limits import distinct_limit, entropy_limit, recursive_limit
-from sfumato.models.measures import (
+from sfumato.models.common.feasibility import Limit, limited, together
+from sfumato.models.common.measures import (
     distinct,
     entropy,
     flags,
     rarest_required,
     recursive_ratio,
 )
-from sfumato.models.required import required_everywhere
+from sfumato.models.common.required_values import required_everywhere
+from sfumato.models.common.table_limits import (
+    distinct_limit,
+    entropy_limit,
+    recursive_limit,
+)
+from sfumato.models.common.verdicts import Judgement, Measure, Side, judge
 
 KINDS = (
     "distinct",

@@ -19,17 +19,17 @@ from sfumato.models.base import (
     Verdict,
     size_rule,
 )
-from sfumato.models.feasible import enough_rows, limited, rows_left, together
-from sfumato.models.judging import Side, at_worst, breaks
-from sfumato.models.limits import share_limit
-from sfumato.models.measures import commonest_share
-from sfumato.models.unions import (
+from sfumato.models.common.feasibility import enough_rows, limited, rows_left, together
+from sfumato.models.common.measures import commonest_share
+from sfumato.models.common.table_limits import share_limit
+from sfumato.models.common.unions import (
     Unions,
     candidate_unions,
     known_sets,
     partition,
     union_of,
 )
+from sfumato.models.common.verdicts import Side, at_worst, breaks
 
 
 @dataclass(frozen=True, kw_only=True)

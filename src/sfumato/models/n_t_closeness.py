@@ -23,13 +23,13 @@ from sfumato.models.base import (
     Scope,
     Verdict,
 )
-from sfumato.models.candidates import agreeing
-from sfumato.models.distances import earth_mover, earth_mover_to
-from sfumato.models.feasible import enough_rows, together
-from sfumato.models.judging import Side, judge
-from sfumato.models.reference import always_feasible
+from sfumato.models.common.candidates import agreeing
+from sfumato.models.common.distances import earth_mover, earth_mover_to
+from sfumato.models.common.feasibility import enough_rows, together
+from sfumato.models.common.reference_feasibility import always_feasible
+from sfumato.models.common.unions import Unions, known_sets, partition, union_of
+from sfumato.models.common.verdicts import Side, judge
 from sfumato.models.t_closeness import DISTANCES
-from sfumato.models.unions import Unions, known_sets, partition, union_of
 
 Flags = npt.NDArray[np.bool_]
 SUPERSETS = 4096

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.data.rules import Rule, RuleKind
-from sfumato.hierarchies.rollup import is_line
+from sfumato.hierarchies.sensitive_axis import is_line
 from sfumato.models.base import (
     TOLERANCE,
     Counts,
@@ -19,9 +19,9 @@ from sfumato.models.base import (
     SensitiveModel,
     Verdict,
 )
-from sfumato.models.distances import s_diversity
-from sfumato.models.feasible import Limit, limited, nearest
-from sfumato.models.judging import Side, judge
+from sfumato.models.common.distances import s_diversity
+from sfumato.models.common.feasibility import Limit, limited, nearest
+from sfumato.models.common.verdicts import Side, judge
 
 
 @dataclass(frozen=True, kw_only=True)

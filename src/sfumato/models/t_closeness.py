@@ -9,9 +9,9 @@ from typing import ClassVar
 
 from sfumato.data.rules import Distance, Rule, RuleKind
 from sfumato.models.base import Feasibility, Groups, ReferenceModel, Verdict
-from sfumato.models.distances import earth_mover
-from sfumato.models.judging import Side, judge
-from sfumato.models.reference import always_feasible
+from sfumato.models.common.distances import earth_mover
+from sfumato.models.common.reference_feasibility import always_feasible
+from sfumato.models.common.verdicts import Side, judge
 
 DISTANCES = {
     "equal": Distance.EQUAL,

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from sfumato.data.rules import Rule, RuleKind
 from sfumato.models.base import Feasibility, Groups, SensitiveModel, Verdict
-from sfumato.models.feasible import limited
-from sfumato.models.judging import Side, judge
-from sfumato.models.limits import share_limit
-from sfumato.models.measures import commonest_share
+from sfumato.models.common.feasibility import limited
+from sfumato.models.common.measures import commonest_share
+from sfumato.models.common.table_limits import share_limit
+from sfumato.models.common.verdicts import Side, judge
 
 
 @dataclass(frozen=True, kw_only=True)

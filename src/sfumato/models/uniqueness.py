@@ -17,7 +17,7 @@ from sfumato.models.base import (
     Verdict,
     size_rule,
 )
-from sfumato.models.sampling import unique_in_population
+from sfumato.models.common.sample_estimates import unique_in_population
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,12 +19,12 @@ from sfumato.hierarchies.axis import CodedAxis
 from sfumato.io.spreadsheet import formulas
 from sfumato.metrics.base import Outcome
 from sfumato.models.base import Model, OutputModel, Target, Verdict
-from sfumato.models.targets import rows_of
-from sfumato.pipeline import kinds
-from sfumato.pipeline.bearing import Borne, loss_by
-from sfumato.pipeline.certified import Certificate
-from sfumato.pipeline.giveaways import released_giveaways
-from sfumato.pipeline.kinds import Decided
+from sfumato.models.common.targets import rows_of
+from sfumato.pipeline import column_kinds as kinds
+from sfumato.pipeline.column_kinds import Decided
+from sfumato.pipeline.loss_by_value import Borne, loss_by
+from sfumato.pipeline.private_run import Certificate
+from sfumato.pipeline.unique_values import released_giveaways
 from sfumato.policy import Policy
 from sfumato.publish.base import Draft, Form, Operator
 from sfumato.verify import Proof

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.data.cell_text import as_text
 from sfumato.data.coding import code_column
 from sfumato.data.schema import Role
-from sfumato.data.text import as_text
 from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.hierarchies.build import build, refuse_reserved

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from sfumato.errors import DataError
 from sfumato.io.read import read_source
-from sfumato.pipeline.question import SOURCE_VALUES, Private
+from sfumato.pipeline.verification import SOURCE_VALUES, Private
 
 HINT = "Give the rows.parquet that was written with this table."
 NEEDED = frozenset({"published_row", "group"})

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sfumato.data.schema import Role
 from sfumato.errors import RefusedError
 from sfumato.models.base import OutputModel, SensitiveModel
-from sfumato.pipeline.question import refuse_pairing
+from sfumato.pipeline.verification import refuse_pairing
 from sfumato.policy import Policy
 from sfumato.publish.base import Form, Operator, refuse_without_sensitive
 

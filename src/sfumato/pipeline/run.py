@@ -20,43 +20,43 @@ import pyarrow as pa
 from sfumato import registry
 from sfumato.algorithms.base import Algorithm, Progress, Request, Solution, silent
 from sfumato.data.coding import infer_kind
-from sfumato.data.quiet import Quiet
 from sfumato.data.release import Proven
+from sfumato.data.safe_repr import Quiet
 from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
 from sfumato.data.table import Table
 from sfumato.errors import DataError, GuaranteeError
 from sfumato.hierarchies.axis import CodedAxis
-from sfumato.io.bare import bare, refuse_opaque
+from sfumato.io.strip_hidden import bare, refuse_opaque
 from sfumato.models.base import OutputModel
 from sfumato.pipeline import manifest
-from sfumato.pipeline.certified import (
-    Certificate,
-    declared_axes,
-    every_column,
-    open_certificate,
-    synthetic_draft,
-)
-from sfumato.pipeline.expanding import (
-    expanded,
-    generated_columns,
-    smallest_group,
-    value_counts,
-)
-from sfumato.pipeline.giveaways import refuse_giveaways
-from sfumato.pipeline.kinds import decide
-from sfumato.pipeline.loss_limit import refuse_loss
-from sfumato.pipeline.missing import refuse_open_cells, with_empty_mark
-from sfumato.pipeline.population import population_path, read_population, shared_axes
-from sfumato.pipeline.prepare import (
+from sfumato.pipeline.code_table import (
     coded_table,
     quasi_axes,
     rows_without_missing,
     sensitive_axes,
     take,
 )
-from sfumato.pipeline.question import Private, Question
+from sfumato.pipeline.column_kinds import decide
+from sfumato.pipeline.expand_requirements import (
+    expanded,
+    generated_columns,
+    smallest_group,
+    value_counts,
+)
+from sfumato.pipeline.loss_limit import refuse_loss
+from sfumato.pipeline.missing_cells import refuse_open_cells, with_empty_mark
+from sfumato.pipeline.population import population_path, read_population, shared_axes
+from sfumato.pipeline.private_run import (
+    Certificate,
+    declared_axes,
+    every_column,
+    open_certificate,
+    synthetic_draft,
+)
 from sfumato.pipeline.refusals import refuse_unkept
+from sfumato.pipeline.unique_values import refuse_giveaways
+from sfumato.pipeline.verification import Private, Question
 from sfumato.policy import Policy
 from sfumato.publish.base import (
     Draft,
@@ -208,7 +208,7 @@ def _request(run: Run, table: Table, certificate: Certificate | None) -> Request
         seed=run.seed.child("solve"),
         threads=run.threads,
         progress=lambda step, share: run.progress(step, 0.1 + 0.6 * share),
-        resolve=lambda name: registry.load("algorithms", name),
+        resolve=registry.algorithm,
     )
 
 

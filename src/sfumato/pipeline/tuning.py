@@ -15,17 +15,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.algorithms.base import Algorithm, Progress, silent
-from sfumato.data.quiet import Quiet, counted
+from sfumato.data.safe_repr import Quiet, counted
 from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
 from sfumato.errors import InfeasibleError, PolicyError, RefusedError, SearchError
-from sfumato.pipeline.asking import Ground, ground
 from sfumato.pipeline.run import Run, anonymize
+from sfumato.pipeline.workload_tables import Ground, ground
 from sfumato.policy import Policy
 from sfumato.publish.base import Form
-from sfumato.workload.measures import Estimate, Measure, bootstrap, ratio
+from sfumato.workload.answer_errors import Estimate, Measure, bootstrap, ratio
 from sfumato.workload.queries import Query, Split, Workload, split
-from sfumato.workload.search import Field, Settings, Trial, best, search
+from sfumato.workload.settings_search import Field, Settings, Trial, best, search
 
 Floats = npt.NDArray[np.float64]
 SWAP_DRAWS = 5

@@ -21,15 +21,17 @@ from pydantic import (
 from pydantic.functional_validators import ModelWrapValidatorHandler
 
 from sfumato import registry
-from sfumato.data.quiet import counted
+from sfumato.data.safe_repr import counted
 from sfumato.data.schema import Role
 from sfumato.errors import PolicyError, UsageError
 from sfumato.models.base import Model, OutputModel, ProcessModel
-from sfumato.policy import changes, checks
+from sfumato.policy import consistency as checks
+from sfumato.policy import edit as changes
+from sfumato.policy.error_text import translated
+from sfumato.policy.instantiate import Load, load_named, make_model, make_named
 from sfumato.policy.keywords import document_of
-from sfumato.policy.origin import Key, Origin
-from sfumato.policy.public import without_paths
-from sfumato.policy.requirements import Load, load_named, make_model, make_named
+from sfumato.policy.line_numbers import Key, Origin
+from sfumato.policy.redact import without_paths
 from sfumato.policy.sections import (
     AlgorithmSection,
     ColumnSection,
@@ -40,7 +42,6 @@ from sfumato.policy.sections import (
     Requirement,
     Section,
 )
-from sfumato.policy.translate import translated
 
 if TYPE_CHECKING:
     from sfumato.algorithms.base import Algorithm

@@ -10,22 +10,22 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from sfumato.data.infer import Guess, Inference, infer
-from sfumato.data.power import Power
-from sfumato.data.quiet import counted
+from sfumato.data.cell_text import has_text
+from sfumato.data.profiling.identifying_power import Power
+from sfumato.data.profiling.infer import Guess, Inference, infer
+from sfumato.data.safe_repr import counted
 from sfumato.data.schema import Kind, Role
 from sfumato.data.source import delimiter_of, encoding_of
 from sfumato.data.table import Column
-from sfumato.data.text import has_text
-from sfumato.data.unique import MOST, single
+from sfumato.data.unique_rows import MOST, single
 from sfumato.errors import DataError
 from sfumato.hierarchies.automatic import (
     calendar_units,
     interval_widths,
     prefix_lengths,
 )
-from sfumato.policy.checks import AS_THEY_ARE
-from sfumato.policy.marks import found_marks
+from sfumato.policy.consistency import AS_THEY_ARE
+from sfumato.policy.missing_marks import found_marks
 
 K = 5
 L = 2

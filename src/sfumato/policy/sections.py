@@ -14,7 +14,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from sfumato.data.quiet import Quiet
+from sfumato.data.safe_repr import Quiet
 from sfumato.data.schema import Kind, Role
 from sfumato.data.source import delimiter_fault, encoding_fault
 from sfumato.hierarchies.build import OPTIONS

@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.data.cell_text import distinct
 from sfumato.data.schema import Role
-from sfumato.data.text import distinct
 from sfumato.publish.base import (
     Draft,
     Form,

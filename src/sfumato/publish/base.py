@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.data.cell_text import as_text, distinct
 from sfumato.data.grouping import Grouping
 from sfumato.data.schema import Attribute, Role
 from sfumato.data.seeds import Seed
 from sfumato.data.table import Table
-from sfumato.data.text import as_text, distinct
 from sfumato.errors import PolicyError, RefusedError
 from sfumato.hierarchies.axis import STAR, CodedAxis
 

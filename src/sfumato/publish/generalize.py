@@ -15,8 +15,8 @@ from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import STAR, Axis, Shape
 from sfumato.hierarchies.labels import set_label
 from sfumato.publish.base import CellOperator, Labels, Material, Shown
-from sfumato.publish.boxes import Extent
-from sfumato.publish.numbers import Members, bound_leaves, bound_texts
+from sfumato.publish.group_spans import Extent
+from sfumato.publish.number_cells import Members, bound_leaves, bound_texts
 
 NUMBERS = ("interval", "bounds", "mean")
 FLAT = ("set", "star")

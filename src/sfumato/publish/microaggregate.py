@@ -13,7 +13,7 @@ from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.publish.base import CellOperator, Labels, Material, Shown
 from sfumato.publish.generalize import extent_of
-from sfumato.publish.numbers import Members
+from sfumato.publish.number_cells import Members
 
 NUMBERS = ("mean", "median", "mode")
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sfumato.report.markup import Html, tag
-from sfumato.report.phrases import amount, measured, percent
+from sfumato.report.number_text import amount, measured, percent
 
 BOX = "border:1px solid #d8dce5;border-radius:8px;padding:12px 16px;max-width:44em"
 GOOD, BAD = "color:#17693a", "color:#a1232b"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from sfumato.report.facts import ColumnFacts, SizeBin
 from sfumato.report.markup import Child, Html, tag
-from sfumato.report.phrases import amount, percent
+from sfumato.report.number_text import amount, percent
 
 WIDTH = 720
 LEFT, RIGHT, TOP, BOTTOM = 64, 16, 28, 46

@@ -8,9 +8,10 @@ from typing import Any
 import tomli_w
 
 from sfumato.report.charts import group_size_chart, loss_chart, size_label
+from sfumato.report.definitions import LIMITS, TREATMENTS, groups, measure
 from sfumato.report.facts import Facts, RequirementFacts, build
 from sfumato.report.markup import Child, Html, tag
-from sfumato.report.phrases import (
+from sfumato.report.number_text import (
     amount,
     listing,
     measured,
@@ -19,7 +20,6 @@ from sfumato.report.phrases import (
     settings,
 )
 from sfumato.report.style import STYLE
-from sfumato.report.words import LIMITS, TREATMENTS, groups, measure
 
 TITLE = "What this release promises"
 POLICY_DIRECTIVE = "default-src 'none'; style-src 'unsafe-inline'"

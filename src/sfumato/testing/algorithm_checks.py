@@ -18,20 +18,32 @@ from hypothesis import strategies as st
 
 from sfumato import registry
 from sfumato.algorithms.base import Algorithm, Request, Solution
-from sfumato.algorithms.private import PrivateAlgorithm
+from sfumato.algorithms.private.private_algorithm import PrivateAlgorithm
 from sfumato.data.grouping import Grouping
 from sfumato.data.schema import Role
 from sfumato.errors import InfeasibleError, RefusedError, SfumatoError
 from sfumato.models.base import OutputModel, Scope, SensitiveModel
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity
-from sfumato.testing.check import CALM, Check, must, must_be_named, nonsense, variants
-from sfumato.testing.definitions import holds_by_definition, is_defined
+from sfumato.testing.awkward_tables import (
+    Awkward,
+    awkward_table,
+    awkward_tables,
+    request_for,
+)
+from sfumato.testing.cell_reference import distinct_l_of, k_of
+from sfumato.testing.conformance_check import (
+    CALM,
+    Check,
+    must,
+    must_be_named,
+    nonsense,
+    variants,
+)
 from sfumato.testing.ending_checks import ending_checks
+from sfumato.testing.model_definitions import holds_by_definition, is_defined
 from sfumato.testing.private_checks import private_checks
-from sfumato.testing.reference import distinct_l_of, k_of
 from sfumato.testing.strategies import PARAMETERS, instances, tables
-from sfumato.testing.tables import Awkward, awkward_table, awkward_tables, request_for
 
 Options = Mapping[str, Any]
 

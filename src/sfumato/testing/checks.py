@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from sfumato import registry
 from sfumato.testing.algorithm_checks import check_algorithm
-from sfumato.testing.check import Check
+from sfumato.testing.conformance_check import Check
 from sfumato.testing.model_checks import check_model
 from sfumato.testing.operator_checks import check_operator
 

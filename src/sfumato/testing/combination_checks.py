@@ -31,9 +31,9 @@ from sfumato.errors import GuaranteeError, SfumatoError
 from sfumato.models.base import OutputModel, ReferenceModel, Scope, SensitiveModel
 from sfumato.policy import Policy
 from sfumato.publish.base import Form
-from sfumato.testing.check import CALM, Check, must, variants
+from sfumato.testing.awkward_tables import Awkward
+from sfumato.testing.conformance_check import CALM, Check, must, variants
 from sfumato.testing.strategies import PARAMETERS, tables
-from sfumato.testing.tables import Awkward
 
 EXAMPLES = 4
 """Tables drawn for each combination."""

@@ -17,8 +17,8 @@ from sfumato.errors import InfeasibleError, RefusedError, SearchError
 from sfumato.models.base import OutputModel
 from sfumato.models.diversity import Diversity
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.testing.check import Check
-from sfumato.testing.tables import Awkward, awkward_tables, request_for
+from sfumato.testing.awkward_tables import Awkward, awkward_tables, request_for
+from sfumato.testing.conformance_check import Check
 
 SMALL_BUDGETS: Mapping[str, int] = MappingProxyType(
     {"budget": 100_000, "node_limit": 1, "max_checks": 5}

@@ -15,14 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.compiled import compile_rules
+from sfumato.algorithms.common.compiled_rules import compile_rules
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.errors import PolicyError
 from sfumato.models.base import Groups, Model, OutputModel, Scope, SensitiveModel
-from sfumato.testing.check import CALM, Check, must, must_be_named, nonsense
-from sfumato.testing.definitions import holds_by_definition, is_defined
+from sfumato.testing.awkward_tables import Awkward, request_for
+from sfumato.testing.conformance_check import CALM, Check, must, must_be_named, nonsense
+from sfumato.testing.model_definitions import holds_by_definition, is_defined
 from sfumato.testing.strategies import groupings, instances, tables
-from sfumato.testing.tables import Awkward, request_for
 
 Parameters = st.SearchStrategy[dict[str, Any]]
 Case = tuple[Request, Grouping]

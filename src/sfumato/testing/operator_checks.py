@@ -21,10 +21,10 @@ from sfumato.data.table import Table
 from sfumato.errors import PolicyError, RefusedError
 from sfumato.hierarchies.axis import STAR, Axis, Shape
 from sfumato.publish.base import Draft, Form, Material, Operator
-from sfumato.testing.check import CALM, Check, must, must_be_named, variants
-from sfumato.testing.reference import Domain, cell_loss, cell_ncp, covers, k_of
+from sfumato.testing.awkward_tables import Awkward, awkward_tables, request_for
+from sfumato.testing.cell_reference import Domain, cell_loss, cell_ncp, covers, k_of
+from sfumato.testing.conformance_check import CALM, Check, must, must_be_named, variants
 from sfumato.testing.strategies import groupings, tables
-from sfumato.testing.tables import Awkward, awkward_tables, request_for
 
 Case = tuple[Awkward, Material]
 Options = Mapping[str, Any]

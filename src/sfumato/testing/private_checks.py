@@ -12,16 +12,16 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.algorithms.base import Request, Solution
-from sfumato.algorithms.private import PrivateAlgorithm
+from sfumato.algorithms.private.private_algorithm import PrivateAlgorithm
 from sfumato.data.schema import Kind
 from sfumato.data.seeds import Seed
 from sfumato.dp.ledger import Ledger
 from sfumato.errors import RefusedError
 from sfumato.hierarchies.axis import CodedAxis
-from sfumato.hierarchies.domain import Declared, declared_axis
+from sfumato.hierarchies.declared_domain import Declared, declared_axis
 from sfumato.models.differential_privacy import DifferentialPrivacy
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.testing.check import Check, must
+from sfumato.testing.conformance_check import Check, must
 
 ROWS = 4_000
 TREE = {"tree": {"north": ["a", "b"], "south": ["c", "d"]}}

@@ -22,7 +22,7 @@ from sfumato.data.schema import Kind, Role
 from sfumato.errors import UsageError
 from sfumato.hierarchies.axis import STAR, Axis, Shape
 from sfumato.models.base import Model
-from sfumato.testing.tables import Awkward
+from sfumato.testing.awkward_tables import Awkward
 
 _CELLS: Mapping[Kind, st.SearchStrategy[Any]] = MappingProxyType(
     {

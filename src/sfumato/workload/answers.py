@@ -15,13 +15,13 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.data.cells import distinct_tuples
+from sfumato.data.published_cells import distinct_tuples
 from sfumato.errors import UsageError
 from sfumato.hierarchies.axis import Axis
-from sfumato.workload.binding import Taken, bind
+from sfumato.workload.cell_overlap import Reading, fractions, spread
+from sfumato.workload.conditions import Taken, bind
 from sfumato.workload.queries import Query
-from sfumato.workload.reading import Reading, fractions, spread
-from sfumato.workload.tables import Askable
+from sfumato.workload.queryable_tables import Askable
 
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]

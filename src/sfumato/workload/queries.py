@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from sfumato.data.quiet import Quiet
+from sfumato.data.safe_repr import Quiet
 from sfumato.errors import UsageError
 
 Sign = Literal[">", ">=", "<", "<="]

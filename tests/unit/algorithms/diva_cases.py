@@ -14,7 +14,7 @@ from sfumato.data.grouping import Grouping
 from sfumato.data.schema import Kind, Role
 from sfumato.models.diversity import Diversity
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.testing.tables import Awkward, request_for
+from sfumato.testing.awkward_tables import Awkward, request_for
 
 Target = dict[int, str]
 

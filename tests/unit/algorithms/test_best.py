@@ -9,20 +9,19 @@ import numpy as np
 import pytest
 
 from sfumato import registry
-from sfumato.algorithms import best
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.best import Best, plan
-from sfumato.algorithms.harvest import Harvest
-from sfumato.algorithms.k_member import KMember
-from sfumato.algorithms.mondrian import Mondrian
-from sfumato.algorithms.perfect import lower_bound
-from sfumato.algorithms.refine import loss_of
+from sfumato.algorithms.best.best import Best, best, plan
+from sfumato.algorithms.best.harvest import Harvest
+from sfumato.algorithms.best.loss_bound import lower_bound
+from sfumato.algorithms.clustering.k_member import KMember
+from sfumato.algorithms.partition.mondrian import Mondrian
+from sfumato.algorithms.refinement.refine import loss_of
 from sfumato.data.schema import Kind
 from sfumato.data.seeds import Seed
 from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.policy import Policy
-from sfumato.testing.tables import awkward_table, request_for
+from sfumato.testing.awkward_tables import awkward_table, request_for
 
 TABLE = "with-intervals"
 
@@ -104,6 +103,7 @@ def columns(names: str, rows: int, k: int) -> Request:
         models=(KAnonymity(k=k),),
         seed=Seed.guessable(1),
         threads=1,
+        resolve=registry.algorithm,
     )
 
 

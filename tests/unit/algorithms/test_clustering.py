@@ -8,23 +8,23 @@ import pyarrow as pa
 import pytest
 
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.clustering import prepare
-from sfumato.algorithms.k_member import KMember
-from sfumato.algorithms.k_member_p import KMemberP
-from sfumato.algorithms.mdav import Mdav
-from sfumato.algorithms.oka import Oka
-from sfumato.algorithms.tgc import Tgc, quality
+from sfumato.algorithms.clustering.clustering_task import prepare
+from sfumato.algorithms.clustering.k_member import KMember
+from sfumato.algorithms.clustering.k_member_p import KMemberP
+from sfumato.algorithms.clustering.mdav import Mdav
+from sfumato.algorithms.clustering.oka import Oka
+from sfumato.algorithms.clustering.tgc import Tgc, quality
 from sfumato.data.grouping import Grouping
 from sfumato.data.schema import Kind, Role
 from sfumato.data.seeds import Seed
 from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import Shape
-from sfumato.kernels import nearest
-from sfumato.kernels.growing import pre_partition
-from sfumato.kernels.nearest import column_kinds
+from sfumato.kernels.clustering import nearest_unit as nearest
+from sfumato.kernels.clustering.group_growth import pre_partition
+from sfumato.kernels.clustering.nearest_unit import column_kinds
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity
-from sfumato.testing.tables import Awkward, awkward_table, request_for
+from sfumato.testing.awkward_tables import Awkward, awkward_table, request_for
 
 CLUSTERING = [KMember(), KMember(seed="furthest"), KMemberP(), Oka(), Tgc(), Mdav()]
 each_algorithm = pytest.mark.parametrize(

@@ -3,7 +3,7 @@ import pytest
 from lattice_cases import find, random_request, size_at_least, tree_axis
 
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.datafly import Datafly
+from sfumato.algorithms.full_domain.datafly import Datafly
 from sfumato.errors import InfeasibleError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.models.k_anonymity import KAnonymity

@@ -12,9 +12,9 @@ import pytest
 from diva_cases import Asked, Case, drawn, fewest_stars, stars_of
 
 import sfumato as sf
-from sfumato.algorithms.constraints import Sigma
-from sfumato.algorithms.diva import Diva, once
-from sfumato.algorithms.integrating import cover
+from sfumato.algorithms.diva.constraint_targets import Sigma
+from sfumato.algorithms.diva.diva import Diva, once
+from sfumato.algorithms.diva.leftover_clusters import cover
 from sfumato.data.seeds import Seed
 from sfumato.errors import InfeasibleError, PolicyError, RefusedError, SearchError
 
@@ -396,7 +396,7 @@ def test_the_plan_is_made_once_for_all_parts_of_the_graph():
 
 
 def test_overlaps_are_counted_however_many_rows_at_a_time(monkeypatch):
-    monkeypatch.setattr("sfumato.algorithms.constraints.AT_A_TIME", 2)
+    monkeypatch.setattr("sfumato.algorithms.diva.constraint_targets.AT_A_TIME", 2)
     sigma = Sigma.of(TANGLED.request(), k=2)
     assert sigma.overlaps.tolist() == [[3, 2], [2, 3]]
 

@@ -14,15 +14,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.algorithms import dp_cuts
 from sfumato.algorithms.base import silent
-from sfumato.algorithms.dp_cuts import Ladder, Plan, grow
+from sfumato.algorithms.private.noisy_tree import Ladder, Plan, grow
+from sfumato.algorithms.private.private_algorithm import noisy_tree as dp_cuts
 from sfumato.data.schema import Kind
 from sfumato.dp.cost import Cost, Relation
 from sfumato.dp.ledger import Ledger
 from sfumato.dp.mechanisms import Geometric
 from sfumato.hierarchies.axis import CodedAxis
-from sfumato.hierarchies.domain import Declared, declared_axis
+from sfumato.hierarchies.declared_domain import Declared, declared_axis
 from sfumato.testing.audit import audit
 
 FALSE_ALARM = 1e-7

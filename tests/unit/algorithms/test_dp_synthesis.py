@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.algorithms import dp_synthesis
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.dp_synthesis import DpSynthesis, consistent
+from sfumato.algorithms.private.dp_synthesis import DpSynthesis, consistent
+from sfumato.algorithms.private.private_algorithm import dp_synthesis
 from sfumato.dp.cost import Cost, Relation
 from sfumato.dp.ledger import Ledger
 from sfumato.dp.mechanisms import Geometric
 from sfumato.errors import InfeasibleError, PolicyError, RefusedError
-from sfumato.hierarchies.domain import Declared, declared_axis
+from sfumato.hierarchies.declared_domain import Declared, declared_axis
 from sfumato.models.differential_privacy import DifferentialPrivacy
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.testing.audit import audit

@@ -3,8 +3,8 @@ import pytest
 from lattice_cases import random_request, tree_axis
 
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.bottom_up import BottomUp
-from sfumato.algorithms.top_down import TopDown
+from sfumato.algorithms.partition.bottom_up import BottomUp
+from sfumato.algorithms.partition.top_down import TopDown
 from sfumato.data.schema import Kind
 from sfumato.data.seeds import Seed
 from sfumato.errors import RefusedError

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.harvest import (
+from sfumato.algorithms.best.harvest import (
     NODES,
     Harvest,
     coupled,
@@ -17,13 +17,13 @@ from sfumato.algorithms.harvest import (
     node_order,
     thinned,
 )
-from sfumato.algorithms.refine import loss_of
+from sfumato.algorithms.refinement.refine import loss_of
 from sfumato.data.schema import Kind
 from sfumato.data.seeds import Seed
 from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.t_closeness import TCloseness
-from sfumato.testing.samples import flat_axis
+from sfumato.testing.random_groups import flat_axis
 
 
 def tree(name: str, *ranks: list[int]) -> Axis:

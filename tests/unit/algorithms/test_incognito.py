@@ -9,7 +9,7 @@ from lattice_cases import (
     size_at_least,
 )
 
-from sfumato.algorithms.incognito import Incognito
+from sfumato.algorithms.full_domain.incognito import Incognito
 from sfumato.errors import InfeasibleError, RefusedError
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity

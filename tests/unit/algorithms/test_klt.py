@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.klt import Klt
+from sfumato.algorithms.clustering.klt import Klt
 from sfumato.data.schema import Kind
 from sfumato.data.seeds import Seed
 from sfumato.errors import PolicyError, RefusedError, SearchError
@@ -19,7 +19,7 @@ from sfumato.models.group_size import GroupSize
 from sfumato.models.l_diversity import LDiversity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.models.theta_diversity import ThetaDiversity
-from sfumato.testing.samples import flat_axis, random_tree
+from sfumato.testing.random_groups import flat_axis, random_tree
 
 # The six steps, straightforward and quadratic.
 

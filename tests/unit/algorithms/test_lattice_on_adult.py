@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.coding import Coding
-from sfumato.algorithms.incognito import Incognito
-from sfumato.algorithms.lattice import Lattice
-from sfumato.algorithms.local_optimal import LocalOptimal
-from sfumato.algorithms.optimal import Optimal
+from sfumato.algorithms.full_domain.distinct_tuples import Coding
+from sfumato.algorithms.full_domain.incognito import Incognito
+from sfumato.algorithms.full_domain.lattice import Lattice
+from sfumato.algorithms.full_domain.local_optimal import LocalOptimal
+from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.data.coding import code_column
 from sfumato.data.schema import Kind
 from sfumato.hierarchies.build import build

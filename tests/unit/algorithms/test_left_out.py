@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato import registry
-from sfumato.algorithms.left_out import rows_to_keep
-from sfumato.algorithms.mondrian import Mondrian
+from sfumato.algorithms.common.excess_rows import rows_to_keep
+from sfumato.algorithms.partition.mondrian import Mondrian
 from sfumato.data.grouping import Grouping
 from sfumato.data.schema import Kind, Role
 from sfumato.errors import InfeasibleError, RefusedError, SearchError
@@ -25,9 +25,9 @@ from sfumato.models.lkc import Lkc
 from sfumato.models.p_sensitive import PSensitive
 from sfumato.models.range_disclosure import RangeDisclosure
 from sfumato.models.theta_diversity import ThetaDiversity
-from sfumato.testing.check import CALM
-from sfumato.testing.definitions import holds_by_definition
-from sfumato.testing.tables import Awkward, request_for
+from sfumato.testing.awkward_tables import Awkward, request_for
+from sfumato.testing.conformance_check import CALM
+from sfumato.testing.model_definitions import holds_by_definition
 
 pa = pytest.importorskip("pyarrow")
 

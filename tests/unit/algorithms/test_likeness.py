@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.algorithms.likeness import likeness_ranks
+from sfumato.algorithms.partition.category_order import likeness_ranks
 
 
 def ranks(*columns: list[int], weights: list[int] | None = None) -> list[list[int]]:

@@ -21,9 +21,9 @@ from mondrian_cases import (
     widest_cuts,
 )
 
-from sfumato.algorithms import mondrian
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.mondrian import Mondrian
+from sfumato.algorithms.partition import mondrian
+from sfumato.algorithms.partition.mondrian import Mondrian
 from sfumato.errors import InfeasibleError, PolicyError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.models.k_anonymity import KAnonymity

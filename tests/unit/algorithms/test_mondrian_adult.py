@@ -11,7 +11,7 @@ import pytest
 from mondrian_cases import flat_axis, free_axis
 
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.mondrian import Mondrian
+from sfumato.algorithms.partition.mondrian import Mondrian
 from sfumato.hierarchies.axis import CodedAxis, Shape
 from sfumato.models.k_anonymity import KAnonymity
 

@@ -16,12 +16,12 @@ from lattice_cases import (
     tree_axis,
 )
 
-from sfumato.algorithms import lattice as lattices
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.coding import Coding
-from sfumato.algorithms.lattice import Lattice
-from sfumato.algorithms.losses import METRICS
-from sfumato.algorithms.optimal import Optimal
+from sfumato.algorithms.full_domain import lattice as lattices
+from sfumato.algorithms.full_domain.distinct_tuples import Coding
+from sfumato.algorithms.full_domain.lattice import Lattice
+from sfumato.algorithms.full_domain.level_losses import METRICS
+from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.errors import InfeasibleError, PolicyError, RefusedError, SearchError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.models.alpha_k import AlphaK

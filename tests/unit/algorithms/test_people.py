@@ -12,11 +12,11 @@ from lattice_cases import tree_axis
 import sfumato as sf
 from sfumato import registry
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.coding import Coding
-from sfumato.algorithms.incognito import Incognito, minimal_nodes
-from sfumato.algorithms.lattice import Lattice
-from sfumato.algorithms.optimal import Optimal
-from sfumato.algorithms.people import People
+from sfumato.algorithms.common.population_matches import People
+from sfumato.algorithms.full_domain.distinct_tuples import Coding
+from sfumato.algorithms.full_domain.incognito import Incognito, minimal_nodes
+from sfumato.algorithms.full_domain.lattice import Lattice
+from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.errors import GuaranteeError, InfeasibleError, RefusedError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.models.delta_presence import DeltaPresence

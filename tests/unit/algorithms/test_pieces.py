@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.algorithms.pieces import Clock, Range, work_through
+from sfumato.algorithms.common.parallel_ranges import Clock, Range, work_through
 
 
 def halves(low: int, high: int) -> list[Range]:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.algorithms.mondrian import Mondrian
-from sfumato.algorithms.refine import loss_of, refine
+from sfumato.algorithms.partition.mondrian import Mondrian
+from sfumato.algorithms.refinement.refine import loss_of, refine
 from sfumato.algorithms.request import Request
 from sfumato.data.grouping import Grouping
 from sfumato.data.schema import Kind
@@ -22,7 +22,7 @@ from sfumato.models.base import OutputModel
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity
 from sfumato.models.t_closeness import TCloseness
-from sfumato.testing.samples import flat_axis
+from sfumato.testing.random_groups import flat_axis
 from sfumato.testing.strategies import axes
 
 FEW = settings(max_examples=25)

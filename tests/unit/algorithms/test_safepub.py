@@ -11,14 +11,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.algorithms import safepub
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.safepub import SafePub
+from sfumato.algorithms.private.private_algorithm import safepub
+from sfumato.algorithms.private.safepub import SafePub
 from sfumato.dp.cost import Cost, Relation
 from sfumato.dp.ledger import Ledger
 from sfumato.dp.threshold import sampling_rate, smallest_group
 from sfumato.errors import InfeasibleError, PolicyError, RefusedError
-from sfumato.hierarchies.domain import Declared, declared_axis
+from sfumato.hierarchies.declared_domain import Declared, declared_axis
 from sfumato.models.differential_privacy import DifferentialPrivacy
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity

@@ -11,9 +11,9 @@ import pytest
 from lattice_cases import all_nodes, groups_at, losses_of, random_request
 
 import sfumato as sf
-from sfumato.algorithms.losses import METRICS
-from sfumato.algorithms.optimal import Optimal
-from sfumato.algorithms.table_wide import TableWide
+from sfumato.algorithms.full_domain.level_losses import METRICS
+from sfumato.algorithms.full_domain.optimal import Optimal
+from sfumato.algorithms.full_domain.table_wide_models import TableWide
 from sfumato.models.average_risk import AverageRisk
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.t_closeness import TCloseness

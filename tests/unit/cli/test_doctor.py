@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sfumato.cli import doctor, main
-from sfumato.kernels.places import Place
+from sfumato.kernels.compilation.cache_places import Place
 
 
 def told(capsys: pytest.CaptureFixture[str]) -> dict:
@@ -61,7 +61,9 @@ def test_a_machine_with_everything_misses_nothing(capsys, monkeypatch):
 
 def test_a_cache_that_is_nowhere_is_missing(capsys, monkeypatch):
     nowhere = Place(None, "no directory can be written to")
-    monkeypatch.setattr("sfumato.kernels.places.cache_place", lambda: nowhere)
+    monkeypatch.setattr(
+        "sfumato.kernels.compilation.cache_places.cache_place", lambda: nowhere
+    )
     names = [each["name"] for each in told(capsys)["missing"]]
     assert "cache" in names
     main(["doctor"])

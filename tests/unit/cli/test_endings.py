@@ -13,7 +13,7 @@ import pytest
 import sfumato.cli.anonymize
 from sfumato import errors
 from sfumato.cli import main
-from sfumato.cli.failures import MOST_VALUES
+from sfumato.cli.error_output import MOST_VALUES
 
 COMMAND = ["anonymize", "policy.toml"]
 CODES = {

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-import sfumato.pipeline.write
+import sfumato.pipeline.write_release
 from sfumato.cli import main
 from sfumato.errors import GuaranteeError
-from sfumato.io import aside
+from sfumato.io import atomic_files as aside
 
 TABLE = "age,disease\n" + "".join(f"{20 + i % 4},D{i % 2}\n" for i in range(40))
 POLICY = """\
@@ -92,7 +92,7 @@ def test_the_old_release_stays_where_the_new_one_is_not_proven(place, monkeypatc
     def fail(*_: object, **__: object) -> None:
         raise GuaranteeError("The written file does not say what the draft said.")
 
-    monkeypatch.setattr(sfumato.pipeline.write, "prove_files", fail)
+    monkeypatch.setattr(sfumato.pipeline.write_release, "prove_files", fail)
     assert main([*RUN, "--force"]) == 70
     assert content(place / "release") == before
     assert not list(place.glob(".release*"))

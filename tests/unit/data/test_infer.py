@@ -5,9 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from sfumato.data import content
-from sfumato.data.infer import infer
-from sfumato.data.names import role_of_name, words
+from sfumato.data.profiling import value_patterns as content
+from sfumato.data.profiling.column_names import role_of_name, words
+from sfumato.data.profiling.infer import infer
 from sfumato.data.schema import Kind, Role
 from sfumato.io.read import read_source
 

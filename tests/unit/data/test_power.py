@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.data.power import identifying_power, power_of
+from sfumato.data.profiling.identifying_power import identifying_power, power_of
 from sfumato.data.schema import Kind
 from sfumato.data.table import Column
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.data.unique import joined, single, value_places
+from sfumato.data.unique_rows import joined, single, value_places
 
 CELLS = {
     "text": pa.array(["a", "b", "a", "", None]),

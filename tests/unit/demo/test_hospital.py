@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from sfumato import demo
-from sfumato.demo.files import CHAPTERS
-from sfumato.demo.people import DIAGNOSES
+from sfumato.demo.demo_files import CHAPTERS
+from sfumato.demo.hospital_lists import DIAGNOSES
 
 COLUMNS = [
     "name",

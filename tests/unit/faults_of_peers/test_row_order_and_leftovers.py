@@ -10,7 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.data.seeds import Seed
-from sfumato.testing.reference import members
+from sfumato.testing.cell_reference import members
 
 ROWS = 203
 

@@ -7,7 +7,7 @@ import pytest
 
 from sfumato.data.schema import Kind
 from sfumato.errors import DataError, PolicyError, RefusedError
-from sfumato.hierarchies.domain import Declared, declared_axis
+from sfumato.hierarchies.declared_domain import Declared, declared_axis
 
 AGES = {"intervals": [5, 10], "bottom": 20, "top": 40}
 INCOMES = {"intervals": [0.5, 1], "bottom": 0.3, "top": 2.2}

@@ -10,7 +10,7 @@ from sfumato.data.schema import Kind
 from sfumato.data.table import Column
 from sfumato.errors import HierarchyError
 from sfumato.hierarchies.build import build
-from sfumato.hierarchies.files import LabelTable
+from sfumato.hierarchies.hierarchy_files import LabelTable
 from sfumato.hierarchies.tree import table_ladder
 from sfumato.hierarchies.validate import refuse_reserved
 

@@ -10,7 +10,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from sfumato.errors import DataError
-from sfumato.io.bare import bare
+from sfumato.io.strip_hidden import bare
 from sfumato.io.write import write_table
 
 CANARY = "canary-7Qx"

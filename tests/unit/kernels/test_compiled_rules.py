@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.compiled import compile_rules
+from sfumato.algorithms.common.compiled_rules import compile_rules
 from sfumato.data.rules import Rule, RuleKind, View
 from sfumato.hierarchies.axis import CodedAxis
-from sfumato.kernels.rules import group_ok, rule_table
+from sfumato.kernels.common.group_rules import group_ok, rule_table
 from sfumato.models.alpha_k import AlphaK
 from sfumato.models.average_risk import AverageRisk
 from sfumato.models.beta_likeness import BetaLikeness
@@ -29,7 +29,7 @@ from sfumato.models.range_disclosure import RangeDisclosure
 from sfumato.models.t_closeness import TCloseness
 from sfumato.models.theta_diversity import ThetaDiversity
 from sfumato.models.uniqueness import Uniqueness
-from sfumato.testing.samples import COLUMN, flat_axis, random_sample
+from sfumato.testing.random_groups import COLUMN, flat_axis, random_sample
 
 EXACT = [
     KAnonymity(k=4),

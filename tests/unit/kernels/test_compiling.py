@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numba
 
-from sfumato.kernels.compiling import announced
+from sfumato.kernels.compilation.decorators import announced
 
 
 def fresh_kernel():

@@ -11,8 +11,9 @@ from pathlib import Path
 import numba
 import pytest
 
-from sfumato.kernels import caching, places
-from sfumato.kernels.places import Place, cache_place
+from sfumato.kernels.compilation import cache_places as places
+from sfumato.kernels.compilation import safe_cache as caching
+from sfumato.kernels.compilation.cache_places import Place, cache_place
 
 # A directory that nobody can make, be it root.
 NOWHERE = Path(os.devnull) / "cache"
@@ -20,10 +21,10 @@ NOWHERE = Path(os.devnull) / "cache"
 # Compiles one kernel, or loads it, and tells from where.
 WAKE = """
 import sys
-from sfumato.kernels import places
+from sfumato.kernels.compilation import cache_places as places
 if sys.argv[1:]:
     places._usable = lambda place: False
-from sfumato.kernels.compiling import wake
+from sfumato.kernels.compilation.decorators import wake
 wake()
 found = wake.stats
 print(found.cache_path, sum(found.cache_hits.values()))
@@ -43,7 +44,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch):
 @pytest.fixture
 def read_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing can be written beside the code."""
-    monkeypatch.setattr(places, "__file__", str(NOWHERE / "places.py"))
+    monkeypatch.setattr(places, "__file__", str(NOWHERE / "cache_places.py"))
 
 
 def test_the_cache_is_beside_the_code():

@@ -9,8 +9,8 @@ import numba
 import numpy as np
 import pytest
 
-from sfumato.kernels import library
-from sfumato.kernels.compiling import pointer
+from sfumato.kernels.compilation import library
+from sfumato.kernels.compilation.decorators import pointer
 from tools.library.numba_code import VERSION, is_specialized
 from tools.library.numba_code import kind_of as kind_of_type
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.kernels.records import (
+from sfumato.kernels.common.packed_records import (
     collapse,
     fields_for,
     make_records,

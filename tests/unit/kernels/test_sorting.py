@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato.kernels.sorting import FEW, LOWER, sort_keys
+from sfumato.kernels.common.sorting import FEW, LOWER, sort_keys
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, FEW, FEW + 1, 400])

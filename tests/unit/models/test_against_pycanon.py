@@ -14,12 +14,12 @@ from sfumato.data.schema import Kind
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.models.alpha_k import AlphaK
 from sfumato.models.beta_likeness import BetaLikeness
+from sfumato.models.common.groups import build_groups
 from sfumato.models.delta_disclosure import DeltaDisclosure
-from sfumato.models.groups import build_groups
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity
 from sfumato.models.t_closeness import TCloseness
-from sfumato.testing.samples import flat_axis
+from sfumato.testing.random_groups import flat_axis
 
 pandas = pytest.importorskip("pandas")
 anonymity = pytest.importorskip("pycanon.anonymity")

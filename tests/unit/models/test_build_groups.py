@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from sfumato.data.rules import SUBJECT, View
 from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import CodedAxis
-from sfumato.hierarchies.rollup import roll_up
-from sfumato.models import groups as module
-from sfumato.models.groups import build_groups, packed, run_lengths, value_shares
-from sfumato.testing.samples import COLUMN, flat_axis, random_sample, tree_axis
+from sfumato.hierarchies.sensitive_axis import roll_up
+from sfumato.models.common import groups as module
+from sfumato.models.common.groups import build_groups, packed, run_lengths, value_shares
+from sfumato.testing.random_groups import COLUMN, flat_axis, random_sample, tree_axis
 
 COLUMNS = st.lists(
     st.tuples(st.integers(0, 6), st.integers(0, 9), st.integers(0, 3)),

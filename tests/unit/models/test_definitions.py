@@ -20,8 +20,8 @@ from sfumato.models.p_sensitive import PSensitive
 from sfumato.models.range_disclosure import RangeDisclosure
 from sfumato.models.t_closeness import TCloseness
 from sfumato.models.theta_diversity import ThetaDiversity
-from sfumato.testing import oracles
-from sfumato.testing.samples import COLUMN, random_sample
+from sfumato.testing import model_oracles as oracles
+from sfumato.testing.random_groups import COLUMN, random_sample
 
 TABLES = 60
 SHAPES = ("flat", "ordered", "tree", "line")

@@ -11,9 +11,9 @@ from sfumato.data.grouping import Grouping
 from sfumato.data.schema import Role
 from sfumato.errors import DataError, InfeasibleError, PolicyError, RefusedError
 from sfumato.models.base import Groups, Matching
+from sfumato.models.common.generated_constraints import ranges
 from sfumato.models.diversity import Diversity
-from sfumato.models.generated import ranges
-from sfumato.testing.tables import Awkward, request_for
+from sfumato.testing.awkward_tables import Awkward, request_for
 
 ROWS = {
     "sex": ["F", "F", "F", "M", "M", "M"],

@@ -17,7 +17,7 @@ from sfumato.models.n_t_closeness import NTCloseness
 from sfumato.models.range_disclosure import RangeDisclosure
 from sfumato.models.t_closeness import TCloseness
 from sfumato.models.theta_diversity import ThetaDiversity
-from sfumato.testing.samples import COLUMN, sample_of, tree_axis
+from sfumato.testing.random_groups import COLUMN, sample_of, tree_axis
 
 VALUES = ["flu"] * 6 + ["acne"] * 3 + ["gout"]
 

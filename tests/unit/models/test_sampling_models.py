@@ -11,14 +11,14 @@ import pytest
 from sfumato.errors import PolicyError
 from sfumato.models.average_risk import AverageRisk
 from sfumato.models.base import Groups
-from sfumato.models.delta_presence import DeltaPresence
-from sfumato.models.group_size import GroupSize
-from sfumato.models.k_map import KMap
-from sfumato.models.sampling import (
+from sfumato.models.common.sample_estimates import (
     largest_population,
     smallest_sample,
     unique_in_population,
 )
+from sfumato.models.delta_presence import DeltaPresence
+from sfumato.models.group_size import GroupSize
+from sfumato.models.k_map import KMap
 from sfumato.models.uniqueness import Uniqueness
 
 

@@ -6,7 +6,7 @@ import sfumato as sf
 from sfumato.data.schema import Role
 from sfumato.models.lkc import Lkc
 from sfumato.models.n_t_closeness import NTCloseness
-from sfumato.pipeline.question import Question
+from sfumato.pipeline.verification import Question
 from sfumato.policy import Policy
 
 AGES = [str(age) for age in range(30, 36)]

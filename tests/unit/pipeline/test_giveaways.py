@@ -11,7 +11,7 @@ import sfumato
 from sfumato.cli import main
 from sfumato.errors import PolicyError
 from sfumato.io.write import write_table
-from sfumato.pipeline.giveaways import giveaways
+from sfumato.pipeline.unique_values import giveaways
 from sfumato.policy.propose import propose
 
 ROWS = 40

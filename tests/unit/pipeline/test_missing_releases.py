@@ -11,7 +11,7 @@ import sfumato as sf
 from sfumato.data.seeds import Seed
 from sfumato.errors import InfeasibleError, RefusedError, SearchError
 from sfumato.report.html import render
-from sfumato.report.phrases import measured
+from sfumato.report.number_text import measured
 
 NO_PROMISE = (RefusedError, InfeasibleError, SearchError)
 

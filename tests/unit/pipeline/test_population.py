@@ -6,7 +6,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError, InfeasibleError, PolicyError
 from sfumato.hierarchies.build import build
-from sfumato.hierarchies.cover import cover_matrix
+from sfumato.hierarchies.cell_leaves import cover_matrix
 
 SAMPLE = {"age": ["20", "25", "40", "45"], "sex": list("FFMM")}
 # Everybody: six people in their twenties, five in their forties, one of sixty.

@@ -8,9 +8,9 @@ import pyarrow.csv
 import pytest
 
 import sfumato as sf
-from sfumato.data.cells import Cells, as_intervals
+from sfumato.data.published_cells import Cells, as_intervals
 from sfumato.errors import DataError, GuaranteeError
-from sfumato.pipeline.question import Question
+from sfumato.pipeline.verification import Question
 
 FORMATS = ("csv", "parquet", "arrow")
 AGES = [1, 1, 1, 1, 2, 2, 2, 9]

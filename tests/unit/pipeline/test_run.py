@@ -16,7 +16,7 @@ from sfumato.errors import (
     OutputError,
     UsageError,
 )
-from sfumato.pipeline import write
+from sfumato.pipeline import write_release as write
 
 PEOPLE = {
     "name": ["Ada", "Ben", "Cyd", "Dee", "Eve", "Fay"],

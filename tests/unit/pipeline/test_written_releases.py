@@ -14,7 +14,7 @@ import pytest
 import sfumato
 from sfumato.io import read
 from sfumato.io.write import write_table
-from sfumato.pipeline import write
+from sfumato.pipeline import write_release as write
 
 TABLE = pa.table({"age": ["31", "32", "33", "34"], "ill": ["flu", "gout"] * 2})
 

@@ -9,7 +9,7 @@ from sfumato.cli import main
 from sfumato.io.decimals import pointed, with_points
 from sfumato.io.read import read_source
 from sfumato.policy import Policy
-from sfumato.policy.marks import found_marks
+from sfumato.policy.missing_marks import found_marks
 
 AGES = [str(20 + row % 60) for row in range(40)]
 

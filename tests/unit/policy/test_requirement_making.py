@@ -11,8 +11,8 @@ import pytest
 from sfumato.errors import PolicyError
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity
-from sfumato.policy.fitting import MisfitError, fit
-from sfumato.policy.requirements import make_model, make_named
+from sfumato.policy.fit_options import MisfitError, fit
+from sfumato.policy.instantiate import make_model, make_named
 
 
 def load(name):

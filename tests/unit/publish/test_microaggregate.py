@@ -5,8 +5,8 @@ import pytest
 
 from sfumato.errors import PolicyError
 from sfumato.publish.microaggregate import Microaggregate
+from sfumato.testing.awkward_tables import awkward_table
 from sfumato.testing.operator_checks import material_for, texts
-from sfumato.testing.tables import awkward_table
 
 
 def published(column: str, table: str, labels: list[int], **options) -> dict[int, str]:

@@ -18,9 +18,9 @@ from sfumato.cli import main
 from sfumato.data.seeds import Seed
 from sfumato.errors import RefusedError
 from sfumato.publish.swap import Swap, permuted
-from sfumato.testing.check import CALM
+from sfumato.testing.awkward_tables import awkward_table
+from sfumato.testing.conformance_check import CALM
 from sfumato.testing.operator_checks import drawn_cases, material_for
-from sfumato.testing.tables import awkward_table
 
 ROWS = 240
 POLICY = """\

@@ -12,16 +12,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.data.cell_text import as_text
 from sfumato.data.coding import code_column
 from sfumato.data.grouping import Grouping
 from sfumato.data.schema import Attribute, Kind, Role, Schema
 from sfumato.data.seeds import Seed
 from sfumato.data.table import Table
-from sfumato.data.text import as_text
 from sfumato.errors import HierarchyError
 from sfumato.hierarchies.build import build
-from sfumato.hierarchies.cover import cover_matrix
-from sfumato.hierarchies.domain import Declared, declared_axis
+from sfumato.hierarchies.cell_leaves import cover_matrix
+from sfumato.hierarchies.declared_domain import Declared, declared_axis
 from sfumato.publish.base import Material
 from sfumato.publish.generalize import Generalize
 from sfumato.publish.microaggregate import Microaggregate

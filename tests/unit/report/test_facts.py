@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.data.record import dump
+from sfumato.data.json_records import dump
 from sfumato.report.facts import MOST_BARS, build, size_bins
 
 MANIFEST: dict[str, Any] = {

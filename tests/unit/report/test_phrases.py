@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sfumato.report.markup import tag
-from sfumato.report.phrases import amount, listing, measured, percent, settings
+from sfumato.report.number_text import amount, listing, measured, percent, settings
 
 
 @pytest.mark.parametrize(

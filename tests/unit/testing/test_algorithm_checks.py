@@ -13,8 +13,8 @@ from sfumato.data.grouping import Grouping
 from sfumato.data.seeds import Seed
 from sfumato.errors import InfeasibleError, RefusedError
 from sfumato.testing import ending_checks
-from sfumato.testing.check import Check
 from sfumato.testing.checks import check_algorithm
+from sfumato.testing.conformance_check import Check
 
 FEASIBILITY = "meets every requirement or says why not"
 

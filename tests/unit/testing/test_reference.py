@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.testing.reference import (
+from sfumato.testing.cell_reference import (
     Domain,
     average_class_size,
     calendar,

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sfumato import registry
 from sfumato.data.schema import Role
 from sfumato.hierarchies.axis import Shape
+from sfumato.testing.awkward_tables import request_for
 from sfumato.testing.strategies import PARAMETERS, axes, groupings, models, tables
-from sfumato.testing.tables import request_for
 
 
 @given(tables(max_rows=7, max_columns=2, subjects=True, sensitive=1))

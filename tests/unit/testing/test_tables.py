@@ -7,7 +7,7 @@ import pytest
 from sfumato.data.schema import Kind, Role
 from sfumato.hierarchies.axis import Shape
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.testing.tables import (
+from sfumato.testing.awkward_tables import (
     awkward_table,
     awkward_tables,
     request_for,

@@ -15,8 +15,8 @@ from sfumato.cli.app import run
 from sfumato.data.seeds import Seed
 from sfumato.errors import DataError, PolicyError, RefusedError, UsageError
 from sfumato.pipeline.tuning import room_of
-from sfumato.workload.files import parse_workload
-from sfumato.workload.search import Field, best, search
+from sfumato.workload.settings_search import Field, best, search
+from sfumato.workload.workload_files import parse_workload
 
 POLICY = """
 version = 1

@@ -15,7 +15,7 @@ from sfumato.errors import DataError, UsageError
 from sfumato.hierarchies.build import build
 from sfumato.workload.answers import Asked, blocks
 from sfumato.workload.queries import Bound, Condition, Query
-from sfumato.workload.tables import original, published
+from sfumato.workload.queryable_tables import original, published
 
 PEOPLE = {
     "age": [21, 22, 24, 30, 35, 35, 41, 60],

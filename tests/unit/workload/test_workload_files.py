@@ -11,8 +11,6 @@ import pytest
 from sfumato.data.coding import code_column
 from sfumato.errors import UsageError
 from sfumato.hierarchies.build import build
-from sfumato.workload.drawing import draw
-from sfumato.workload.files import dump_workload, load_workload, parse_workload
 from sfumato.workload.queries import (
     Bound,
     Condition,
@@ -21,7 +19,9 @@ from sfumato.workload.queries import (
     Workload,
     split,
 )
+from sfumato.workload.random_queries import draw
 from sfumato.workload.sql import parse_sql
+from sfumato.workload.workload_files import dump_workload, load_workload, parse_workload
 
 FIGURE_7 = """
 SELECT occupation , COUNT(*) as total

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sfumato.errors import UsageError
-from sfumato.workload.measures import WorkloadError, bootstrap, chi2, ratio
+from sfumato.workload.answer_errors import WorkloadError, bootstrap, chi2, ratio
 
 
 def errors(chi2_, absolute=(1.0, 3.0), actual=(10.0, 0.0)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sfumato.workload.files import parse_workload
+from sfumato.workload.workload_files import parse_workload
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 

@@ -1,0 +1,1 @@
+"""The default: several searches, and the release that loses least."""

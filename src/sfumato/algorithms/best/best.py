@@ -1,0 +1,239 @@
+"""Best: the default. Tries what suits the data, keeps what loses least, refines it."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sfumato.algorithms.base import Algorithm, Request, Solution
+from sfumato.algorithms.best.harvest import NODES, levels_of
+from sfumato.algorithms.best.loss_bound import lower_bound
+from sfumato.algorithms.common.compiled_rules import least_rows
+from sfumato.algorithms.common.population_matches import People
+from sfumato.algorithms.partition.mondrian import Mondrian
+from sfumato.algorithms.refinement.refine import OUTSIDE, looks_at_table, loss_of, meets
+from sfumato.data.grouping import Grouping
+from sfumato.data.rules import RuleKind
+from sfumato.errors import (
+    InfeasibleError,
+    PolicyError,
+    RefusedError,
+    SearchError,
+    SfumatoError,
+)
+from sfumato.hierarchies.axis import Shape
+from sfumato.models.common.groups import packed
+from sfumato.models.k_anonymity import KAnonymity
+
+SMALL_GROUPS = 20
+"""Up to this k, groups that grow from single rows lose less than cuts."""
+FEW_TUPLES = 40_000
+"""Up to so many distinct tuples, refinement gets further from groups that grew row by
+row; with more, from cuts."""
+WIDE_TUPLES = 80_000
+"""The same where the lattice is too large to be visited, and nothing else does well: ten
+seconds. Beyond, groups grow within parts of the table."""
+PART = 12_000
+"""The least rows of such a part."""
+FEW_CHECKS = {"node_limit": 10_000, "max_checks": 10_000}
+"""How far a search of the lattice goes that is tried beside others."""
+SHORT = 5.0
+"""With less time than this, only the fastest start is made."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Best(Algorithm):
+    """Picks and combines algorithms by data and requirements, then refines.
+
+    Guarantee: every group meets every requirement. The loss is at most that of each
+        algorithm it tries on the same request.
+    Method: cut the table by gain (`mondrian`); where columns have hierarchies or
+        requirements look at sensitive values, release boxes along the lattice
+        (`harvest`); where there are none, or the lattice is too large, and groups are
+        small, grow groups row by row (`k-member`, in parts of a large table); where
+        everybody of a population must match a group, search it (`optimal`). Take
+        what loses least and refine it. The report says what was chosen and why and,
+        where all columns have hierarchies, how far the result is from a lower bound.
+    Cost: seconds for tens of thousands of rows, about a minute for a million; more or
+        less with `refine`.
+    Limits: the bound is on a sample of rows and may be out of reach. With a limit in
+        seconds the result depends on the machine.
+    Reference: ours.
+    """
+
+    name: ClassVar[str] = "best"
+    sentence: ClassVar[str] = (
+        "Chooses by data and requirements, then refines: the lowest loss we know of."
+    )
+
+    refine: float | bool = 1.0
+
+    def search(self, request: Request) -> Solution:
+        if request.rows == 0:
+            return Solution(grouping=Grouping(np.empty(0, dtype=np.int32), 0))
+        started = time.monotonic()
+        trial = Trial(request)
+        patient = self.seconds is None
+        for name, reason, options in plan(request, short=self._short, patient=patient):
+            trial.run(name, reason, options)
+        chosen, loss = trial.choose()
+        bound = lower_bound(request)
+        return replace(
+            chosen,
+            facts={
+                "choice": trial.sentences,
+                "started_from": trial.best,
+                "losses": {name: found[0] for name, found in trial.found.items()},
+                "loss": loss,
+                "bound": None if bound is None else bound.facts(loss),
+                "seconds_before": time.monotonic() - started,
+            },
+        )
+
+    @property
+    def _short(self) -> bool:
+        return self.seconds is not None and self.seconds < SHORT
+
+    def improved(self, request: Request, solution: Solution) -> Solution:
+        """Refine in what is left of the time, and say how far it got."""
+        spent = float(solution.facts.get("seconds_before", 0.0))
+        left = None if self.seconds is None else max(self.seconds - spent, 0.0)
+        refined = super(Best, replace(self, seconds=left)).improved(request, solution)
+        facts = dict(refined.facts)
+        if "refinement" in facts and facts["refinement"]["passes"]:
+            facts["loss"] = facts["refinement"]["loss"]
+            facts["choice"] = [*facts["choice"], _told(facts["refinement"])]
+        if facts.get("bound"):
+            facts["bound"] = _measured(facts["bound"], facts["loss"])
+        return replace(refined, facts=facts)
+
+
+@dataclass(eq=False)
+class Trial:
+    """Algorithms tried on one request."""
+
+    request: Request
+    found: dict[str, tuple[float, Solution]] = field(default_factory=dict)
+    sentences: list[str] = field(default_factory=list)
+    failures: list[SfumatoError] = field(default_factory=list)
+    """Why algorithms found nothing."""
+
+    def run(self, name: str, reason: str, options: dict[str, Any]) -> None:
+        """Try one, if it is there and does not refuse."""
+        try:
+            solution = searched(self.request, self.request.resolve(name)(**options))
+        except (PolicyError, RefusedError):
+            return
+        except (InfeasibleError, SearchError) as fault:
+            self.failures.append(fault)
+            return
+        if looks_at_table(self.request) and not meets(self.request, solution.grouping):
+            return
+        loss = loss_of(self.request, solution.grouping)
+        self.found[name] = loss, solution
+        self.sentences.append(f"{reason}: '{name}' loses {loss:.4f}.")
+
+    @property
+    def best(self) -> str:
+        """The name of the one that loses least; the first of equals."""
+        return min(self.found, key=lambda name: self.found[name][0])
+
+    def choose(self) -> tuple[Solution, float]:
+        """What loses least."""
+        if not self.found and self.failures:
+            raise self.failures[0]
+        if not self.found:
+            raise RefusedError(
+                "No algorithm that 'best' knows of can serve these requirements.",
+                hint="Name an algorithm; 'sfumato list algorithms' has them all.",
+            )
+        loss, solution = self.found[self.best]
+        if len(self.found) > 1:
+            self.sentences.append(f"'{self.best}' loses least and was taken.")
+        return solution, loss
+
+
+def plan(
+    request: Request, *, short: bool, patient: bool = True
+) -> list[tuple[str, str, dict[str, Any]]]:
+    """What to try: name, reason, options; the order does not matter but for ties."""
+    rules = request.rules()
+    rows: list[tuple[str, str, dict[str, Any]]] = [
+        ("mondrian", "The table was cut where that lowers the loss most", {})
+    ]
+    if any(rule.kind in OUTSIDE for rule in rules):
+        people = People.of(request)
+        if people is not None and people.everybody:
+            reason = "Everybody of the population must match a group"
+            rows.append(("optimal", reason, FEW_CHECKS))
+        return rows
+    trees = sum(coded.axis.shape is Shape.TREE for coded in request.quasi)
+    judged = any(rule.kind is not RuleKind.SIZE for rule in rules)
+    orders = {"orders": 1 if short else 8}
+    if trees:
+        reason = f"{trees} of {len(request.quasi)} columns have hierarchies, along "
+        rows.insert(0, ("harvest", reason + "which boxes were released", orders))
+    elif judged:
+        reason = (
+            "Requirements look at sensitive values, so values that occur too often "
+        )
+        rows.insert(0, ("harvest", reason + "were kept apart", orders))
+    if short or least_rows(rules) > SMALL_GROUPS:
+        return rows
+    if not trees and tuples_of(request) <= FEW_TUPLES:
+        reason = "Groups are small and no column has a hierarchy, so groups were grown"
+        rows.insert(0, ("k-member", reason, {}))
+    alone = not judged and request.subject is None
+    if trees and alone and patient and _is_wide(request):
+        reason = "Groups are small and the lattice is too large, so groups were grown"
+        rows.insert(0, ("k-member", reason, {}))
+    return rows
+
+
+def tuples_of(request: Request) -> int:
+    """How many different rows there are: growing groups takes that often a search."""
+    key, _ = packed([coded.codes for coded in request.quasi])
+    return len(np.unique(key))
+
+
+def _is_wide(request: Request) -> bool:
+    """Whether the lattice has more nodes than are visited."""
+    return math.prod(len(levels_of(coded)) for coded in request.quasi) > NODES
+
+
+def searched(request: Request, algorithm: Algorithm) -> Solution:
+    """What an algorithm finds; one that grows groups, in parts of a large table."""
+    if algorithm.name != "k-member" or tuples_of(request) <= WIDE_TUPLES:
+        return algorithm.search(request)
+    coarse = replace(request, models=(KAnonymity(k=PART),))
+    parts = Mondrian().search(coarse).grouping
+    group_of = np.empty(request.rows, dtype=np.int32)
+    count = 0
+    for rows in np.split(np.argsort(parts.group_of), np.cumsum(parts.sizes())[:-1]):
+        found = algorithm.search(request.only(rows)).grouping
+        group_of[rows] = found.group_of + count
+        count += found.count
+    return Solution(grouping=Grouping(group_of, count))
+
+
+def _told(refinement: dict[str, Any]) -> str:
+    before, after = refinement["loss_before"], refinement["loss"]
+    ends = {
+        "no gain": "until a round gained nothing",
+        "little gain": "until a round gained very little",
+        "effort": "until its work was spent",
+        "time": "until its time was over",
+    }
+    return (
+        f"Refinement lowered the loss from {before:.4f} to {after:.4f}, "
+        f"{ends[refinement['stopped']]}."
+    )
+
+
+def _measured(bound: dict[str, Any], loss: float) -> dict[str, Any]:
+    least = bound["at_least"]
+    return {**bound, "times": loss / least if least > 0 else None}

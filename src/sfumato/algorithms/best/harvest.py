@@ -1,0 +1,371 @@
+"""Harvest: release boxes along the lattice, cheapest generalization first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.base import Algorithm, Request, Solution
+from sfumato.algorithms.common.compiled_rules import Compiled, compile_rules
+from sfumato.algorithms.common.parallel_ranges import Clock
+from sfumato.algorithms.common.population_refusal import refuse_population
+from sfumato.algorithms.refinement.growth_targets import make_guide
+from sfumato.algorithms.refinement.refine import (
+    looks_at_table,
+    loss_of,
+    meets,
+    sorted_items,
+    split_groups,
+)
+from sfumato.data.grouping import Grouping
+from sfumato.data.rules import Rule, RuleKind
+from sfumato.errors import InfeasibleError, PolicyError
+from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
+from sfumato.kernels.best.harvest_boxes import (
+    GROUPS,
+    NEXT,
+    VISITS,
+    Field,
+    harvest_nodes,
+    make_harvest,
+)
+from sfumato.kernels.best.harvest_boxes import Harvest as State
+from sfumato.kernels.best.leftover_rows import (
+    absorb,
+    add_parts,
+    make_released,
+    released_parts,
+    settle,
+)
+from sfumato.kernels.common.tuple_chunks import build_chunks, tuples_of_rows
+from sfumato.kernels.refinement.pools import make_law
+from sfumato.kernels.refinement.row_points import Terrain, make_terrain
+
+NODES = 1 << 16
+"""A larger lattice is thinned out, level by level; then columns share a level."""
+VISITS_AT_MOST = 300_000_000
+"""Tuples looked at, over all nodes; nodes are skipped to stay below."""
+ENOUGH = 120_000_000
+"""Tuples looked at after which no other order of the nodes is tried."""
+JUDGED = 5
+"""How much longer a look takes where boxes must be judged by sensitive values."""
+PAUSE = 20_000_000
+"""Tuples looked at between two reports of progress."""
+STRIPS = 6
+"""How often a line of numbers without a hierarchy is halved."""
+BLUR = 0.1
+"""How much a column's losses are changed to find another order."""
+ROOM = 0.8
+"""Boxes are released at this share of t, so that groups have room for what is left."""
+
+Ints = npt.NDArray[np.int64]
+Nodes = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Harvest(Algorithm):
+    """Takes boxes out of the table as soon as they are full, cheap ones first.
+
+    Guarantee: every group meets every requirement; no row is suppressed.
+    Method: visit the nodes of the lattice in the order of their mean loss. At each,
+        the rows that are left fall into boxes; every box that meets all requirements
+        becomes a group. Where requirements look at sensitive values, rows of values
+        that occur too often are left behind until the rest of the box meets them,
+        t-closeness with some room. Rows that no box took go where the loss rises
+        least. Large groups are split again. Groups show the lowest node that covers
+        them, not the node at which they were found. Lines of numbers without a
+        hierarchy are halved again and again; categories without one are shown or not.
+    Cost: nodes × distinct tuples that are left; seconds for tens of thousands of
+        rows. Of a very large lattice only some nodes are visited.
+    Limits: greedy; a box is never taken back. Where groups that meet all rules do not
+        make a table that does, all rows are one group. Rows of one person may lie in
+        several groups, each of which meets the requirements.
+    Reference: ours.
+    """
+
+    name: ClassVar[str] = "harvest"
+    sentence: ClassVar[str] = (
+        "Releases boxes along the hierarchies as soon as they are full, cheap ones first."
+    )
+
+    orders: int = 3
+    """How many orders of the nodes are tried: the mean loss, and that with the columns'
+    weights changed a little at random. The result that loses least is kept."""
+
+    def __post_init__(self) -> None:
+        if not (self.orders >= 1 and self.orders == int(self.orders)):
+            raise PolicyError(
+                f"harvest: 'orders' is {self.orders}.",
+                hint="'orders' must be a whole number of at least 1.",
+            )
+
+    def check(self, request: Request) -> None:
+        refuse_population(self.name, request)
+
+    def search(self, request: Request) -> Solution:
+        if request.rows == 0:
+            return Solution(grouping=Grouping(np.empty(0, dtype=np.int32), 0))
+        clock = Clock()
+        request.progress("collapsing rows", 0.0)
+        with clock.running():
+            crop = plant(request)
+        found: list[tuple[float, Grouping, dict[str, int]]] = []
+        work = 0
+        for number in range(self.orders):
+            if work > ENOUGH:
+                break
+            field = crop.sorted_nodes(_factors(request, number))
+            parts, facts = gather(request, crop, field, clock)
+            grouping = crop.group(parts)
+            found.append((loss_of(request, grouping), grouping, facts))
+            work += facts["tuples_visited"] * (JUDGED if crop.judged else 1)
+        _, grouping, facts = min(found, key=lambda each: each[0])
+        grouping = split_groups(request, grouping, clock)
+        if looks_at_table(request) and not meets(request, grouping):
+            grouping = Grouping(np.zeros(request.rows, dtype=np.int32), 1)
+        return Solution(
+            grouping=grouping,
+            facts={
+                **facts,
+                "groups": grouping.count,
+                "rows_suppressed": 0,
+                "kernel_seconds": clock.seconds,
+            },
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Crop:
+    """A request as tuples, items and nodes."""
+
+    compiled: Compiled
+    order: Ints
+    """Rows sorted by item."""
+    terrain: Terrain
+    """One point per item."""
+    field: Field
+    amounts: Ints
+    levels: list[Floats]
+    """The mean loss of a cell at each level, per column."""
+    steps: Ints
+    lattice: int
+    """How many nodes the whole lattice has."""
+
+    @property
+    def judged(self) -> bool:
+        """Whether there is more to ask of a box than its size."""
+        return len(self.compiled.table.kinds) > 0
+
+    def sorted_nodes(self, factors: Floats) -> Field:
+        """The nodes in order, with these factors on the columns' losses."""
+        costs = [f * level for f, level in zip(factors, self.levels, strict=True)]
+        return self.field._replace(nodes=node_order(costs, self.steps))
+
+    def group(self, parts: Ints) -> Grouping:
+        """The group of each row, from parts: group, item, rows."""
+        by_item = parts[np.lexsort([parts[:, 0], parts[:, 1]])]
+        group_of = np.empty(len(self.order), dtype=np.int64)
+        group_of[self.order] = np.repeat(by_item[:, 0], by_item[:, 2])
+        return Grouping.renumbered(group_of)
+
+
+def plant(request: Request) -> Crop:
+    """Lay a request out for the kernels."""
+    compiled = compile_rules(request)
+    order, item_of = sorted_items(request, compiled)
+    starts = np.flatnonzero(np.diff(item_of, prepend=-1))
+    first = order[starts]
+    axes = [coded.axis for coded in request.quasi]
+    codes = [coded.codes[first] for coded in request.quasi]
+    levels = thinned([levels_of(coded) for coded in request.quasi])
+    new = np.zeros(len(first), dtype=np.bool_)
+    new[:1] = True
+    for column in codes:
+        new[1:] |= column[1:] != column[:-1]
+    tuples = np.flatnonzero(new)
+    tuple_codes = [column[tuples] for column in codes]
+    chunks, layout = build_chunks(tuple_codes, levels)
+    place = tuples_of_rows(layout, len(tuples))
+    return Crop(
+        compiled=compiled,
+        order=order,
+        terrain=make_terrain(axes, codes),
+        field=Field(
+            tables=chunks.groups,
+            ids=np.ascontiguousarray(chunks.ids[:, place]),
+            width=chunks.width,
+            start=chunks.start,
+            nodes=np.zeros((0, 0), dtype=np.int32),
+            item_starts=np.append(tuples, len(first)).astype(np.int64),
+            values=np.ascontiguousarray(compiled.codes[:, first]),
+        ),
+        amounts=np.diff(np.append(starts, len(order))),
+        levels=[level_costs(q, l) for q, l in zip(request.quasi, levels, strict=True)],
+        steps=chunks.step,
+        lattice=math.prod(coded.axis.height for coded in request.quasi),
+    )
+
+
+def _factors(request: Request, number: int) -> Floats:
+    """None for the first order, random ones near 1 for the others."""
+    if number == 0:
+        return np.ones(len(request.quasi))
+    draws = request.seed.child("order", number).uniform(len(request.quasi))
+    return 1 + BLUR * (2 * draws - 1)
+
+
+def levels_of(coded: CodedAxis) -> Nodes:
+    """The levels of an axis; a line of numbers without any is halved repeatedly."""
+    axis = coded.axis
+    if axis.shape is not Shape.FREE or axis.size < 3:
+        return axis.levels
+    counts = np.bincount(coded.codes, minlength=axis.size)
+    middle = (np.cumsum(counts) - counts / 2) / max(counts.sum(), 1)
+    parts = [np.floor(middle * 2**b) for b in range(STRIPS, -1, -1)]
+    stacked = np.stack([np.arange(axis.size), *parts]).astype(np.int32)
+    distinct = [len(np.unique(level)) for level in stacked]
+    keep = [0, *(i for i in range(1, len(distinct)) if distinct[i] < distinct[i - 1])]
+    return np.asarray(stacked[keep])
+
+
+def thinned(levels: Sequence[Nodes]) -> list[Nodes]:
+    """Levels with some left out, so that the lattice is not too large."""
+    levels = list(levels)
+    while math.prod(len(level) for level in levels) > NODES:
+        tallest = max(range(len(levels)), key=lambda j: len(levels[j]))
+        if len(levels[tallest]) < 3:
+            break
+        middle = len(levels[tallest]) // 2
+        levels[tallest] = np.delete(levels[tallest], middle, axis=0)
+    return levels
+
+
+def node_order(costs: Sequence[Floats], steps: Ints) -> npt.NDArray[np.int32]:
+    """All nodes, cheapest first, as a combination of levels for each chunk."""
+    wheels = coupled([len(cost) for cost in costs])
+    sums = [
+        np.sum(
+            [_stretched(costs[j], max(len(costs[i]) for i in wheel)) for j in wheel],
+            axis=0,
+        )
+        for wheel in wheels
+    ]
+    order = np.argsort(reduce(np.add.outer, sums).ravel(), kind="stable")
+    nodes = np.zeros((len(order), len(steps)), dtype=np.int32)
+    turns = np.unravel_index(order, [len(each) for each in sums])
+    for wheel, turn in zip(wheels, turns, strict=True):
+        for j in wheel:
+            level = np.minimum(turn, len(costs[j]) - 1)
+            nodes += (level[:, None] * steps[:, j]).astype(np.int32)
+    return nodes
+
+
+def coupled(heights: Sequence[int]) -> list[list[int]]:
+    """Columns that change their levels together, so that there are not too many nodes."""
+    wheels = [[j] for j in range(len(heights))]
+    sizes = list(heights)
+    while math.prod(sizes) > NODES and len(wheels) > 1:
+        first, second = sorted(sorted(range(len(sizes)), key=sizes.__getitem__)[:2])
+        wheels[first] += wheels.pop(second)
+        sizes[first] = max(sizes[first], sizes.pop(second))
+    return wheels
+
+
+def _stretched(cost: Floats, height: int) -> Floats:
+    """The losses of levels, the last one repeated up to a height."""
+    return np.append(cost, np.repeat(cost[-1:], height - len(cost)))
+
+
+def level_costs(coded: CodedAxis, levels: Nodes) -> Floats:
+    """The mean loss of a cell at each level, over the rows."""
+    axis = coded.axis
+    counts = np.bincount(coded.codes, minlength=axis.size)
+    return np.array([counts @ _cell_costs(axis, nodes) for nodes in levels]) / max(
+        len(coded.codes), 1
+    )
+
+
+def _cell_costs(axis: Axis, nodes: Nodes) -> Floats:
+    """The loss of each leaf shown as its node."""
+    if axis.shape is not Shape.FREE:
+        return axis.weight * axis.node_ncp[nodes]
+    low = np.searchsorted(nodes, nodes, side="left")
+    high = np.searchsorted(nodes, nodes, side="right") - 1
+    return axis.weight * axis.interval_ncp(low, high)
+
+
+def gather(
+    request: Request, crop: Crop, field: Field, clock: Clock
+) -> tuple[Ints, dict[str, int]]:
+    """Release boxes node by node, then place what is left; parts of groups."""
+    compiled = crop.compiled
+    strict = make_law(compiled.only(with_room(compiled.rules)))
+    guide = make_guide(compiled)
+    guide = guide._replace(excess=guide.excess * ROOM)
+    state = make_harvest(crop.field, crop.amounts)
+    release = np.zeros(1 + 3 * request.rows, dtype=np.int64)
+    nodes = len(field.nodes)
+    finished = False
+    while not finished:
+        request.progress("releasing boxes", float(state.numbers[NEXT]) / nodes)
+        with clock.running():
+            finished = harvest_nodes(
+                field, strict, guide, state, VISITS_AT_MOST, PAUSE, release
+            )
+    count = int(state.numbers[GROUPS])
+    parts = release[1 : 1 + 3 * int(release[0])].reshape(-1, 3)
+    left = int(state.left.sum())
+    if left:
+        parts = _placed(request, crop, state, parts, count, clock)
+    return parts, {
+        "tuples": len(crop.field.item_starts) - 1,
+        "nodes": crop.lattice,
+        "tuples_visited": int(state.numbers[VISITS]),
+        "rows_left_over": left,
+    }
+
+
+def with_room(rules: Sequence[Rule]) -> list[Rule]:
+    """The rules with t-closeness made stricter."""
+    return [
+        replace(rule, parameters=(ROOM * rule.parameters[0], *rule.parameters[1:]))
+        if rule.kind == RuleKind.CLOSENESS
+        else rule
+        for rule in rules
+    ]
+
+
+def _placed(
+    request: Request, crop: Crop, state: State, parts: Ints, count: int, clock: Clock
+) -> Ints:
+    """Parts of groups, with every row that was left placed somewhere."""
+    law = make_law(crop.compiled.table)
+    # Every row may come as a part of its own, and once more when groups merge.
+    room = 2 * request.rows + 1
+    released = make_released(parts, count, crop.terrain.points.shape[1], room)
+    with clock.running():
+        add_parts(crop.terrain, released, parts)
+    items = np.flatnonzero(state.left)
+    for done, batch in enumerate(np.array_split(items, max(1, len(items) // 64))):
+        if count and len(batch):
+            request.progress("placing rows left over", done * 64 / len(items))
+            with clock.running():
+                settle(crop.terrain, crop.field, law, state, released, batch)
+    with clock.running():
+        fine = not state.left.any() or absorb(
+            crop.terrain, crop.field, law, state, released
+        )
+    if not fine:
+        models = ", ".join(str(model) for model in request.models)
+        raise InfeasibleError(
+            f"The {request.rows} rows of the table, as one group, do not meet {models}.",
+            hint="Relax the requirement that even the whole table does not meet.",
+        )
+    return np.asarray(released_parts(released))

@@ -1,0 +1,112 @@
+"""The distance from perfect: what each row would lose at least, alone in the world.
+
+Whatever group a row is published in, its cells are nodes of the hierarchies that cover
+it, and at least k rows share them. So a row loses no less than its cheapest
+generalization that k rows share. The bound ignores that those rows would have to agree,
+and all rules but the size of groups; it can be far from what is possible.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.common.compiled_rules import least_rows
+from sfumato.algorithms.request import Request
+from sfumato.hierarchies.axis import Shape
+from sfumato.kernels.best.agreement_levels import count_company
+
+SAMPLE = 200
+"""Rows for which the bound is computed."""
+NODES = 50_000
+"""No bound is computed on a larger lattice."""
+STEPS = 400_000_000
+"""… nor where it would take longer than some seconds."""
+NORMAL = 1.96
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    """The mean of the rows' lower bounds, with its 95% interval."""
+
+    loss: float
+    low: float
+    high: float
+    rows: int
+
+    def facts(self, loss: float) -> dict[str, Any]:
+        """For the report: the bound, and how far above it a loss is."""
+        times = loss / self.loss if self.loss > 0 else None
+        return {
+            "at_least": self.loss,
+            "interval": [self.low, self.high],
+            "rows": self.rows,
+            "times": times,
+        }
+
+
+def lower_bound(request: Request) -> Bound | None:
+    """What any grouping loses at least; None where hierarchies do not tell."""
+    axes = [coded.axis for coded in request.quasi]
+    heights = np.array([axis.height for axis in axes], dtype=np.int64)
+    nodes = math.prod(heights.tolist())
+    trees = all(axis.shape is Shape.TREE for axis in axes)
+    if not trees or nodes > NODES or request.rows == 0 or request.subject is not None:
+        return None
+    codes = np.column_stack([coded.codes for coded in request.quasi])
+    tuples, weights = np.unique(codes, axis=0, return_counts=True)
+    cost = len(tuples) + nodes
+    count = min(SAMPLE, request.rows, STEPS // (cost * len(axes)))
+    if count < 2:
+        return None
+    least = least_rows(request.rules())
+    chosen = codes[_sample(request, codes)[:count]]
+    losses = _losses(request, tuples, weights, chosen, heights, least)
+    return _summary(losses, request.rows)
+
+
+def _sample(request: Request, codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    """Rows in a random order that depends on what they hold, not on where they are."""
+    order: npt.NDArray[np.int64] = np.lexsort(codes.T)
+    return order[request.seed.child("bound").permutation(len(order))]
+
+
+def _losses(
+    request: Request,
+    tuples: npt.NDArray[np.int32],
+    weights: npt.NDArray[np.int64],
+    chosen: npt.NDArray[np.int32],
+    heights: npt.NDArray[np.int64],
+    least: int,
+) -> npt.NDArray[np.float64]:
+    axes = [coded.axis for coded in request.quasi]
+    sizes = np.array([axis.size for axis in axes], dtype=np.int64)
+    starts = np.concatenate([[0], np.cumsum(sizes * heights)[:-1]]).astype(np.int64)
+    levels = np.concatenate([axis.levels.ravel() for axis in axes]).astype(np.int32)
+    found = np.zeros(math.prod(heights.tolist()), dtype=np.int64)
+    total = sum(axis.weight for axis in axes) or 1.0
+    result = np.empty(len(chosen))
+    for i, row in enumerate(chosen):
+        if i % 20 == 0:
+            request.progress("measuring the distance from perfect", i / len(chosen))
+        count_company(tuples, weights, row, levels, starts, heights, sizes, found)
+        cells = [
+            a.weight * a.node_ncp[a.levels[:, c]]
+            for a, c in zip(axes, row, strict=True)
+        ]
+        loss = reduce(np.add.outer, cells).ravel()
+        result[i] = loss[found >= least].min(initial=total) / total
+    return result
+
+
+def _summary(losses: npt.NDArray[np.float64], rows: int) -> Bound:
+    """A sample without replacement: its interval shrinks to a point for all rows."""
+    mean, count = float(losses.mean()), len(losses)
+    rest = math.sqrt((rows - count) / max(rows - 1, 1))
+    half = NORMAL * float(losses.std(ddof=1)) / math.sqrt(count) * rest
+    return Bound(loss=mean, low=max(mean - half, 0.0), high=mean + half, rows=count)

@@ -1,0 +1,1 @@
+"""Clustering: groups grown around rows or centers that are alike."""

@@ -1,0 +1,1 @@
+"""What algorithms of several families share."""

@@ -1,0 +1,1 @@
+"""DIVA: groups that keep how many rows show a value."""

@@ -1,0 +1,1 @@
+"""Top-down cuts and bottom-up merges of a table into boxes."""

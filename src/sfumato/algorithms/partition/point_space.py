@@ -1,0 +1,56 @@
+"""A request as points in a space of boxes, for the greedy algorithms."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.common.compiled_rules import compile_rules
+from sfumato.algorithms.request import Request
+from sfumato.errors import InfeasibleError
+from sfumato.kernels.common.geometry import axis_tables
+from sfumato.kernels.partition.greedy_boxes import (
+    Histograms,
+    Space,
+    pair_losses,
+    rows_ok,
+)
+
+
+def build_space(request: Request) -> Space:
+    """Lay a request out for kernels that grow boxes."""
+    tables = axis_tables([coded.axis for coded in request.quasi])
+    pair_start, pairs = pair_losses(tables)
+    compiled = compile_rules(request)
+    return Space(
+        points=np.column_stack([coded.codes for coded in request.quasi]),
+        tables=tables,
+        pair_start=pair_start,
+        pairs=pairs,
+        values=compiled.codes,
+        rules=compiled.table,
+    )
+
+
+def shuffled(request: Request) -> npt.NDArray[np.int64]:
+    """The rows in an order drawn from the seed, whatever their order in the table.
+
+    Rows are first sorted by their codes, so that the draw falls on values.
+    """
+    keys = [coded.codes for coded in (*request.sensitive.values(), *request.quasi)]
+    if request.subject is not None:
+        keys.insert(0, request.subject)
+    order: npt.NDArray[np.int64] = np.lexsort(keys)
+    drawn = request.seed.child("order").permutation(request.rows)
+    return np.asarray(order[drawn])
+
+
+def require_one_group(request: Request, space: Space, room: Histograms) -> None:
+    """Refuse a table that cannot even be one group."""
+    if rows_ok(space, np.arange(request.rows), room):
+        return
+    models = ", ".join(str(model) for model in request.models)
+    raise InfeasibleError(
+        f"The {request.rows} rows of the table, as one group, do not meet {models}.",
+        hint="Relax the requirement that even the whole table does not meet.",
+    )

@@ -1,0 +1,1 @@
+"""Algorithms whose guarantee covers the making of the release: differential privacy."""

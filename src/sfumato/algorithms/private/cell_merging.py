@@ -1,0 +1,141 @@
+"""Cells of a tree that do not meet the requirements: joined with neighbors or left out.
+
+This looks at the rows, and is outside of any guarantee about the cuts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.base import Request
+from sfumato.algorithms.common.compiled_rules import Compiled, compile_rules
+from sfumato.algorithms.private.noisy_tree import Split, Tree
+from sfumato.data.grouping import SUPPRESSED
+from sfumato.errors import InfeasibleError
+
+Ints = npt.NDArray[np.int32]
+Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Cells that are shown together, under the smallest box over theirs."""
+
+    cells: tuple[int, ...]
+    low: Ints
+    high: Ints
+    allowed: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """The outcome: a group for every row of the sample, and each group's box."""
+
+    group_of: Ints
+    low: Ints
+    high: Ints
+
+    @property
+    def left_out(self) -> int:
+        return int((self.group_of == SUPPRESSED).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells of a tree with their rows, to be judged."""
+
+    request: Request
+    tree: Tree
+    compiled: Compiled
+
+    @classmethod
+    def of(cls, request: Request, tree: Tree) -> Cells:
+        return cls(request, tree, compile_rules(request))
+
+    @cached_property
+    def _order(self) -> tuple[Rows, Rows]:
+        order = np.argsort(self.tree.cell_of, kind="stable")
+        sizes = np.bincount(self.tree.cell_of, minlength=self.tree.count)
+        return order, np.concatenate([[0], np.cumsum(sizes)])
+
+    def rows(self, cells: Sequence[int]) -> Rows:
+        """The rows of some cells."""
+        order, starts = self._order
+        return np.concatenate([order[starts[c] : starts[c + 1]] for c in cells])
+
+    def group(self, cells: tuple[int, ...]) -> Group:
+        """Some cells as one group, judged."""
+        listed = list(cells)
+        return Group(
+            cells,
+            self.tree.low[listed].min(axis=0),
+            self.tree.high[listed].max(axis=0),
+            self.compiled.allows(self.rows(cells)),
+        )
+
+    def filled(self, cell: int) -> list[Group]:
+        """A cell as a group, if it has rows."""
+        _, starts = self._order
+        return [self.group((cell,))] if starts[cell + 1] > starts[cell] else []
+
+
+def merged(cells: Cells, splits: Sequence[Split], *, join: bool) -> Merged:
+    """Groups that meet every rule: cells joined from the leaves up, or left out."""
+    if join:
+        groups = _joined(cells, splits)
+    else:
+        every = range(cells.tree.count)
+        groups = [g for c in every for g in cells.filled(c) if g.allowed]
+    if not groups or not all(group.allowed for group in groups):
+        models = " and ".join(str(model) for model in cells.request.models)
+        raise InfeasibleError(
+            f"{models}: none of {cells.tree.count} cells meets it, "
+            f"with {cells.request.rows} rows drawn.",
+            hint="Draw a larger sample, or relax the requirements.",
+        )
+    return _numbered(cells, groups)
+
+
+def _joined(cells: Cells, splits: Sequence[Split]) -> list[Group]:
+    """Undo cuts from the last to the first, mending what fails within each cell."""
+    standing = {cell: cells.filled(cell) for cell in range(cells.tree.count)}
+    for split in reversed(splits):
+        together = standing[split.cell] + standing.pop(split.new)
+        standing[split.cell] = _mended(cells, together)
+    return standing[0]
+
+
+def _mended(cells: Cells, groups: list[Group]) -> list[Group]:
+    """Join each failing group with the neighbor whose common box is smallest."""
+    while len(groups) > 1:
+        failing = next((g for g in groups if not g.allowed), None)
+        if failing is None:
+            return groups
+        others = [g for g in groups if g is not failing]
+        partner = others[_nearest(cells, failing, others)]
+        rest = [g for g in others if g is not partner]
+        groups = [*rest, cells.group(failing.cells + partner.cells)]
+    return groups
+
+
+def _nearest(cells: Cells, group: Group, others: list[Group]) -> int:
+    sizes = np.array([max(q.axis.size - 1, 1) for q in cells.request.quasi])
+    low = np.minimum(group.low, np.array([other.low for other in others]))
+    high = np.maximum(group.high, np.array([other.high for other in others]))
+    return int(np.argmin(((high - low) / sizes).sum(axis=1)))
+
+
+def _numbered(cells: Cells, groups: list[Group]) -> Merged:
+    of_cell = np.full(cells.tree.count, SUPPRESSED, dtype=np.int32)
+    for number, group in enumerate(groups):
+        of_cell[list(group.cells)] = number
+    return Merged(
+        of_cell[cells.tree.cell_of],
+        np.array([group.low for group in groups]),
+        np.array([group.high for group in groups]),
+    )

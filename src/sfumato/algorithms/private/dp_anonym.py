@@ -1,0 +1,251 @@
+"""DP-anonym: truthful rows in cells that were cut with differential privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import exp, isfinite, log1p
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from sfumato.algorithms.base import Request, Solution
+from sfumato.algorithms.private.cell_merging import Cells, merged
+from sfumato.algorithms.private.node_labels import shown_axes
+from sfumato.algorithms.private.noisy_tree import MOST_DEPTH, Plan, Tree, grow
+from sfumato.algorithms.private.private_algorithm import (
+    PrivateAlgorithm,
+    Rows,
+    asked_rows,
+    ledger_of,
+    refuse_beyond_groups,
+    require,
+    share,
+    whole,
+)
+from sfumato.data.grouping import SUPPRESSED, Grouping
+from sfumato.dp.amplification import Poisson, Sampling, WithoutReplacement
+from sfumato.dp.cost import Cost, Relation
+from sfumato.dp.ledger import Entry, Ledger
+from sfumato.dp.sampling import poisson, without_replacement
+from sfumato.errors import BudgetError, InfeasibleError, RefusedError
+
+SAMPLINGS = ("poisson", "without-replacement")
+MEASURES = ("ncp", "average_class_size", "discernibility")
+PARTS = {"selection": 0.5, "count": 0.5}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DpAnonym(PrivateAlgorithm):
+    """Cuts a random sample into cells by noisy medians, and publishes its rows in them.
+
+    Guarantee: the cuts, and so the cells that quasi-identifiers are shown as, are
+        ε-differentially private, ε amplified by the sampling: ln(1 + γ(e^ε₀ − 1)) with
+        ε₀ = depth × (ε_selection + ε_count). k-anonymity holds besides. Which cells
+        are merged or left out, how many rows a cell has and their sensitive values
+        come from the rows themselves and are not covered. Of a row known to be drawn,
+        the cuts tell up to ε₀: amplification needs the sample to be secret, and the
+        rows of the sample are published.
+    Method: level by level, every cell's attribute is chosen by the exponential
+        mechanism on the normalized width of its rows, and cut at the median of
+        noisy counts of all values of its box. Cells below k are merged afterwards.
+    Cost: rows × depth; noise for every value of every cell's box.
+    Limits: a truthful release is not differentially private as a whole; `safepub` and
+        `dp-synthesis` are. Widths have sensitivity 1, so that a small ε chooses
+        attributes almost at random. With hierarchies, a cut among many children of
+        a node shows only once a child is alone.
+    Reference: Kuksina 2023, chapter 7, with its accounting corrected.
+    """
+
+    name: ClassVar[str] = "dp-anonym"
+    sentence: ClassVar[str] = (
+        "Publishes a random sample in cells that were cut at noisy medians."
+    )
+    every_column: ClassVar[bool] = False
+    covers: ClassVar[str] = "the cuts alone"
+    leaves_open: ClassVar[str] = (
+        "Not covered: how many rows a cell has, their sensitive and other values, and "
+        "which cells were merged or left out to reach k. The amplified figure counts on "
+        "nobody knowing whose rows were drawn: for rows known to be drawn, and the "
+        "release shows drawn rows, the cuts cost epsilon_on_the_sample."
+    )
+
+    depth: int = 6
+    sample: float = 0.5
+    """The share of rows that is drawn."""
+    sampling: Literal["poisson", "without-replacement"] = "poisson"
+    """Poisson sampling goes with added or removed rows, a fixed size with substitution."""
+    hierarchies: bool = True
+    """Whether cuts fall between the children of hierarchy nodes; or between any values."""
+    mode: Literal["strict", "relaxed"] = "strict"
+    small: Literal["merge", "suppress"] = "merge"
+    """What happens to cells that do not meet the requirements."""
+    rounds: int = 1
+    """Tries to meet the thresholds; the budget is shared among them in advance."""
+    thresholds: Mapping[str, float] | None = None
+    """Highest `ncp`, `average_class_size` or `discernibility`, as noisy counts have it."""
+    accounting: Literal["true", "thesis"] = "true"
+    """`thesis` prints the thesis's own figure beside the true one, for comparison."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole(self, "depth")
+        require(self, "depth", 1 <= self.depth <= MOST_DEPTH, f"1 to {MOST_DEPTH}")
+        share(self, "sample")
+        whole(self, "rounds")
+        require(self, "rounds", self.rounds >= 1, "1 or more")
+        for option, choices in _CHOICES.items():
+            good = getattr(self, option) in choices
+            require(self, option, good, f"one of: {', '.join(choices)}")
+        known = all(
+            name in MEASURES and isfinite(limit) and limit > 0
+            for name, limit in (self.thresholds or {}).items()
+        )
+        require(self, "thresholds", known, f"limits above 0 of {', '.join(MEASURES)}")
+
+    @property
+    def relation(self) -> Relation:
+        if self.sampling == "poisson":
+            return Relation.ADD_REMOVE
+        return Relation.SUBSTITUTION
+
+    def check_models(self, request: Request) -> None:
+        refuse_beyond_groups(self, request)
+        several = request.subject is not None and self.rows_per_subject > 1
+        if several and self.relation is Relation.SUBSTITUTION:
+            raise RefusedError(
+                "A sample of fixed size needs as many rows as subjects; up to "
+                f"{self.rows_per_subject} rows of each are used.",
+                hint='Set rows_per_subject = 1, or sampling = "poisson".',
+            )
+        k = asked_rows(request)
+        if k < 2:
+            raise RefusedError(
+                f"'dp-anonym' publishes rows as they are; groups of {k} would show "
+                "every one of them.",
+                hint="Require k-anonymity with k of 2 or more beside it.",
+            )
+        self._plan(request, ledger_of(request))
+
+    def search(self, request: Request) -> Solution:
+        used, rows = self.used(request)
+        account = self.row_account(request)
+        tree, drawn = self._tree(used, account, asked_rows(request))
+        self.settle(request, account)
+        allowed = int(request.removable * self.sample + 1e-9)
+        grouping, tidy = self._grouping(used.only(drawn), tree, allowed)
+        group_of = np.full(request.rows, SUPPRESSED, dtype=np.int32)
+        group_of[rows[drawn]] = grouping.group_of
+        return Solution(
+            grouping=replace(grouping, group_of=group_of),
+            facts=self._facts(request, account, tree),
+            quasi=tuple(
+                replace(shown, codes=coded.codes)
+                for shown, coded in zip(tidy, request.quasi, strict=True)
+            ),
+        )
+
+    def _tree(self, request: Request, account: Ledger, k: int) -> tuple[Tree, Rows]:
+        """Try until the thresholds are met; every round is charged."""
+        share = Cost(account.budget.epsilon / self.rounds)
+        for number in range(1, self.rounds + 1):
+            sampling, drawn = self._drawn(request.rows)
+            inner = account.sample(sampling, share=share)
+            plan = self._plan(request, inner)
+            sampled = request.only(drawn)
+            tree = grow(sampled.quasi, plan, inner, request.progress)
+            account.settle(f"tree of cuts, round {number}", inner, sampling)
+            if self._good_enough(sampled, tree, k):
+                return tree, drawn
+        raise BudgetError(
+            f"None of {self.rounds} rounds met the thresholds; their budget is spent.",
+            hint="Raise the thresholds or epsilon, or publish by 'dp-synthesis', the "
+            "fall-back that needs no threshold.",
+        )
+
+    def _drawn(self, rows: int) -> tuple[Sampling, Rows]:
+        if self.sampling == "poisson":
+            return Poisson(self.sample), poisson(rows, self.sample)
+        size = max(round(self.sample * rows), 1)
+        return WithoutReplacement(size, rows), without_replacement(rows, size)
+
+    def _plan(self, request: Request, inner: Ledger) -> Plan:
+        shares = self.model(request).shares(PARTS)
+        return Plan.within(
+            inner.budget.epsilon,
+            depth=self.depth,
+            selection=shares["selection"],
+            count=shares["count"],
+            relation=self.relation,
+            hierarchies=self.hierarchies,
+            relaxed=self.mode == "relaxed",
+        )
+
+    def _good_enough(self, request: Request, tree: Tree, k: int) -> bool:
+        """Judged by noisy counts and public boxes alone, which costs nothing more."""
+        found = estimates(request, tree, k)
+        return all(found[n] <= limit for n, limit in (self.thresholds or {}).items())
+
+    def _grouping(
+        self, sampled: Request, tree: Tree, allowed: int
+    ) -> tuple[Grouping, tuple[Any, ...]]:
+        cells = merged(Cells.of(sampled, tree), tree.splits, join=self.small == "merge")
+        out = cells.left_out
+        if self.small == "suppress" and out > allowed:
+            raise InfeasibleError(
+                f"Leaving out cells that do not meet the requirements takes {out} of "
+                f"{sampled.rows} drawn rows; {allowed} may be left out.",
+                hint='Set small = "merge", raise publish.max_suppressed or lower depth.',
+            )
+        axes, nodes = shown_axes(
+            sampled.quasi, cells.low, cells.high, hierarchies=self.hierarchies
+        )
+        return Grouping(cells.group_of, len(cells.low), nodes=nodes), axes
+
+    def _facts(self, request: Request, account: Ledger, tree: Tree) -> dict[str, Any]:
+        """Figures of the release: what all rounds cost one row, or one subject."""
+        rows = 1 if request.subject is None else self.rows_per_subject
+        facts = {
+            "cells": tree.count,
+            "rounds": len(account.entries),
+            "epsilon_on_the_sample": rows * sum(map(_on_sample, account.entries)),
+            "epsilon_amplified": ledger_of(request).spent.epsilon,
+        }
+        if self.accounting == "thesis":
+            facts["epsilon_by_the_thesis"] = self._thesis(account.entries[-1])
+        return facts
+
+    def _thesis(self, round_: Entry) -> float:
+        """ε_selection + ε_count of one level, amplified: what section 7.3 would claim."""
+        touched = 1 if self.relation is Relation.ADD_REMOVE else 2
+        levels = sum("counts" in part.what for part in round_.parts)
+        once = _on_sample(round_) / levels / touched
+        return log1p(self.sample * (exp(once) - 1))
+
+
+def _on_sample(round_: Entry) -> float:
+    """What a round costs a row that is known to be drawn."""
+    return sum(part.cost.epsilon for part in round_.parts)
+
+
+_CHOICES = {
+    "sampling": SAMPLINGS,
+    "mode": ("strict", "relaxed"),
+    "small": ("merge", "suppress"),
+    "accounting": ("true", "thesis"),
+}
+
+
+def estimates(request: Request, tree: Tree, k: int) -> dict[str, float]:
+    """Utility of a tree by its noisy counts: post-processing, without looking again."""
+    sizes = np.maximum(tree.sizes, 0.0)
+    total = max(float(sizes.sum()), 1.0)
+    per_cell = np.zeros(tree.count)
+    for axis, coded in enumerate(request.quasi):
+        cover = coded.axis.covering(tree.low[:, axis], tree.high[:, axis])
+        per_cell += coded.axis.node_ncp[cover]
+    return {
+        "ncp": float((per_cell * sizes).sum() / total / len(request.quasi)),
+        "average_class_size": total / tree.count / k,
+        "discernibility": float((sizes**2).sum()),
+    }

@@ -1,0 +1,1 @@
+"""Improve any grouping: move, swap and regroup rows while every rule holds."""

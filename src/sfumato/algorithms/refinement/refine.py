@@ -1,0 +1,417 @@
+"""Refinement: lower the loss of any grouping, whatever algorithm made it.
+
+Groups near each other are put into pools of two to five; in each pool rows are moved
+and swapped, and all its rows dealt out anew from random seeds, so that groups may also
+split, merge or vanish. A change is kept only if the loss falls and every group of the
+pool meets every rule. So the loss never rises, and every moment would do to stop.
+
+A *round* has four passes over all groups, one for each size of pool, and is repeated
+where groups are few, since chance then shows little of what could be gained. Refinement
+stops when a round gains nothing (or next to nothing), when its work is spent, or when
+its time is over. Work is counted in groups that were weighed up, not in seconds, so
+that a seed repeats a result whatever the machine and the number of threads; a limit in
+seconds gives that up.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.common.compiled_rules import Compiled, compile_rules
+from sfumato.algorithms.common.parallel_ranges import Clock, Range, work_through
+from sfumato.algorithms.refinement.growth_targets import make_guide
+from sfumato.algorithms.request import Request
+from sfumato.data.grouping import Grouping
+from sfumato.data.rules import RuleKind
+from sfumato.data.seeds import Seed
+from sfumato.hierarchies.axis import Shape
+from sfumato.kernels.common.random_streams import mixed
+from sfumato.kernels.refinement.pools import MOST_ITEMS, Law, Pool, make_law, make_pool
+from sfumato.kernels.refinement.refinement_round import (
+    GAIN,
+    WEIGHED,
+    Groups,
+    lay_out,
+    make_tools,
+    number_groups,
+    refine_blocks,
+    total_loss,
+)
+from sfumato.kernels.refinement.regroup import Guide
+from sfumato.kernels.refinement.row_points import Terrain, make_terrain
+from sfumato.models.base import Scope
+from sfumato.publish.group_spans import Extent
+
+POOLED = (2, 3, 4, 5)
+"""Groups per pool, pass by pass."""
+FEW_GROUPS = 2000
+MOST_REPEATS = 8
+"""With fewer groups than this a round repeats its passes, up to so often."""
+SPLITS = 2
+"""How often groups are split at random seeds, each time those that gain by it."""
+BLOCK = 128
+"""Groups among which those near each other are looked for."""
+LEAST_PART = 0.35
+"""The least share of groups on one side of a random cut."""
+WORK = 95_000_000
+WORK_PER_ROW = 400
+"""The work of effort 1: seconds for tens of thousands of rows, a minute for a million."""
+LONGER, LONGEST = 3.0, 3.3
+"""So many times that work is done where groups may show any range or set, and where rules
+look at sensitive values: there is more to gain."""
+LITTLE = 6e-4
+LITTLE_OF_GAIN = 0.01
+PATIENCE = 2
+"""So many rounds in a row that gain less than these shares of the loss and of all that
+was gained are the last at effort 1; more effort is content with less."""
+OUTSIDE = frozenset({RuleKind.POPULATION, RuleKind.PRESENCE})
+"""Rules that look at a population, which no pool can count."""
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Refined:
+    """A grouping that loses no more than the one it comes from."""
+
+    grouping: Grouping
+    loss_before: float = 0.0
+    loss: float = 0.0
+    passes: int = 0
+    work: int = 0
+    seconds: float = 0.0
+    stopped: str = ""
+    """Why it ended: "no gain", "little gain", "effort", "time", or why it did not begin."""
+
+    def facts(self) -> dict[str, Any]:
+        """For the report."""
+        return {
+            "loss_before": self.loss_before,
+            "loss": self.loss,
+            "passes": self.passes,
+            "work": self.work,
+            "kernel_seconds": self.seconds,
+            "stopped": self.stopped,
+        }
+
+
+def refine(
+    request: Request,
+    grouping: Grouping,
+    *,
+    effort: float = 1.0,
+    seconds: float | None = None,
+) -> Refined:
+    """Lower the loss of a grouping while every requirement stays met."""
+    kept = np.flatnonzero(grouping.kept)
+    part = request if len(kept) == request.rows else request.only(kept)
+    compiled = compile_rules(part)
+    if any(rule.kind in OUTSIDE for rule in compiled.rules):
+        return Refined(grouping=grouping, stopped="a rule looks at a population")
+    if len(kept) == 0:
+        return Refined(grouping=grouping, stopped="no gain")
+    task = prepare(part, compiled, grouping.group_of[kept])
+    outcome = _run(part, task, effort=effort, seconds=seconds)
+    group_of = grouping.group_of.copy()
+    group_of[kept] = task.group_of()
+    refined = Grouping(group_of, len(task.starts) - 1)
+    if looks_at_table(request) and not meets(request, refined):
+        return Refined(grouping=grouping, stopped="a rule looks at all groups together")
+    return Refined(grouping=refined, **outcome)
+
+
+def looks_at_table(request: Request) -> bool:
+    """Whether rules on each group may not suffice for all groups together."""
+    table = any(model.scope is Scope.TABLE for model in request.models)
+    return table or request.subject is not None
+
+
+def meets(request: Request, grouping: Grouping) -> bool:
+    """Whether all groups together meet every model; cells show who matches them."""
+    judged = (m for m in request.models if m.scope is not Scope.POPULATION)
+    return all(request.meets(model, grouping).holds for model in judged)
+
+
+def split_groups(request: Request, grouping: Grouping, clock: Clock) -> Grouping:
+    """Split groups where that lowers the loss: passes over pools of one group."""
+    task = prepare(request, compile_rules(request), grouping.group_of)
+    for number in range(SPLITS):
+        groups = lay_out(task.terrain, task.item_of, task.rows, task.starts)
+        seed = request.seed.child("split", number)
+        _pass(request, task, groups, seed, 1, Limits(), clock)
+        task.rows, task.starts = number_groups(task.label)
+    return Grouping(task.group_of(), len(task.starts) - 1)
+
+
+def loss_of(request: Request, grouping: Grouping) -> float:
+    """The weighted mean loss of a cell; suppressed cells are lost in full."""
+    weights = [coded.axis.weight for coded in request.quasi]
+    sizes = grouping.sizes()
+    lost = (request.rows - int(sizes.sum())) * sum(weights)
+    for j, coded in enumerate(request.quasi):
+        level = None if grouping.levels is None else grouping.levels[:, j]
+        lost += weights[j] * float(sizes @ Extent(coded, grouping, level).ncp())
+    return float(lost / max(request.rows * sum(weights), 1e-300))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """When to stop, and what is reported until then."""
+
+    deadline: float = math.inf
+    step: str = "splitting groups"
+    share: float = 0.0
+
+
+@dataclass(eq=False, kw_only=True)
+class Task:
+    """A grouping in the form the kernels work on; rows are sorted by what they hold."""
+
+    terrain: Terrain
+    law: Law
+    guide: Guide
+    values: npt.NDArray[np.int32]
+    """(views, rows)"""
+    order: Ints
+    """The request's row behind each row here."""
+    item_of: Ints
+    label: Ints
+    """For each row, a row of its group that stands for it."""
+    rows: Ints
+    starts: Ints
+    pools: list[Pool] = field(default_factory=list)
+
+    def group_of(self) -> npt.NDArray[np.int32]:
+        """The group of each row of the request."""
+        sizes = np.diff(self.starts)
+        result = np.empty(len(self.order), dtype=np.int32)
+        result[self.order[self.rows]] = np.repeat(
+            np.arange(len(sizes), dtype=np.int32), sizes
+        )
+        return result
+
+    @contextmanager
+    def pool(self) -> Iterator[Pool]:
+        """A pool that no other thread is using."""
+        try:
+            pool = self.pools.pop()
+        except IndexError:
+            pool = make_pool(self.terrain, len(self.values))
+        yield pool
+        self.pools.append(pool)
+
+
+def prepare(
+    request: Request, compiled: Compiled, group_of: npt.NDArray[np.int32]
+) -> Task:
+    """Sort rows and groups by what they hold, so that their order does not matter."""
+    order, item_of = sorted_items(request, compiled)
+    owner = _by_content(group_of[order], item_of)
+    within = np.lexsort([owner, item_of])
+    order, label = order[within], _first_rows(owner[within])
+    rows, starts = number_groups(label)
+    return Task(
+        terrain=make_terrain(
+            [coded.axis for coded in request.quasi],
+            [coded.codes[order] for coded in request.quasi],
+        ),
+        law=make_law(compiled.table),
+        guide=make_guide(compiled),
+        values=np.ascontiguousarray(compiled.codes[:, order]),
+        order=order,
+        item_of=item_of,
+        label=label,
+        rows=rows,
+        starts=starts,
+    )
+
+
+def sorted_items(request: Request, compiled: Compiled) -> tuple[Ints, Ints]:
+    """Rows sorted by quasi-identifiers and views, and the item number of each."""
+    keys = [*(coded.codes for coded in request.quasi), *compiled.codes]
+    order = np.lexsort(keys[::-1]).astype(np.int64)
+    new = np.zeros(len(order), dtype=np.bool_)
+    for key in keys:
+        ordered = key[order]
+        new[1:] |= ordered[1:] != ordered[:-1]
+    return order, np.cumsum(new, dtype=np.int64)
+
+
+def _by_content(group_of: npt.NDArray[np.int32], item_of: Ints) -> Ints:
+    """Groups renumbered by what they hold, whatever their numbers were."""
+    content = np.zeros(int(group_of.max(initial=-1)) + 1, dtype=np.uint64)
+    np.add.at(content, group_of, mixed(item_of))
+    rank = np.empty(len(content), dtype=np.int64)
+    rank[np.argsort(content, kind="stable")] = np.arange(len(content))
+    return rank[group_of]
+
+
+def _first_rows(owner: Ints) -> Ints:
+    """For each row the first row of its group."""
+    _, first, number = np.unique(owner, return_index=True, return_inverse=True)
+    return np.asarray(first[number.ravel()], dtype=np.int64)
+
+
+def _run(
+    request: Request,
+    task: Task,
+    *,
+    effort: float,
+    seconds: float | None,
+) -> dict[str, Any]:
+    """Pass after pass, until nothing is gained or the budget is spent."""
+    budget = effort * _work(request, task)
+    deadline = math.inf if seconds is None else time.monotonic() + seconds
+    groups = lay_out(task.terrain, task.item_of, task.rows, task.starts)
+    scale = len(task.rows) * (task.terrain.weight or 1.0)
+    before = total_loss(task.terrain, groups)
+    clock = Clock()
+    loss, gain = before, 0.0
+    work, passes, slow = 0, 0, 0
+    last = _passes(groups)
+    stopped = "effort"
+    while work < budget:
+        share = min(work / budget, 1.0)
+        limits = Limits(deadline=deadline, step="refining groups", share=share)
+        seed = request.seed.child("refine", passes)
+        pooled = POOLED[passes % len(POOLED)]
+        figures = _pass(request, task, groups, seed, pooled, limits, clock)
+        gain += float(figures[:, GAIN].sum())
+        work += int(figures[:, WEIGHED].sum())
+        passes += 1
+        task.rows, task.starts = number_groups(task.label)
+        groups = lay_out(task.terrain, task.item_of, task.rows, task.starts)
+        if time.monotonic() > deadline:
+            stopped = "time"
+            break
+        if passes == last:
+            last += _passes(groups)
+            loss -= gain
+            little = min(LITTLE * loss, LITTLE_OF_GAIN * (before - loss))
+            slow = slow + 1 if gain * effort <= little else 0
+            if gain <= 0.0 or slow == PATIENCE:
+                stopped = "little gain" if gain > 0.0 else "no gain"
+                break
+            gain = 0.0
+    return {
+        "loss_before": before / scale,
+        "loss": total_loss(task.terrain, groups) / scale,
+        "passes": passes,
+        "work": work,
+        "seconds": clock.seconds,
+        "stopped": stopped,
+    }
+
+
+def _work(request: Request, task: Task) -> float:
+    """The work of effort 1."""
+    work = WORK + WORK_PER_ROW * request.rows
+    if not task.law.plain:
+        return LONGEST * work
+    trees = all(coded.axis.shape is Shape.TREE for coded in request.quasi)
+    return work if trees else LONGER * work
+
+
+def _passes(groups: Groups) -> int:
+    """How many passes the next round has."""
+    count = len(groups.starts) - 1
+    if count <= POOLED[0]:
+        return len(POOLED)
+    return len(POOLED) * min(MOST_REPEATS, 1 + FEW_GROUPS // count)
+
+
+def _pass(
+    request: Request,
+    task: Task,
+    groups: Groups,
+    seed: Seed,
+    most: int,
+    limits: Limits,
+    clock: Clock,
+) -> npt.NDArray[np.float64]:
+    """One pass over all groups; the figures of each block."""
+    blocks, bounds = make_blocks(task, groups, seed.child("blocks"))
+    figures = np.zeros((len(bounds) - 1, 4))
+    starts = seed.child("pools").words(len(bounds) - 1)
+
+    def step(first: int, last: int) -> Iterable[Range]:
+        if time.monotonic() > limits.deadline:
+            return []
+        with task.pool() as pool, clock.running():
+            refine_blocks(
+                task.terrain,
+                task.law,
+                task.guide,
+                task.values,
+                groups,
+                task.item_of,
+                blocks,
+                bounds,
+                first,
+                last,
+                starts,
+                most,
+                task.label,
+                figures,
+                pool,
+                make_tools(task.terrain, task.law, task.guide, pool),
+            )
+        return []
+
+    request.progress(limits.step, limits.share)
+    ranges = [(block, block + 1) for block in range(len(bounds) - 1)]
+    work_through(
+        ranges,
+        step,
+        threads=request.threads if len(ranges) > 1 else 1,
+        done=lambda _: request.progress(limits.step, limits.share),
+    )
+    return figures
+
+
+def make_blocks(task: Task, groups: Groups, seed: Seed) -> tuple[Ints, Ints]:
+    """Split the groups by a random tree into blocks of groups that are alike."""
+    sizes = np.diff(task.starts)
+    chosen = np.flatnonzero(np.diff(groups.item_starts) <= MOST_ITEMS)
+    inside = (seed.child("rows").uniform(len(sizes)) * sizes).astype(np.int64)
+    points = task.terrain.points[task.rows[task.starts[:-1] + inside]]
+    order = seed.child("order").permutation(len(chosen))
+    parts = _split_randomly(chosen[order], points, seed.child("cuts"))
+    bounds = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
+    blocks = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+    return blocks, bounds.astype(np.int64)
+
+
+def _split_randomly(
+    groups: Ints, points: npt.NDArray[np.int32], seed: Seed
+) -> list[Ints]:
+    waiting, parts, cuts = [groups], [], 0
+    while waiting:
+        part = waiting.pop()
+        if len(part) <= BLOCK:
+            parts.append(part)
+            continue
+        draws = seed.child(cuts).uniform(points.shape[1] + 1)
+        cuts += 1
+        codes = _first_that_varies(points[part], np.argsort(draws[1:]))
+        ordered = part[np.argsort(codes, kind="stable")]
+        cut = int(len(part) * (LEAST_PART + draws[0] * (1 - 2 * LEAST_PART)))
+        waiting += [ordered[:cut], ordered[cut:]]
+    return parts
+
+
+def _first_that_varies(points: npt.NDArray[np.int32], axes: Ints) -> Ints:
+    """The codes on the first of the axes on which points differ; else on the last."""
+    for axis in axes:
+        codes = points[:, axis]
+        if codes.min() < codes.max():
+            break
+    return np.asarray(codes)

@@ -1,0 +1,142 @@
+"""How a command that fails says so: a message, a hint and an exit code.
+
+No cell of the data is printed unless the steward asks with `--show-values`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import typer
+
+from sfumato.cli.signals import INTERRUPTED, STOPPED
+from sfumato.errors import SfumatoError
+
+OUR_FAULT = 70
+USAGE = 2
+MOST_VALUES = 50
+"""Values at fault that are printed before the rest is only counted."""
+DEBUG = "SFUMATO_DEBUG"
+Misuse: type[Exception] = typer.BadParameter.__mro__[2]
+"""Every command line that cannot be understood.
+
+Typer stands on Click, or from 0.26 on carries a copy of it, and exports one of its
+errors in both cases: this is what all of them are."""
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How the user wants to be told."""
+
+    as_json: bool
+    show_values: bool
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> Manner:
+        """Read it off the words themselves: they may not even make a command."""
+        return cls(as_json="--json" in words, show_values="--show-values" in words)
+
+
+def explain(fault: SfumatoError, manner: Manner) -> int:
+    """Tell an error that we raised on purpose."""
+    values = fault.values if manner.show_values else ()
+    kind = type(fault).__name__
+    return _tell(kind, fault.message, fault.hint, fault.exit_code, manner, values)
+
+
+def misused(fault: Any, manner: Manner) -> int:
+    """Tell a command line that cannot be understood."""
+    context = getattr(fault, "ctx", None)
+    path = context.command_path if context else "sfumato"
+    hint = f"'{path} --help' shows what there is."
+    return _tell("UsageError", fault.format_message(), hint, USAGE, manner)
+
+
+def interrupted(manner: Manner) -> int:
+    """Tell that Ctrl-C was heard."""
+    return _tell("Interrupted", STOPPED, None, INTERRUPTED, manner)
+
+
+def unexpected(fault: Exception, manner: Manner) -> int:
+    """Apologize; the fault's own text stays unsaid, for it may quote a cell."""
+    if os.environ.get(DEBUG):
+        sys.excepthook(type(fault), fault, fault.__traceback__)
+    return _tell(
+        type(fault).__name__,
+        f"Sfumato failed in a way it should not ({type(fault).__name__}). "
+        "The fault is ours, not yours. Nothing is left half-written.",
+        f"{DEBUG}=1 shows where it happened; that text may contain cells of your data.",
+        OUR_FAULT,
+        manner,
+    )
+
+
+def _tell(
+    kind: str,
+    message: str,
+    hint: str | None,
+    exit_code: int,
+    manner: Manner,
+    values: Sequence[str] = (),
+) -> int:
+    # Whether or not anybody can be told, the exit code says it.
+    with suppress(OSError, ValueError):
+        if manner.as_json:
+            _tell_machines(kind, message, hint, exit_code, values)
+        else:
+            _tell_people(message, hint, values)
+    return exit_code
+
+
+def _tell_machines(
+    kind: str,
+    message: str,
+    hint: str | None,
+    exit_code: int,
+    values: Sequence[str],
+) -> None:
+    import json
+
+    error: dict[str, Any] = {
+        "kind": kind,
+        "message": message,
+        "hint": hint,
+        "exit_code": exit_code,
+    }
+    if values:
+        error["values"] = list(values)
+    _print_json(json.dumps({"error": error}, indent=2, ensure_ascii=False))
+
+
+def _print_json(text: str) -> None:
+    """Machines read stdout; where it takes nothing more, stderr is left."""
+    try:
+        typer.echo(text)
+    except OSError:
+        typer.echo(text, err=True)
+
+
+def _tell_people(message: str, hint: str | None, values: Sequence[str]) -> None:
+    typer.echo(f"Error: {_harmless(message)}", err=True)
+    if hint:
+        typer.echo(f"Hint: {_harmless(hint)}", err=True)
+    if values:
+        typer.echo(f"Values: {_shown(values)}", err=True)
+
+
+def _shown(values: Sequence[str]) -> str:
+    shown = ", ".join(repr(value) for value in values[:MOST_VALUES])
+    rest = len(values) - MOST_VALUES
+    return f"{shown} and {rest} more" if rest > 0 else shown
+
+
+def _harmless(text: str) -> str:
+    """Text without control characters: a column's name must not steer a terminal."""
+    return "".join(
+        c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text
+    )

@@ -1,0 +1,106 @@
+"""End the process within a second of being asked to, whatever it is doing.
+
+The program never raises `KeyboardInterrupt`: one that strikes while a library is
+imported, or while compiled code calls back, is lost there or ends in a traceback. The
+process is ours alone, so it ends instead, after taking away what it was writing. A
+thread waits for signals, for the main one may be inside a kernel for minutes.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+
+INTERRUPTED = 130
+STOPPED = "Stopped. Nothing is left half-written."
+AS_JSON = f"""\
+{{
+  "error": {{
+    "kind": "Interrupted",
+    "message": "{STOPPED}",
+    "hint": null,
+    "exit_code": {INTERRUPTED}
+  }}
+}}
+"""
+"""Written out, for nothing may be imported where an import was interrupted."""
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+SHOW_CURSOR = b"\r\x1b[2K\x1b[?25h"
+"""Takes a progress bar off a terminal, and brings its cursor back."""
+PATIENCE = 0.2
+"""Seconds that a reader of our output gets to make room."""
+
+
+def end_when_asked() -> None:
+    """End at once when a signal asks for it: while libraries are loaded."""
+    for number in _heeded():
+        signal.signal(number, lambda _number, _frame: end_now())
+
+
+def watch() -> None:
+    """Have a thread wait for signals that ask to stop, for the rest of the process."""
+    import threading
+
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    threading.Thread(target=_wait, args=(reader,), daemon=True).start()
+    for number in _heeded():
+        signal.signal(number, _leave_it_to_the_thread)
+
+
+def end_now() -> None:
+    """Take away what is half-written, say that we stopped, and end."""
+    # Whoever writes has loaded it, and nothing is imported here.
+    loaded = sys.modules.get("sfumato.data.unfinished_files")
+    unfinished = getattr(loaded, "UNFINISHED", None)
+    if unfinished is not None:
+        unfinished.remove_all()
+    _say_stopped()
+    os._exit(INTERRUPTED)
+
+
+def _wait(reader: int) -> None:
+    # Without signals it waits for the rest of the process.
+    os.read(reader, 1)
+    end_now()
+
+
+def _leave_it_to_the_thread(_number: int, _frame: object) -> None:
+    """Signals need a handler to be heard at all."""
+
+
+def _say_stopped() -> None:
+    """Say it past all buffers: the main thread may hold their locks."""
+    if "--json" in sys.argv:
+        _write(1, AS_JSON.encode())
+        return
+    if _is_terminal(2):
+        _write(2, SHOW_CURSOR)
+    _write(2, f"Error: {STOPPED}\n".encode())
+
+
+def _is_terminal(stream: int) -> bool:
+    try:
+        return os.isatty(stream)
+    except OSError:
+        return False
+
+
+def _write(stream: int, text: bytes) -> None:
+    """Write where somebody reads; nobody who does not keeps us from ending."""
+    try:
+        _, ready, _ = select.select([], [stream], [], PATIENCE)
+        if ready:
+            os.write(stream, text)
+    except (OSError, ValueError):
+        return
+
+
+def _heeded() -> list[signal.Signals]:
+    """The signals that ask to stop, but for those we were started to ignore."""
+    known = [signal.Signals[name] for name in SIGNALS if hasattr(signal, name)]
+    ignored = (signal.SIG_IGN, None)
+    return [number for number in known if signal.getsignal(number) not in ignored]

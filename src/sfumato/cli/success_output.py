@@ -1,0 +1,175 @@
+"""What commands print and write when all went well."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from sfumato.errors import OutputError
+
+HEAD = ("requirement", "required", "measured", "verdict")
+
+
+@contextmanager
+def reader_may_leave() -> Iterator[None]:
+    """Print for a reader who may have seen enough (`| head`): no fault of anybody."""
+    try:
+        yield
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # Python writes what is left at its end: it must not go to the closed pipe.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def done(what: str) -> Iterator[None]:
+    """Tell of what is done already: a stream that takes nothing does not undo it."""
+    try:
+        yield
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (OSError, ValueError):
+        # What waits to be printed must not fail once more at the end.
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+        warn(f"{what} is complete, but stdout takes no more.")
+
+
+def warn(text: str) -> None:
+    """Say something beside the result, where stderr takes it."""
+    with suppress(OSError, ValueError):
+        typer.echo(f"Warning: {text}", err=True)
+
+
+def print_json(record: Mapping[str, Any]) -> None:
+    """Machine output: one JSON object on stdout."""
+    from sfumato.data.json_records import dump
+
+    typer.echo(dump(record))
+
+
+def print_columns(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> None:
+    """Rows of text, their columns one under the other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (text.ljust(width) for text, width in zip(row, widths, strict=True))
+        typer.echo((indent + "  ".join(cells)).rstrip())
+
+
+def requirement_rows(verdicts: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
+    """One row per requirement: required, measured, verdict."""
+    from sfumato.report.number_text import measured, settings
+
+    rows: list[tuple[str, ...]] = [HEAD]
+    for each in verdicts:
+        required = settings(each["parameters"])
+        rows.append((each["model"], required, measured(each), _verdict(each)))
+    return rows
+
+
+def measure_rows(measures: Mapping[str, float]) -> list[tuple[str, str]]:
+    """One row per measure: its title and its value."""
+    from sfumato.report.definitions import measure
+    from sfumato.report.number_text import amount, percent
+
+    named = [(measure(key), value) for key, value in measures.items()]
+    return [
+        (words.title, percent(value) if words.share else amount(value))
+        for words, value in named
+    ]
+
+
+def print_giveaways(columns: Mapping[str, Mapping[str, Any]]) -> None:
+    """What columns that are no quasi-identifiers give away."""
+    if not columns:
+        return
+    typer.echo(
+        "\nRows with a value that occurs once, in columns that are no quasi-identifiers:"
+    )
+    rows = [("column", "role", "alone", "with the quasi-identifiers")]
+    print_columns([*rows, *giveaway_rows(columns)])
+
+
+def giveaway_rows(
+    columns: Mapping[str, Mapping[str, Any]],
+) -> list[tuple[str, str, str, str]]:
+    """One row per column: its role, and both shares."""
+    from sfumato.report.number_text import percent
+
+    return [
+        (
+            name,
+            each["role"],
+            percent(each["unique"]),
+            percent(each["unique_with_quasi"]),
+        )
+        for name, each in columns.items()
+    ]
+
+
+def warn_giveaways(risk: Mapping[str, Any]) -> None:
+    """Say it where a column that stays as it is gives many rows away."""
+    from sfumato.pipeline.unique_values import warnings
+
+    for text in warnings(risk):
+        warn(text)
+
+
+def offenders(each: Mapping[str, Any]) -> str:
+    """Who breaks a requirement: `2 groups (3 rows, 2 persons)`."""
+    from sfumato.report.number_text import counted
+
+    units = {"offending_rows": "row", "offending_persons": "person"}
+    inside = [counted(each[key], unit) for key, unit in units.items() if key in each]
+    groups = counted(each["offending_groups"], "group")
+    return f"{groups} ({', '.join(inside)})" if inside else groups
+
+
+def _verdict(each: Mapping[str, Any]) -> str:
+    if each["holds"]:
+        return "✓ holds"
+    count = each.get("offending_groups", 0)
+    if not count:
+        return "✗ does not hold"
+    return f"✗ broken by {offenders(each)}"
+
+
+def write_new_text(path: Path, text: str) -> None:
+    """Write a file whole, and never over another one."""
+    import secrets
+
+    from sfumato.data.unfinished_files import UNFINISHED
+
+    refuse_existing_file(path)
+    aside = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
+    try:
+        with UNFINISHED.holding(aside):
+            aside.write_text(text, encoding="utf-8")
+            aside.replace(path)
+    except OSError as fault:
+        raise OutputError(
+            f"'{path}' cannot be written: {fault.strerror}.",
+            hint="Name another place with -o.",
+        ) from None
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def refuse_existing_file(path: Path) -> None:
+    """Say before any work that a file would be lost."""
+    if path.is_symlink() and not path.exists():
+        raise OutputError(
+            f"'{path}' is a link to a place that does not exist.",
+            hint="Remove the link, or name another file with -o.",
+        )
+    if path.exists():
+        raise OutputError(
+            f"'{path}' exists already.",
+            hint="Name another file with -o, or move the old one away.",
+        )

@@ -1,0 +1,1 @@
+"""Guess what a column is from its name and its values."""

@@ -1,0 +1,118 @@
+"""Published cells as codes: what a recipient sees, compared as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.data.cell_text import as_text
+from sfumato.data.parallel import each
+
+Codes = npt.NDArray[np.int32]
+Rows = npt.NDArray[np.int64]
+Texts = tuple[str | None, ...]
+KEY_LIMIT = 2**63
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A published column: a code per row, and the text behind each code."""
+
+    codes: Codes
+    texts: Texts
+    """None is a missing cell. Each mark of a missing value has a code of its own: to a
+    recipient they are different cells."""
+    ends: tuple[Texts, ...] = ()
+    """Of two columns that are judged as one: the texts of each, by code."""
+
+    @property
+    def columns(self) -> tuple[Texts, ...]:
+        """The texts behind each code, column by column."""
+        return self.ends or (self.texts,)
+
+    @property
+    def missing(self) -> npt.NDArray[np.bool_]:
+        """Which codes are missing cells."""
+        return np.array([text is None for text in self.texts], dtype=np.bool_)
+
+
+def coded_cells(
+    table: pa.Table, names: Sequence[str], missing: Sequence[str]
+) -> tuple[Cells, ...]:
+    """Published cells as codes of their texts."""
+    return tuple(each(lambda name: _coded(table, name, missing), names))
+
+
+def distinct_tuples(cells: Sequence[Codes], rows: int) -> tuple[Rows, Codes]:
+    """Number the distinct tuples: the number of each row, and each one's cells."""
+    key = packed_key(cells, rows)
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    columns = [codes[first] for codes in cells]
+    shape = (len(first), 0)
+    return (
+        inverse.astype(np.int64),
+        np.column_stack(columns).astype(np.int32) if columns else np.zeros(shape, "i4"),
+    )
+
+
+def packed_key(cells: Sequence[Codes], rows: int) -> Rows:
+    """One 64-bit number per row, equal exactly where all cells are equal.
+
+    Mixed-radix while the product of cardinalities fits; where it would not, what has
+    been packed so far is replaced by its rank, which is below the number of rows.
+    """
+    key = np.zeros(rows, dtype=np.int64)
+    span = 1
+    for codes in cells:
+        size = int(codes.max(initial=0)) + 1
+        if span * size >= KEY_LIMIT:
+            distinct, ranks = np.unique(key, return_inverse=True)
+            key, span = ranks.astype(np.int64), len(distinct)
+        key *= size
+        key += codes
+        span *= size
+    return key
+
+
+def _coded(table: pa.Table, name: str, missing: Sequence[str]) -> Cells:
+    column = table.column(name).combine_chunks()
+    if pa.types.is_timestamp(column.type):
+        column = as_text(column, name=name)
+    if not pa.types.is_dictionary(column.type):
+        column = pc.cast(column, pa.string()).dictionary_encode()
+    texts = pc.cast(column.dictionary, pa.string()).to_pylist()
+    codes = pc.fill_null(column.indices, len(texts)).to_numpy(zero_copy_only=False)
+    return _merged(codes.astype(np.int32), [*texts, None], set(missing))
+
+
+def _merged(codes: Codes, texts: Sequence[str | None], missing: set[str]) -> Cells:
+    """Equal texts share a code; marks of a missing value stay apart."""
+    known: dict[str | None, int] = {}
+    target = np.empty(len(texts), dtype=np.int32)
+    occurs = np.bincount(codes, minlength=len(texts)) > 0
+    for code in np.flatnonzero(occurs):
+        target[code] = known.setdefault(texts[code], len(known))
+    shown = tuple(None if text in missing else text for text in known)
+    return Cells(target[codes], shown)
+
+
+def as_intervals(low: Cells, high: Cells) -> Cells:
+    """Two columns of bounds as the one column of intervals that they stand for."""
+    owner, pairs = distinct_tuples([low.codes, high.codes], len(low.codes))
+    lows = tuple(low.texts[a] for a, _ in pairs)
+    highs = tuple(high.texts[b] for _, b in pairs)
+    texts = tuple(map(_interval, lows, highs))
+    return Cells(owner.astype(np.int32), texts, (lows, highs))
+
+
+def _interval(low: str | None, high: str | None) -> str | None:
+    if low == high:
+        return low
+    if low is None or high is None:
+        return f"<= {high}" if low is None else f">= {low}"
+    return f"[{low}, {high}]"

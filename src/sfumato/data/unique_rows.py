@@ -1,0 +1,102 @@
+"""How many rows a column gives away: values that occur once, alone or with others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as types
+
+from sfumato.data.cell_text import distinct
+
+Places = npt.NDArray[np.int64]
+MOST = 0.05
+"""The share of rows with a value of their own above which a column gives people away."""
+FEW = 8
+"""Pairs are counted in a table where it has at most so many cells per row."""
+BETWEEN = pa.scalar(b"\x1f")
+
+
+def value_places(column: pa.ChunkedArray, missing: Sequence[str] = ()) -> Places:
+    """A number for each cell's value, from 0; −1 for cells that have none."""
+    values, places = distinct(_flat(column))
+    if len(values) and types.is_string(values.type):
+        gone = np.isin(values.to_numpy(zero_copy_only=False), list(missing))
+        places = np.where(np.append(gone, True)[places], -1, places)
+    return places.astype(np.int64)
+
+
+def single(places: Places) -> npt.NDArray[np.bool_]:
+    """The rows whose value no other row has."""
+    counts = np.bincount(places[places >= 0], minlength=1)
+    alone: npt.NDArray[np.bool_] = (places >= 0) & (counts[places] == 1)
+    return alone
+
+
+def joined(parts: Iterable[Places], rows: int) -> Places:
+    """A number for each combination of values; a value that is missing is one."""
+    together = np.zeros(rows, dtype=np.int64)
+    for places in parts:
+        together = _dense(together * (int(places.max(initial=-1)) + 2) + places + 1)
+    return together
+
+
+def _dense(keys: Places) -> Places:
+    """The same distinctions, numbered without gaps."""
+    largest = int(keys.max(initial=0)) + 1
+    if largest > FEW * max(len(keys), 1):
+        return np.unique(keys, return_inverse=True)[1].astype(np.int64)
+    seen = np.zeros(largest, dtype=np.bool_)
+    seen[keys] = True
+    return (np.cumsum(seen) - 1)[keys]
+
+
+def _flat(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of nested cells as bytes that differ where the cells do."""
+    kind = column.type
+    if not (types.is_nested(kind) or isinstance(kind, pa.BaseExtensionType)):
+        return column
+    return pa.chunked_array([_bytes(chunk) for chunk in column.chunks], pa.binary())
+
+
+def _bytes(array: Any) -> Any:
+    kind = array.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return _bytes(array.storage)
+    if types.is_struct(kind):
+        parts = [_marked(part) for part in array.flatten()]
+        return pc.binary_join_element_wise(*parts, BETWEEN) if parts else _blank(array)
+    if types.is_nested(kind) and not types.is_dictionary(kind):
+        return _listed(array)
+    if types.is_dictionary(kind):
+        return _bytes(array.cast(kind.value_type))
+    if types.is_binary(kind):
+        return array
+    return array.cast(pa.string()).cast(pa.binary())
+
+
+def _listed(array: Any) -> Any:
+    """Lists and maps: their elements, one after the other."""
+    lengths = pc.list_value_length(array) if not types.is_map(array.type) else None
+    if lengths is None:
+        pairs = pa.list_(pa.struct([array.type.key_field, array.type.item_field]))
+        return _listed(array.cast(pairs))
+    ends = np.cumsum(np.append(0, lengths.fill_null(0).to_numpy()))
+    elements = _marked(array.flatten())
+    lists = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), elements)
+    texts = pc.binary_join(lists, BETWEEN)
+    counted = lengths.cast(pa.string()).cast(pa.binary())
+    return pc.binary_join_element_wise(counted, texts, BETWEEN)
+
+
+def _marked(array: Any) -> Any:
+    """Cells as bytes, with a mark of their own where there is none."""
+    return pc.fill_null(_bytes(array), b"\x00")
+
+
+def _blank(array: Any) -> Any:
+    return pa.array([b""] * len(array), pa.binary())

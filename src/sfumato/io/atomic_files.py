@@ -1,0 +1,160 @@
+"""Files that nobody else reads before they are proven, and that outlast a crash."""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import os
+import re
+import secrets
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from stat import S_IMODE
+
+from sfumato.data.unfinished_files import UNFINISHED, remove
+
+OWN_DIRECTORY = 0o700
+OWN_FILE = 0o600
+READ_AND_WRITE = 0o666
+MARK = ".sfumato-"
+"""Parts the name of a target from the token of one that is being written."""
+HERE, RENAME_EXCHANGE = -100, 2
+"""`AT_FDCWD` and a flag of `renameat2`."""
+
+
+def own_directory(path: Path) -> Path:
+    """Make a directory that its owner alone may enter."""
+    path.mkdir(mode=OWN_DIRECTORY)
+    return path
+
+
+def own_file(path: Path) -> Path:
+    """Make an empty file that its owner alone may read; writing keeps it so."""
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWN_FILE))
+    return path
+
+
+def usual_mode(inside: Path) -> int:
+    """The mode that a new directory usually gets in this process, at this place."""
+    # Asked of a directory, for the process can only be asked by changing it.
+    probe = inside / "probe"
+    probe.mkdir()
+    mode = S_IMODE(probe.stat().st_mode)
+    probe.rmdir()
+    return mode
+
+
+def keep(directory: Path) -> None:
+    """Bring a directory to the disk, with every file in it and its own entries."""
+    for place in _inside_out(directory):
+        keep_one(place)
+
+
+def keep_one(place: Path) -> None:
+    """Bring a file, or the names in a directory, to the disk."""
+    handle = os.open(place, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def open_up(directory: Path, mode: int) -> None:
+    """Give a directory and the files in it their usual modes; not those below."""
+    for file in directory.iterdir():
+        if file.is_file():
+            file.chmod(mode & READ_AND_WRITE)
+    directory.chmod(mode)
+
+
+def _inside_out(directory: Path) -> Iterator[Path]:
+    for place in directory.iterdir():
+        if place.is_dir():
+            yield from _inside_out(place)
+        else:
+            yield place
+    yield directory
+
+
+@contextmanager
+def aside_of(target: Path) -> Iterator[Path]:
+    """A directory beside a target, its owner's alone, that is gone at the end.
+
+    It is locked while it is in use: what a killed run left behind is not, and the next
+    run to the same target removes it.
+    """
+    remove_leftovers(target)
+    place = target.parent / f".{target.name}{MARK}{secrets.token_hex(6)}"
+    with UNFINISHED.holding(place):
+        lock = _begin(place)
+        try:
+            yield place
+        finally:
+            remove(place)
+            if lock is not None:
+                os.close(lock)
+
+
+def _begin(place: Path) -> int | None:
+    """Make a directory that has its lock from the moment it has its name."""
+    unnamed = own_directory(place.with_name(f"{place.name}.new"))
+    lock = _locked(unnamed)
+    unnamed.rename(place)
+    return lock
+
+
+def remove_leftovers(target: Path) -> None:
+    """Remove what killed runs to the same target left, where nobody holds its lock."""
+    name = re.compile(re.escape(f".{target.name}{MARK}") + "[0-9a-f]{12}")
+    for place in [p for p in target.parent.iterdir() if name.fullmatch(p.name)]:
+        lock = _locked(place)
+        if lock is not None:
+            remove(place)
+            os.close(lock)
+
+
+def _locked(place: Path) -> int | None:
+    """Lock a directory; None where others have, or where it cannot be known."""
+    try:
+        handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        return None
+    return handle
+
+
+def put_in_place(place: Path, target: Path) -> None:
+    """Give a complete directory its name, which nothing else may have."""
+    with UNFINISHED.settling():
+        place.rename(target)
+
+
+def exchange(place: Path, target: Path) -> None:
+    """Put a complete directory in the place of another, which goes where it was."""
+    with UNFINISHED.settling():
+        if _exchange_at_once(place, target):
+            return
+        spare = target.parent / f".{target.name}.replaced-{secrets.token_hex(6)}"
+        target.rename(spare)
+        try:
+            place.rename(target)
+        except OSError:
+            spare.rename(target)
+            raise
+        spare.rename(place)
+
+
+def _exchange_at_once(place: Path, target: Path) -> bool:
+    """Exchange two names in one step, where the system can."""
+    library = ctypes.CDLL(None, use_errno=True)
+    if sys.platform != "linux" or not hasattr(library, "renameat2"):
+        return False
+    names = os.fsencode(place), os.fsencode(target)
+    done = library.renameat2(HERE, names[0], HERE, names[1], RENAME_EXCHANGE)
+    return bool(done == 0)

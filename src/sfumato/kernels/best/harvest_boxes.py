@@ -1,0 +1,426 @@
+"""Release boxes along a lattice: cheap nodes first, each box as soon as it is full.
+
+Rows come sorted by their quasi-identifiers and then by their sensitive values: a
+*tuple* has one or more *items*, an item one or more rows. At each node the tuples that
+are left fall into boxes; a box that meets every rule becomes a group. Where the rules
+look at sensitive values, rows of values that occur too often are left behind first.
+
+A box holds no more rows than any of its projections on a chunk of columns. So for each
+chunk and combination of its levels, the ids whose projection still has rows enough are
+noted, and counted anew only once many tuples are gone: most tuples are then ruled
+out by one look-up.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.kernels.compilation.decorators import both, inner
+from sfumato.kernels.refinement.pools import Law
+from sfumato.kernels.refinement.regroup import Guide
+
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+Words = npt.NDArray[np.uint64]
+
+MIX = np.uint64(0x9E3779B97F4A7C15)
+TIE = 1e-9
+
+GROUPS, ALIVE, VISITS, NEXT, PLACED = 0, 1, 2, 3, 4
+"""Places of `Harvest.numbers`: groups released, tuples alive, tuples looked at so far,
+the next node in the order, and tuples placed in a box of the present one."""
+GLANCES = 4
+"""So many tuples are ruled out in the time in which one is placed."""
+
+
+class Field(NamedTuple):
+    """Tuples, items and the tables that place tuples in boxes."""
+
+    tables: Codes
+    ids: npt.NDArray[np.uint32]
+    """(chunks, tuples)"""
+    width: Ints
+    start: Ints
+    nodes: Codes
+    """(nodes, chunks): the combination of levels of each chunk, cheapest node first."""
+    item_starts: Ints
+    """Where the items of each tuple start."""
+    values: Codes
+    """(views, items)"""
+
+
+class Harvest(NamedTuple):
+    """What is left, and room to work."""
+
+    numbers: Ints
+    left: Ints
+    """Rows of each item that have no group yet."""
+    rows: Ints
+    """The same of each tuple."""
+    alive: Ints
+    hope: npt.NDArray[np.uint8]
+    """Laid out as the tables: whether the projection of an id has rows enough."""
+    counted: Ints
+    """(chunks, combinations): tuples alive when `hope` was last found out; 0 before."""
+    projected: Ints
+    placed: Ints
+    """Tuples that are in boxes of the present node."""
+    slot: Ints
+    """Where each of those is in the hash table."""
+    keys: Words
+    size: Ints
+    """Rows per slot of the hash table; 0 between nodes."""
+    chain: Ints
+    """The first tuple in a slot, or −1."""
+    follower: Ints
+    box: Ints
+    """The items of the group being made; one may come several times."""
+    taken: Ints
+    """Rows of each entry of `box` that go into it."""
+    codes: Codes
+    labels: Codes
+    """(views, entries of `box`)"""
+    counts: Ints
+    lengths: Ints
+
+
+def make_harvest(field: Field, amounts: Ints) -> Harvest:
+    """Everything left, nothing released."""
+    tuples = len(field.item_starts) - 1
+    entries = int(amounts.sum()) + 1
+    views = len(field.values)
+    slots = 1024
+    while slots < 2 * tuples:
+        slots *= 2
+    shape = (views, entries if views else 0)
+    ends = np.append(field.start[1:], len(field.tables))
+    combinations = int(((ends - field.start) // field.width).max())
+    return Harvest(
+        numbers=np.array([0, tuples, 0, 0, 0], dtype=np.int64),
+        left=amounts.copy(),
+        rows=np.add.reduceat(amounts, field.item_starts[:-1]),
+        alive=np.arange(tuples, dtype=np.int64),
+        hope=np.zeros(len(field.tables), dtype=np.uint8),
+        counted=np.zeros((len(field.width), combinations), dtype=np.int64),
+        projected=np.zeros(int(field.width.max()), dtype=np.int64),
+        placed=np.zeros(tuples, dtype=np.int64),
+        slot=np.zeros(tuples, dtype=np.int64),
+        keys=np.zeros(slots, dtype=np.uint64),
+        size=np.zeros(slots, dtype=np.int64),
+        chain=np.full(slots, -1, dtype=np.int64),
+        follower=np.zeros(tuples, dtype=np.int64),
+        taken=np.zeros(entries, dtype=np.int64),
+        box=np.zeros(entries, dtype=np.int64),
+        codes=np.zeros(shape, dtype=np.int32),
+        labels=np.zeros(shape, dtype=np.int32),
+        counts=np.zeros(shape, dtype=np.int64),
+        lengths=np.zeros(views, dtype=np.int64),
+    )
+
+
+@both
+def harvest_nodes(
+    field: Field,
+    law: Law,
+    guide: Guide,
+    harvest: Harvest,
+    budget: int,
+    pause: int,
+    release: Ints,
+) -> bool:
+    """Visit nodes in order for a while; whether the end is reached.
+
+    `release` gets three numbers for each part of a group: group, item, rows. Where the
+    tuples that are left, times the nodes to come, exceed the budget, nodes are skipped
+    at even distances; the last one, the top, never is.
+    """
+    numbers = harvest.numbers
+    last = len(field.nodes) - 1
+    stop = numbers[VISITS] + pause
+    while numbers[NEXT] <= last and numbers[ALIVE] > 0:
+        if numbers[VISITS] >= stop:
+            return False
+        node = numbers[NEXT]
+        ahead = (last - node) * numbers[ALIVE] // GLANCES
+        step = 1 + ahead // max(budget - numbers[VISITS], 1)
+        numbers[NEXT] = node + 1 if node == last else min(node + step, last)
+        for c in range(len(field.width)):
+            number = field.nodes[node, c]
+            if 3 * numbers[ALIVE] < 2 * harvest.counted[c, number] or (
+                harvest.counted[c, number] == 0
+            ):
+                find_hope(field, law.minimum, c, number, harvest)
+        place(field, node, harvest)
+        numbers[VISITS] += numbers[PLACED] + numbers[ALIVE] // GLANCES
+        if law.plain:
+            release_boxes(field, law.minimum, harvest, release)
+        else:
+            judge_boxes(field, law, guide, harvest, release)
+        forget(harvest)
+    return True
+
+
+@inner
+def find_hope(
+    field: Field, minimum: int, c: int, number: int, harvest: Harvest
+) -> None:
+    """Note the ids of a chunk whose projection at some levels has rows enough."""
+    at = field.start[c] + number * field.width[c]
+    table = field.tables[at : at + field.width[c]]
+    rows = harvest.projected
+    rows[: field.width[c]] = 0
+    for i in range(harvest.numbers[ALIVE]):
+        t = harvest.alive[i]
+        rows[table[field.ids[c, t]]] += harvest.rows[t]
+    for id_ in range(field.width[c]):
+        harvest.hope[at + id_] = rows[table[id_]] >= minimum
+    harvest.counted[c, number] = harvest.numbers[ALIVE]
+    harvest.numbers[VISITS] += harvest.numbers[ALIVE] // GLANCES
+
+
+@inner
+def place(field: Field, node: int, harvest: Harvest) -> None:
+    """Put every tuple that may be in a full box into the slot of its box."""
+    tables, ids, slot, alive = field.tables, field.ids, harvest.slot, harvest.alive
+    keys, size, hope = harvest.keys, harvest.size, harvest.hope
+    chunks = len(field.width)
+    at = np.empty(chunks, dtype=np.int64)
+    for c in range(chunks):
+        at[c] = field.start[c] + field.nodes[node, c] * field.width[c]
+    placed = 0
+    for i in range(harvest.numbers[ALIVE]):
+        t = alive[i]
+        hopeful = True
+        for c in range(chunks):
+            if not hope[np.uintp(at[c] + ids[c, t])]:
+                hopeful = False
+                break
+        if hopeful:
+            harvest.placed[placed] = t
+            placed += 1
+    slots = 1024
+    while slots < 2 * placed:
+        slots *= 2
+    mask = np.uint64(slots - 1)
+    for i in range(placed):
+        t = harvest.placed[i]
+        key = np.uint64(1)
+        for c in range(chunks):
+            group = tables[np.uintp(at[c] + ids[c, t])]
+            key = (key + np.uint64(group)) * MIX
+            key ^= key >> np.uint64(29)
+        h = (key >> np.uint64(20)) & mask
+        while size[h] > 0 and keys[h] != key:
+            h = (h + np.uint64(1)) & mask
+        keys[h] = key
+        size[h] += harvest.rows[t]
+        slot[i] = h
+    harvest.numbers[PLACED] = placed
+
+
+@inner
+def forget(harvest: Harvest) -> None:
+    """Empty the table, and keep only the tuples that have rows left."""
+    gone = False
+    for i in range(harvest.numbers[PLACED]):
+        h = harvest.slot[i]
+        harvest.size[h] = 0
+        harvest.chain[h] = -1
+        gone |= harvest.rows[harvest.placed[i]] == 0
+    if not gone:
+        return
+    kept = 0
+    for i in range(harvest.numbers[ALIVE]):
+        if harvest.rows[harvest.alive[i]] > 0:
+            harvest.alive[kept] = harvest.alive[i]
+            kept += 1
+    harvest.numbers[ALIVE] = kept
+
+
+@inner
+def release_boxes(field: Field, minimum: int, harvest: Harvest, release: Ints) -> None:
+    """Make a group of every box with enough rows."""
+    for i in range(harvest.numbers[PLACED]):
+        h, t = harvest.slot[i], harvest.placed[i]
+        if harvest.size[h] < minimum:
+            continue
+        if harvest.chain[h] < 0:
+            harvest.chain[h] = harvest.numbers[GROUPS]
+            harvest.numbers[GROUPS] += 1
+        for item in range(field.item_starts[t], field.item_starts[t + 1]):
+            if harvest.left[item] > 0:
+                note(release, harvest.chain[h], item, harvest.left[item])
+                harvest.left[item] = 0
+        harvest.rows[t] = 0
+
+
+@inner
+def note(release: Ints, group: int, item: int, rows: int) -> None:
+    """Write down a part of a group; the first entry counts them."""
+    at = 1 + 3 * release[0]
+    release[at] = group
+    release[at + 1] = item
+    release[at + 2] = rows
+    release[0] += 1
+
+
+@inner
+def judge_boxes(
+    field: Field, law: Law, guide: Guide, harvest: Harvest, release: Ints
+) -> None:
+    """Make a group of whatever can be kept of each box with enough rows."""
+    count = harvest.numbers[PLACED]
+    for i in range(count - 1, -1, -1):
+        h, t = harvest.slot[i], harvest.placed[i]
+        if harvest.size[h] >= law.minimum:
+            harvest.follower[t] = harvest.chain[h]
+            harvest.chain[h] = t
+    for i in range(count):
+        h = harvest.slot[i]
+        if harvest.size[h] >= law.minimum and harvest.chain[h] == harvest.placed[i]:
+            items = collect(field, harvest, harvest.chain[h])
+            if trim(law, guide, harvest, items, harvest.size[h]):
+                take_box(field, harvest, items, release)
+
+
+@inner
+def collect(field: Field, harvest: Harvest, t: int) -> int:
+    """List the items of a box and count their values; how many items there are."""
+    items = 0
+    while t >= 0:
+        for item in range(field.item_starts[t], field.item_starts[t + 1]):
+            if harvest.left[item] > 0:
+                harvest.box[items] = item
+                harvest.taken[items] = harvest.left[item]
+                items += 1
+        t = harvest.follower[t]
+    count_values(field, harvest, items)
+    return items
+
+
+@inner
+def count_values(field: Field, harvest: Harvest, items: int) -> None:
+    """The histogram of each view over the rows taken of the box's items."""
+    for v in range(len(harvest.lengths)):
+        codes = harvest.codes[v]
+        length = 0
+        for i in range(items):
+            code = field.values[v, harvest.box[i]]
+            at = find(codes, length, code)
+            if at == length or codes[at] != code:
+                for e in range(length, at, -1):
+                    codes[e] = codes[e - 1]
+                codes[at] = code
+                length += 1
+        harvest.counts[v, :length] = 0
+        for i in range(items):
+            at = find(codes, length, field.values[v, harvest.box[i]])
+            harvest.labels[v, i] = at
+            harvest.counts[v, at] += harvest.taken[i]
+        harvest.lengths[v] = length
+
+
+@inner
+def find(codes: Codes, length: int, code: int) -> int:
+    """Where a code is, or belongs, among the first of ascending codes."""
+    low, high = 0, length
+    while low < high:
+        middle = (low + high) // 2
+        if codes[middle] < code:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inner
+def trim(law: Law, guide: Guide, harvest: Harvest, items: int, size: int) -> bool:
+    """Leave rows of the commonest values behind until the rules are met.
+
+    Rows of small items go first: they are likely to be those that stick out.
+    """
+    while size >= law.minimum:
+        view, label, over, broken = most_common(guide, harvest, size)
+        if not broken and law.judge(
+            size, 0, harvest.codes, harvest.counts, harvest.lengths, law.table
+        ):
+            return True
+        if view < 0:
+            return False
+        wanted = max(int(over * size / 16), 1)
+        while wanted > 0:
+            found = -1
+            for i in range(items):
+                if harvest.labels[view, i] == label and harvest.taken[i] > 0:
+                    if found < 0 or harvest.taken[i] < harvest.taken[found]:
+                        found = i
+            rows = min(wanted, harvest.taken[found])
+            harvest.taken[found] -= rows
+            for v in range(len(harvest.lengths)):
+                harvest.counts[v, harvest.labels[v, found]] -= rows
+            size -= rows
+            wanted -= rows
+    return False
+
+
+@inner
+def most_common(
+    guide: Guide, harvest: Harvest, size: int
+) -> tuple[int, int, float, bool]:
+    """The value that exceeds its reference most: view, label and by how much.
+
+    The view is −1 if leaving rows behind cannot help: where values are equally far
+    apart, a group is no nearer than the share of the values that it lacks. The last
+    entry says that the excess alone already breaks a rule.
+    """
+    view, label, worst = -1, -1, TIE
+    broken = False
+    for v in range(len(harvest.lengths)):
+        if not guide.trimmed[v]:
+            continue
+        total, covered = 0.0, 0.0
+        for at in range(harvest.lengths[v]):
+            if harvest.counts[v, at] == 0:
+                continue
+            reference = guide.reference[v, harvest.codes[v, at]]
+            covered += reference
+            over = harvest.counts[v, at] / size - reference
+            if over > 0.0:
+                total += over
+            if over > worst:
+                view, label, worst = v, at, over
+        broken |= total > guide.excess[v] + TIE
+        if 1.0 - covered > guide.excess[v] + TIE:
+            return -1, -1, worst, True
+    return view, label, worst, broken
+
+
+@inner
+def take_box(field: Field, harvest: Harvest, items: int, release: Ints) -> None:
+    """Make a group of the rows taken of each item of a box."""
+    group = harvest.numbers[GROUPS]
+    harvest.numbers[GROUPS] += 1
+    t = np.int64(0)
+    for i in range(items):
+        item, rows = harvest.box[i], harvest.taken[i]
+        if rows > 0:
+            note(release, group, item, rows)
+            harvest.left[item] -= rows
+            t = find_tuple(field.item_starts, item)
+            harvest.rows[t] -= rows
+
+
+@inner
+def find_tuple(item_starts: Ints, item: int) -> int:
+    """The tuple of an item."""
+    low, high = 0, len(item_starts) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if item_starts[middle] <= item:
+            low = middle
+        else:
+            high = middle
+    return low

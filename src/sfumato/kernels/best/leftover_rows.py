@@ -1,0 +1,230 @@
+"""Rows that no box took: each goes where the loss rises least."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.kernels.best.harvest_boxes import Field, Harvest, count_values
+from sfumato.kernels.common.geometry import FLAT
+from sfumato.kernels.compilation.decorators import both, inner
+from sfumato.kernels.refinement.pools import Law
+from sfumato.kernels.refinement.row_points import SHAPE, Terrain, run_loss, set_loss
+
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+Words = npt.NDArray[np.uint64]
+
+
+class Released(NamedTuple):
+    """Groups as linked parts: so many rows of an item, then the next part."""
+
+    item: Ints
+    rows: Ints
+    follower: Ints
+    head: Ints
+    """The first part of each group, −1 if it has none."""
+    used: Ints
+    """One entry: how many parts there are."""
+    size: Ints
+    low: Codes
+    high: Codes
+    values: Words
+    """(groups, axes): the values on a flat axis, folded into 64 bits."""
+
+
+def make_released(parts: Ints, groups: int, axes: int, room: int) -> Released:
+    """Groups that can take `room` more parts, and one more group."""
+    count = len(parts)
+    return Released(
+        item=np.zeros(count + room, dtype=np.int64),
+        rows=np.zeros(count + room, dtype=np.int64),
+        follower=np.zeros(count + room, dtype=np.int64),
+        head=np.full(groups + 1, -1, dtype=np.int64),
+        used=np.zeros(1, dtype=np.int64),
+        size=np.zeros(groups + 1, dtype=np.int64),
+        low=np.full((groups + 1, axes), np.iinfo(np.int32).max, dtype=np.int32),
+        high=np.full((groups + 1, axes), -1, dtype=np.int32),
+        values=np.zeros((groups + 1, axes), dtype=np.uint64),
+    )
+
+
+@both
+def add_parts(terrain: Terrain, released: Released, parts: Ints) -> None:
+    """Take over parts: group, item, rows."""
+    for i in range(len(parts)):
+        add_part(terrain, released, parts[i, 0], parts[i, 1], parts[i, 2])
+
+
+@inner
+def add_part(
+    terrain: Terrain, released: Released, g: int, item: int, rows: int
+) -> None:
+    """Add some rows of an item to a group; `terrain` has one point per item."""
+    at = released.used[0]
+    released.used[0] += 1
+    released.item[at] = item
+    released.rows[at] = rows
+    released.follower[at] = released.head[g]
+    released.head[g] = at
+    released.size[g] += rows
+    for j in range(terrain.points.shape[1]):
+        code = terrain.points[item, j]
+        released.low[g, j] = min(released.low[g, j], code)
+        released.high[g, j] = max(released.high[g, j], code)
+        released.values[g, j] |= np.uint64(1) << np.uint64(code & 63)
+
+
+@inner
+def cost_joined(
+    terrain: Terrain, released: Released, g: int, low: Codes, high: Codes, values: Words
+) -> float:
+    """What a row loses in a group together with another box."""
+    total = 0.0
+    for j in range(terrain.points.shape[1]):
+        if terrain.axes[SHAPE, j] == FLAT:
+            both = released.values[g, j] | values[j]
+            count = 0
+            while both > 0:
+                both &= both - np.uint64(1)
+                count += 1
+            total += set_loss(terrain, j, count)
+        else:
+            lowest = min(released.low[g, j], low[j])
+            highest = max(released.high[g, j], high[j])
+            total += run_loss(terrain, j, lowest, highest)
+    return total
+
+
+@both
+def settle(
+    terrain: Terrain,
+    field: Field,
+    law: Law,
+    harvest: Harvest,
+    released: Released,
+    items: Ints,
+) -> None:
+    """Place what is left of some items; what fits nowhere stays left."""
+    groups = len(released.size) - 1
+    rise = np.empty(groups)
+    now = np.empty(groups)
+    for g in range(groups):
+        here = released.low[g], released.high[g], released.values[g]
+        now[g] = cost_joined(terrain, released, g, *here) * released.size[g]
+    values = np.zeros(terrain.points.shape[1], dtype=np.uint64)
+    for item in items:
+        point = terrain.points[item]
+        for j in range(len(point)):
+            values[j] = np.uint64(1) << np.uint64(point[j] & 63)
+        while harvest.left[item] > 0:
+            rows = harvest.left[item] if law.plain else np.int64(1)
+            for g in range(groups):
+                cost = cost_joined(terrain, released, g, point, point, values)
+                rise[g] = cost * (released.size[g] + rows) - now[g]
+            g = cheapest(field, law, harvest, released, item, rows, rise)
+            if g < 0:
+                break
+            harvest.left[item] -= rows
+            now[g] += rise[g]
+            add_part(terrain, released, g, item, rows)
+
+
+@inner
+def cheapest(
+    field: Field,
+    law: Law,
+    harvest: Harvest,
+    released: Released,
+    item: int,
+    rows: int,
+    rise: Floats,
+) -> int:
+    """The group with the smallest rise that may take some rows of an item, or −1."""
+    for _ in range(len(rise)):
+        g = np.argmin(rise)
+        if rise[g] == np.inf:
+            break
+        if law.plain or may_take(field, law, harvest, released, g, item, rows):
+            return g
+        rise[g] = np.inf
+    return -1
+
+
+@inner
+def may_take(
+    field: Field,
+    law: Law,
+    harvest: Harvest,
+    released: Released,
+    g: int,
+    item: int,
+    rows: int,
+) -> bool:
+    """Whether a group with some more rows of an item meets every rule."""
+    size = released.size[g] + rows
+    if size < law.minimum:
+        return False
+    items = 0
+    at = released.head[g]
+    while at >= 0:
+        harvest.box[items] = released.item[at]
+        harvest.taken[items] = released.rows[at]
+        items += 1
+        at = released.follower[at]
+    harvest.box[items] = item
+    harvest.taken[items] = rows
+    items += rows > 0
+    count_values(field, harvest, items)
+    return law.plain or law.judge(
+        size, 0, harvest.codes, harvest.counts, harvest.lengths, law.table
+    )
+
+
+@both
+def absorb(
+    terrain: Terrain, field: Field, law: Law, harvest: Harvest, released: Released
+) -> bool:
+    """Make a group of what is left and, while it must be, its nearest neighbors."""
+    own = len(released.size) - 1
+    for item in range(len(harvest.left)):
+        if harvest.left[item] > 0:
+            add_part(terrain, released, own, item, harvest.left[item])
+            harvest.left[item] = 0
+    nothing = np.int64(0)
+    while not may_take(field, law, harvest, released, own, nothing, nothing):
+        best, found = np.inf, -1
+        box = released.low[own], released.high[own], released.values[own]
+        for g in range(own):
+            if released.size[g] > 0:
+                cost = cost_joined(terrain, released, g, *box)
+                if cost < best:
+                    best, found = cost, g
+        if found < 0:
+            return False
+        at = released.head[found]
+        while at >= 0:
+            add_part(terrain, released, own, released.item[at], released.rows[at])
+            at = released.follower[at]
+        released.size[found] = 0
+        released.head[found] = -1
+    return True
+
+
+@both
+def released_parts(released: Released) -> Ints:
+    """All parts: group, item, rows."""
+    parts = np.empty((released.used[0], 3), dtype=np.int64)
+    count = 0
+    for g in range(len(released.head)):
+        at = released.head[g]
+        while at >= 0:
+            parts[count, 0] = g
+            parts[count, 1] = released.item[at]
+            parts[count, 2] = released.rows[at]
+            count += 1
+            at = released.follower[at]
+    return parts[:count]

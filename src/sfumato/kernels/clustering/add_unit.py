@@ -1,0 +1,148 @@
+"""A unit joins the growing group: box, index and sensitive side follow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sfumato.kernels.clustering.block_tree import (
+    ACTIVE,
+    CODE_COUNT,
+    KIND,
+    USED,
+    Index,
+    bucket,
+    remove,
+)
+from sfumato.kernels.clustering.group_state import HEAD, Clusters, add_entry
+from sfumato.kernels.clustering.nearest_unit import GROWING, SET, Aim
+from sfumato.kernels.clustering.sensitive_state import (
+    Hidden,
+    forget,
+    keep_out,
+    lacking,
+    note,
+    weigh,
+)
+from sfumato.kernels.clustering.units import Ints, Units, clear, put
+from sfumato.kernels.common.group_rules import RuleTable
+from sfumato.kernels.compilation.decorators import inner, pointer
+
+LACKING, FILTERED, LAST, NEXT, PART, ROWS = range(6)
+"""Places of `Work.state`: how many places in the group are kept for values that it
+lacks, whether anything is kept out of it, the unit added last, the next seed, the part,
+and how many rows are in the index."""
+
+
+def add_pointer(
+    units: Units,
+    index: Index,
+    aim: Aim,
+    clusters: Clusters,
+    hidden: Hidden,
+    rules: RuleTable,
+    state: Ints,
+) -> Any:
+    """`add_watched` behind a pointer, or `add` where nothing sensitive counts."""
+    some = hidden.secrets.columns or len(hidden.filters)
+    taken = (units, index, aim, clusters, hidden, rules, state, 0, 0)
+    return pointer(add_watched if some else add, "int64", *taken)
+
+
+@inner
+def add(
+    units: Units,
+    index: Index,
+    aim: Aim,
+    clusters: Clusters,
+    hidden: Hidden,
+    rules: RuleTable,
+    state: Ints,
+    g: int,
+    u: int,
+) -> int:
+    """Add copies of a unit to the growing group, as many as there is room for; how many
+    rows these are."""
+    if clusters.chain[g, HEAD] < 0:
+        _empty(aim)
+    room = max(1, rules.minimum - clusters.size[g] - state[LACKING])
+    count = min(1 if state[FILTERED] else room, clusters.left[u])
+    rows = count * units.weight[u]
+    put(units, aim.box, GROWING, u, aim.changed)
+    add_entry(clusters, g, u, count)
+    clusters.size[g] += rows
+    clusters.left[u] -= count
+    state[LAST] = u
+    state[ROWS] -= rows
+    if clusters.left[u] == 0:
+        remove(units.low, units.high, index, aim.columns, u)
+    for j in range(units.axes):
+        if aim.columns[j, KIND] == SET and len(units.sets) == 0:
+            at = bucket(np.int64(units.low[u, j]), aim.columns[j, CODE_COUNT])
+            aim.tier_mask[j, 0] |= np.uint64(1) << np.uint64(at)
+    return rows
+
+
+@inner
+def add_watched(
+    units: Units,
+    index: Index,
+    aim: Aim,
+    clusters: Clusters,
+    hidden: Hidden,
+    rules: RuleTable,
+    state: Ints,
+    g: int,
+    u: int,
+) -> int:
+    """The same; afterwards the costs of sensitive values fit the group, and where places
+    become short only units that help it are admitted."""
+    if clusters.chain[g, HEAD] < 0:
+        forget(clusters, hidden, g)
+        _admit(units, aim, clusters, hidden, rules, state, g)
+    rows = add(units, index, aim, clusters, hidden, rules, state, g, u)
+    note(units, clusters, hidden, g, u, rows)
+    weigh(units, clusters, aim, hidden, g)
+    _admit(units, aim, clusters, hidden, rules, state, g)
+    return rows
+
+
+@inner
+def admit_all(aim: Aim) -> None:
+    """Keep nothing out."""
+    for j in range(len(aim.columns)):
+        aim.columns[j, ACTIVE] = aim.columns[j, USED]
+
+
+@inner
+def _admit(
+    units: Units,
+    aim: Aim,
+    clusters: Clusters,
+    hidden: Hidden,
+    rules: RuleTable,
+    state: Ints,
+    g: int,
+) -> None:
+    """Keep out what does not help group g, once its places are short."""
+    admit_all(aim)
+    state[LACKING] = state[FILTERED] = 0
+    places = rules.minimum - clusters.size[g]
+    for f in range(len(hidden.filters)):
+        missing = lacking(hidden, f, rules)
+        state[LACKING] += missing
+        if places <= 0 or (missing > 0 and missing >= places):
+            j = units.axes + hidden.secrets.columns + f
+            if keep_out(aim, hidden, f, j, missing, clusters.size[g], rules):
+                state[FILTERED] = 1
+
+
+@inner
+def _empty(aim: Aim) -> None:
+    """The group has nobody yet."""
+    clear(aim.box, GROWING)
+    admit_all(aim)
+    for j in range(len(aim.columns)):
+        aim.tier_mask[j, 0] = 0
+        aim.changed[j] = 1

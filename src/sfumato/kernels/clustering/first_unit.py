@@ -1,0 +1,52 @@
+"""Where the first unit of a group comes from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sfumato.kernels.clustering.add_unit import LAST, NEXT
+from sfumato.kernels.clustering.block_tree import ACTIVE, LEAST, USED, Index, is_left
+from sfumato.kernels.clustering.nearest_unit import GROWING, Aim, nearest
+from sfumato.kernels.clustering.units import Ints, Units, clear, put
+from sfumato.kernels.compilation.decorators import inner, pointer
+
+
+def seed_pointer(
+    seed: Any, units: Units, index: Index, aim: Aim, order: Ints, state: Ints
+) -> Any:
+    """One of the functions below, behind a pointer: the others are not compiled."""
+    return pointer(seed, "int64", units, index, aim, order, state, 0)
+
+
+@inner
+def first_left(
+    units: Units, index: Index, aim: Aim, order: Ints, state: Ints, root: int
+) -> int:
+    """The first unit left, in the order of codes."""
+    return index.blocks[root, LEAST]
+
+
+@inner
+def next_drawn(
+    units: Units, index: Index, aim: Aim, order: Ints, state: Ints, root: int
+) -> int:
+    """The next unit left, in the drawn order."""
+    while not is_left(index, order[state[NEXT]]):
+        state[NEXT] += 1
+    return order[state[NEXT]]
+
+
+@inner
+def furthest(
+    units: Units, index: Index, aim: Aim, order: Ints, state: Ints, root: int
+) -> int:
+    """The unit farthest from the one that was added last."""
+    clear(aim.box, GROWING)
+    put(units, aim.box, GROWING, state[LAST], aim.changed)
+    for j in range(len(aim.columns)):
+        aim.columns[j, ACTIVE] = aim.columns[j, USED] if j < units.axes else 0
+        aim.changed[j] = 1
+    aim.sign[0] = -1
+    found = nearest(units, index, aim, root)
+    aim.sign[0] = 1
+    return found

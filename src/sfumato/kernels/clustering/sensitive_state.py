@@ -1,0 +1,138 @@
+"""The sensitive side of a growing group: what it tells, and what it still lacks."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.data.rules import RuleKind
+from sfumato.kernels.clustering.block_tree import ACTIVE, CODE_COUNT, START
+from sfumato.kernels.clustering.group_state import Clusters, Secrets, contribution
+from sfumato.kernels.clustering.nearest_unit import Aim
+from sfumato.kernels.clustering.units import Floats, Ints, Units
+from sfumato.kernels.common.group_rules import RuleTable
+from sfumato.kernels.common.rule_layout import SHARES
+from sfumato.kernels.compilation.decorators import inner
+
+DISTINCT = int(RuleKind.DISTINCT)
+COMPARING = (
+    int(RuleKind.CLOSENESS),
+    int(RuleKind.LIKENESS),
+    int(RuleKind.DISCLOSURE),
+)
+
+
+class Hidden(NamedTuple):
+    """Sensitive columns that count in the loss, and those that the rules look at."""
+
+    secrets: Secrets
+    sums: Floats
+    """What the group's values tell of each sensitive value; one column after another."""
+    sum_start: Ints
+    filters: Ints
+    """The view behind each filter column of the units."""
+    seen: Ints
+    """(filters, values): the values of the group."""
+
+
+def make_hidden(secrets: Secrets, filters: Ints, values: int) -> Hidden:
+    """Nothing known yet; filter columns have at most so many values."""
+    return Hidden(
+        secrets=secrets,
+        sums=np.zeros(max(int(secrets.sizes.sum()), 1)),
+        sum_start=np.concatenate([[0], np.cumsum(secrets.sizes)]).astype(np.int64),
+        filters=filters,
+        seen=np.zeros((len(filters), values), dtype=np.int64),
+    )
+
+
+@inner
+def forget(clusters: Clusters, hidden: Hidden, g: int) -> None:
+    """Group g has no values yet."""
+    for a in range(hidden.secrets.columns):
+        clusters.pairs[g, a] = 0.0
+    for at in range(len(hidden.sums)):
+        hidden.sums[at] = 0.0
+    for f in range(hidden.seen.shape[0]):
+        for value in range(hidden.seen.shape[1]):
+            hidden.seen[f, value] = 0
+
+
+@inner
+def note(
+    units: Units, clusters: Clusters, hidden: Hidden, g: int, u: int, rows: int
+) -> None:
+    """Count the values of unit u."""
+    secrets, sums = hidden.secrets, hidden.sums
+    for a in range(secrets.columns):
+        value, at = np.int64(units.low[u, units.axes + a]), hidden.sum_start[a]
+        clusters.pairs[g, a] += 2.0 * rows * sums[at + value] + float(rows) * rows
+        for other in range(secrets.sizes[a]):
+            sums[at + other] += rows * contribution(secrets, a, value, other)
+    base = units.axes + secrets.columns
+    for f in range(len(hidden.filters)):
+        hidden.seen[f, units.low[u, base + f]] += rows
+
+
+@inner
+def weigh(units: Units, clusters: Clusters, aim: Aim, hidden: Hidden, g: int) -> None:
+    """The S-diversity of group g once it holds each value."""
+    secrets, size = hidden.secrets, float(clusters.size[g])
+    for a in range(secrets.columns):
+        j, at = units.axes + a, hidden.sum_start[a]
+        factor = secrets.scale[a] / ((size + 1) * (size + 1))
+        for value in range(secrets.sizes[a]):
+            pairs = clusters.pairs[g, a] + 2.0 * hidden.sums[at + value] + 1.0
+            aim.costs[aim.columns[j, START] + value] = factor * pairs
+        aim.changed[j] = 1
+
+
+@inner
+def lacking(hidden: Hidden, f: int, rules: RuleTable) -> int:
+    """How many more different values the rules ask of a filter's view."""
+    asked = 0
+    for line in range(len(rules.kinds)):
+        if rules.views[line] == hidden.filters[f] and rules.kinds[line] == DISTINCT:
+            asked = max(asked, np.int64(np.ceil(rules.parameters[line, 0] - 1e-9)))
+    for value in range(hidden.seen.shape[1]):
+        if hidden.seen[f, value] > 0:
+            asked -= 1
+    return max(0, asked)
+
+
+@inner
+def keep_out(
+    aim: Aim,
+    hidden: Hidden,
+    f: int,
+    j: int,
+    missing: int,
+    size: int,
+    rules: RuleTable,
+) -> bool:
+    """Keep out the values of a view that do not help: new ones help where some are
+    missing, rarer than in the table where it is compared, else all but the commonest.
+    Nothing is kept out if none helps; whether some do.
+    """
+    view, compared, most = hidden.filters[f], False, 0
+    for line in range(len(rules.kinds)):
+        if rules.views[line] == view and rules.kinds[line] in COMPARING:
+            compared = True
+    for value in range(hidden.seen.shape[1]):
+        most = max(most, hidden.seen[f, value])
+    some = False
+    for value in range(aim.columns[j, CODE_COUNT]):
+        count = hidden.seen[f, value]
+        if missing > 0:
+            helps = count == 0
+        elif compared:
+            share = rules.real[rules.heads[view, SHARES] + value]
+            helps = count < share * (size + 1)
+        else:
+            helps = count < most
+        aim.costs[aim.columns[j, START] + value] = 0.0 if helps else np.inf
+        some |= helps
+    aim.columns[j, ACTIVE] = some
+    aim.changed[j] = 1
+    return some

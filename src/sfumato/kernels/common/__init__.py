@@ -1,0 +1,1 @@
+"""Geometry, rules, sorting and random streams that all kernels share."""

@@ -1,0 +1,71 @@
+"""Stable sorting of small and large runs of keys, without leaving compiled code.
+
+A key is a 64-bit number: what to sort by in the upper 31 bits, where it came from in
+the lower 32. `sort_keys` looks at the upper part alone and keeps equal keys in order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.kernels.compilation.decorators import both, inner
+
+LOWER = 32
+POSITION = (1 << LOWER) - 1
+FEW = 24
+DIGIT = 8
+DIGITS = 1 << DIGIT
+
+Ints = npt.NDArray[np.int64]
+
+
+@both
+def sort_keys(keys: Ints, spare: Ints, n: int, highest: int) -> None:
+    """Sort keys[:n] by their upper part, which is at most `highest`."""
+    if n <= FEW:
+        _insert(keys, n)
+        return
+    counts = np.empty(DIGITS, dtype=np.int64)
+    shift = LOWER
+    swapped = False
+    while highest > 0:
+        if swapped:
+            _pass(spare, keys, n, shift, counts)
+        else:
+            _pass(keys, spare, n, shift, counts)
+        swapped = not swapped
+        shift += DIGIT
+        highest >>= DIGIT
+    if swapped:
+        for i in range(n):
+            keys[i] = spare[i]
+
+
+@inner
+def _insert(keys: Ints, n: int) -> None:
+    for i in range(1, n):
+        key = keys[i]
+        upper = key >> LOWER
+        at = i
+        while at > 0 and keys[at - 1] >> LOWER > upper:
+            keys[at] = keys[at - 1]
+            at -= 1
+        keys[at] = key
+
+
+@inner
+def _pass(source: Ints, target: Ints, n: int, shift: int, counts: Ints) -> None:
+    for digit in range(DIGITS):
+        counts[digit] = 0
+    for i in range(n):
+        counts[(source[i] >> shift) & (DIGITS - 1)] += 1
+    total = 0
+    for digit in range(DIGITS):
+        here = counts[digit]
+        counts[digit] = total
+        total += here
+    for i in range(n):
+        digit = (source[i] >> shift) & (DIGITS - 1)
+        target[counts[digit]] = source[i]
+        counts[digit] += 1

@@ -1,0 +1,240 @@
+"""Distinct tuples of a table, laid out so that any lattice node is a few look-ups.
+
+The quasi-identifiers are split into a few *chunks*, each with few combinations of
+values that occur. A tuple is one id per chunk. For each chunk and each combination of
+its levels, a table gives the group of each id. The groups of a lattice node are
+then found with one look-up per chunk and tuple, whatever the number of columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.kernels.compilation.decorators import both, inner
+
+CHUNKS = 3
+"""No fewer chunks than this are made of more columns than this."""
+TABLE_LIMIT = 1 << 22
+"""Entries in one chunk's tables, at most (a single column may need more)."""
+KEY_LIMIT = 1 << 62
+"""Packed keys stay below this."""
+
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+Ids = npt.NDArray[np.uint32]
+Floats = npt.NDArray[np.float64]
+
+
+class Chunks(NamedTuple):
+    """All distinct tuples, and the tables that generalize them.
+
+    Chunk c's tables for the c-th combination of levels start at
+    `start[c] + combination * width[c]` in `groups`.
+    """
+
+    ids: Ids
+    """(chunks, tuples); unsigned, so that compiled look-ups need no test of the sign."""
+    counts: Codes
+    """Rows with each tuple; 0 for a tuple that only the population has."""
+    population: Ints
+    """Rows of the population table with each tuple."""
+    step: Ints
+    """(chunks, columns): what a level of a column adds to the combination's number."""
+    width: Ints
+    start: Ints
+    groups: Codes
+    range_start: Ints
+    ranges: Ints
+    """How many groups a chunk has at a combination: ranges[range_start[c] + number]."""
+
+
+class Layout(NamedTuple):
+    """How rows were turned into tuples; kept to find a row's tuple again."""
+
+    members: tuple[tuple[int, ...], ...]
+    """The columns of each chunk."""
+    leaves: tuple[Codes, ...]
+    """(columns of the chunk, width): the codes behind each id of a chunk."""
+    keys: Ints
+    """Sorted packed key of each tuple."""
+    row_keys: Ints
+    """Packed key of each row, population rows last."""
+
+
+def chunk_members(heights: Sequence[int], sizes: Sequence[int]) -> list[list[int]]:
+    """Split columns into chunks whose tables stay small."""
+    chunks = [[column] for column in range(len(heights))]
+    cost = [height * size for height, size in zip(heights, sizes, strict=True)]
+    while len(chunks) > CHUNKS:
+        first, second = np.argsort(cost, kind="stable")[:2]
+        if cost[first] * cost[second] > TABLE_LIMIT:
+            break
+        low, high = sorted((int(first), int(second)))
+        cost[low] *= cost[high]
+        chunks[low] += chunks[high]
+        del cost[high], chunks[high]
+    return [sorted(chunk) for chunk in chunks]
+
+
+def build_chunks(
+    codes: Sequence[Codes], levels: Sequence[Codes], *, population: int = 0
+) -> tuple[Chunks, Layout]:
+    """Collapse rows to tuples; the last `population` rows count as population only."""
+    heights = [table.shape[0] for table in levels]
+    members = chunk_members(heights, [table.shape[1] for table in levels])
+    parts = [_chunk_ids([codes[j] for j in m], [levels[j] for j in m]) for m in members]
+    widths = [leaves.shape[1] for _, leaves in parts]
+    row_keys = _packed([ids for ids, _ in parts], widths)
+    keys, ids, counts = _collapse(row_keys, [ids for ids, _ in parts], widths)
+    extra = np.zeros(len(keys), dtype=np.int64)
+    if population:
+        at = np.searchsorted(keys, row_keys[len(row_keys) - population :])
+        extra = np.bincount(at, minlength=len(keys)).astype(np.int64)
+    chunks = _with_tables(members, [leaves for _, leaves in parts], levels)._replace(
+        ids=ids, counts=(counts - extra).astype(np.int32), population=extra
+    )
+    leaves = tuple(leaves for _, leaves in parts)
+    return chunks, Layout(tuple(map(tuple, members)), leaves, keys, row_keys)
+
+
+def chunk_weights(
+    chunks: Chunks, layout: Layout, cells: Sequence[npt.NDArray[np.float64]]
+) -> Floats:
+    """Sums of `cells[column][level, code]` per chunk, laid out like `chunks.groups`."""
+    weights = np.zeros(len(chunks.groups))
+    for c, (members, leaves) in enumerate(
+        zip(layout.members, layout.leaves, strict=True)
+    ):
+        for number, combination in enumerate(_combinations(members, cells)):
+            at = chunks.start[c] + number * chunks.width[c]
+            part = weights[at : at + chunks.width[c]]
+            for level, column, codes in zip(combination, members, leaves, strict=True):
+                part += cells[column][level][codes]
+    return weights
+
+
+def tuples_of_rows(layout: Layout, rows: int) -> Ints:
+    """The tuple of each of the first `rows` rows."""
+    return _find(layout.keys, layout.row_keys[:rows])
+
+
+def _chunk_ids(codes: Sequence[Codes], levels: Sequence[Codes]) -> tuple[Codes, Codes]:
+    """Dense ids of the combinations that occur, and the codes behind each id."""
+    sizes = [table.shape[1] for table in levels]
+    key = _packed(codes, sizes)
+    present = np.zeros(int(np.prod(sizes, dtype=np.int64)), dtype=np.bool_)
+    present[key] = True
+    occurring = np.flatnonzero(present)
+    number = np.cumsum(present, dtype=np.int32) - np.int32(1)
+    leaves = np.stack(np.unravel_index(occurring, sizes)).astype(np.int32)
+    return number[key], leaves
+
+
+def _packed(codes: Sequence[Codes], sizes: Sequence[int]) -> Ints:
+    """One number per row, in the order of the codes; dense where it would overflow."""
+    key = codes[0].astype(np.int64)
+    cells = sizes[0]
+    for column, size in zip(codes[1:], sizes[1:], strict=True):
+        if cells > KEY_LIMIT // size:
+            present, key = np.unique(key, return_inverse=True)
+            cells = len(present)
+        key *= size
+        key += column
+        cells *= size
+    return key
+
+
+def _collapse(
+    row_keys: Ints, ids: Sequence[Codes], widths: Sequence[int]
+) -> tuple[Ints, Ids, Ints]:
+    """Sorted distinct keys, their chunk ids and how many rows have each."""
+    if np.prod(np.array(widths, dtype=np.float64)) >= KEY_LIMIT:
+        keys, first, counts = np.unique(row_keys, return_index=True, return_counts=True)
+        parts = np.stack([column[first] for column in ids]).astype(np.uint32)
+        return keys, parts, counts
+    ordered = np.sort(row_keys)
+    new = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+    keys = ordered[new]
+    parts = np.stack(np.unravel_index(keys, widths)).astype(np.uint32)
+    return keys, parts, np.diff(np.append(new, len(ordered)))
+
+
+def _with_tables(
+    members: Sequence[Sequence[int]], leaves: Sequence[Codes], levels: Sequence[Codes]
+) -> Chunks:
+    tables, ranges, starts, range_starts = [], [], [0], [0]
+    step = np.zeros((len(members), len(levels)), dtype=np.int64)
+    for c, (columns, codes) in enumerate(zip(members, leaves, strict=True)):
+        steps = np.cumprod([1] + [levels[j].shape[0] for j in columns[:0:-1]])[::-1]
+        step[c, list(columns)] = steps
+        dense = [_dense(levels[j]) for j in columns]
+        for combination in _combinations(columns, levels):
+            picked = [
+                nodes[level][leaf]
+                for nodes, level, leaf in zip(dense, combination, codes, strict=True)
+            ]
+            sizes = [int(part.max()) + 1 for part in picked]
+            key = _packed(picked, sizes)
+            present = np.zeros(int(np.prod(sizes, dtype=np.int64)), dtype=np.bool_)
+            present[key] = True
+            number = np.cumsum(present, dtype=np.int32)
+            tables.append(number[key] - np.int32(1))
+            ranges.append(int(number[-1]))
+        starts.append(sum(map(len, tables)))
+        range_starts.append(len(ranges))
+    return Chunks(
+        ids=np.zeros((0, 0), dtype=np.uint32),
+        counts=np.zeros(0, dtype=np.int32),
+        population=np.zeros(0, dtype=np.int64),
+        step=step,
+        width=np.array([codes.shape[1] for codes in leaves], dtype=np.int64),
+        start=np.array(starts[:-1], dtype=np.int64),
+        groups=np.concatenate(tables).astype(np.int32),
+        range_start=np.array(range_starts[:-1], dtype=np.int64),
+        ranges=np.array(ranges, dtype=np.int64),
+    )
+
+
+def _combinations(
+    columns: Sequence[int], levels: Sequence[npt.NDArray[np.generic]]
+) -> list[tuple[int, ...]]:
+    return list(np.ndindex(*(levels[j].shape[0] for j in columns)))
+
+
+def _dense(nodes: Codes) -> list[Codes]:
+    """Nodes of each level renumbered from 0 in the order of the codes."""
+    return [
+        np.unique(level, return_inverse=True)[1].astype(np.int32) for level in nodes
+    ]
+
+
+@inner
+def hash_slot(key: int, mask: int) -> int:
+    """Where to look first for a key in a table of mask + 1 slots."""
+    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    return int(np.int64(mixed >> np.uint64(32)) & mask)
+
+
+@both
+def _find(keys: Ints, wanted: Ints) -> Ints:
+    """The position of each wanted key, all of which occur in `keys`."""
+    slots = 1024
+    while slots < 2 * len(keys):
+        slots *= 2
+    table = np.full(slots, -1, dtype=np.int64)
+    for i in range(len(keys)):
+        slot = hash_slot(keys[i], slots - 1)
+        while table[slot] >= 0:
+            slot = (slot + 1) & (slots - 1)
+        table[slot] = i
+    found = np.empty(len(wanted), dtype=np.int64)
+    for i in range(len(wanted)):
+        slot = hash_slot(wanted[i], slots - 1)
+        while keys[table[slot]] != wanted[i]:
+            slot = (slot + 1) & (slots - 1)
+        found[i] = table[slot]
+    return found

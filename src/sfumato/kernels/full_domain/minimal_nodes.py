@@ -1,0 +1,111 @@
+"""Incognito's pass over the lattice: which nodes qualify, which cannot."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.kernels.common.tuple_chunks import Chunks
+from sfumato.kernels.compilation.decorators import both, inner
+from sfumato.kernels.full_domain.lattice_search import (
+    ABOVE,
+    CHECKED,
+    CURSOR,
+    DEAD,
+    DONE,
+    FEWEST,
+    OPEN,
+    PENDING,
+    Problem,
+    Status,
+    levels_of,
+    next_run,
+)
+from sfumato.kernels.full_domain.node_groups import (
+    GROUPS,
+    LOST,
+    SUPPRESSED,
+    Judging,
+    Work,
+    judge,
+)
+
+Ints = npt.NDArray[np.int64]
+
+
+@both
+def visit_subsets(
+    order: Ints,
+    checks: int,
+    problem: Problem,
+    status: Status,
+    counters: Ints,
+    chunks: Chunks,
+    work: Work,
+    judging: Judging | None,
+) -> bool:
+    """Visit nodes in order, checking at most `checks`; whether the end is reached.
+
+    A node is DEAD if no node below it can be within the limit, and ABOVE if a node
+    below it is. Stops at each node within the limit, which is then PENDING.
+    """
+    levels = np.zeros(len(problem.heights), dtype=np.int64)
+    stop = counters[CHECKED] + checks
+    while counters[CURSOR] < len(order):
+        if counters[CHECKED] >= stop:
+            return False
+        node = order[counters[CURSOR]]
+        counters[CURSOR] += 1
+        if status[node] != OPEN:
+            continue
+        levels_of(node, problem.heights, problem.strides, levels)
+        if _subset_is_dead(node, levels, problem.heights, problem.strides, status):
+            status[node] = DEAD
+            continue
+        judge(
+            chunks,
+            problem.weights,
+            levels,
+            problem.minimum,
+            problem.limit,
+            work,
+            judging,
+        )
+        suppressed = work.counts[SUPPRESSED]
+        counters[CHECKED] += 1
+        counters[FEWEST] = min(counters[FEWEST], suppressed)
+        status[node] = DEAD if work.counts[LOST] > problem.limit else DONE
+        if suppressed <= problem.limit and work.counts[GROUPS] > 0:
+            counters[PENDING] = node
+            return False
+    return True
+
+
+@inner
+def _subset_is_dead(
+    node: int, levels: Ints, heights: Ints, strides: Ints, status: Status
+) -> bool:
+    """Whether leaving one column out already loses too many rows."""
+    for j in range(len(levels)):
+        rest = heights[j] - 1 - levels[j]
+        if rest > 0 and status[node + rest * strides[j]] == DEAD:
+            return True
+    return False
+
+
+@both
+def mark_above(node: int, heights: Ints, strides: Ints, status: Status) -> None:
+    """No node above this one is minimal."""
+    last = len(heights) - 1
+    room = np.zeros(last + 1, dtype=np.int64)
+    levels_of(node, heights, strides, room)
+    for j in range(last + 1):
+        room[j] = heights[j] - 1 - room[j]
+    counter = np.zeros(last + 1, dtype=np.int64)
+    offset = 0
+    while offset >= 0:
+        start = node + offset
+        for above in range(start, start + room[last] + 1):
+            if above != node and status[above] != DEAD:
+                status[above] = ABOVE
+        offset = next_run(offset, counter, room, strides)

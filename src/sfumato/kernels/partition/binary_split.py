@@ -1,0 +1,222 @@
+"""Binary partition of a group around two distant points, with its correction."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.kernels.compilation.decorators import both, inner
+from sfumato.kernels.partition.greedy_boxes import (
+    Box,
+    Histograms,
+    Space,
+    distances,
+    empty,
+    loss,
+    loss_with,
+    new_box,
+    put,
+    rows_ok,
+)
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+HOPS = 3
+"""How often the farthest point from the last one is looked for."""
+
+
+@both
+def split_segments(
+    space: Space,
+    order: Ints,
+    segments: Ints,
+    open_segments: int,
+    boundaries: npt.NDArray[np.uint8],
+    budget: int,
+    room: Histograms,
+) -> tuple[int, int]:
+    """Split open segments of `order` until none is left or the budget is spent.
+
+    A group starts at each row marked in `boundaries`. Returns how many segments are
+    still open and how many rows are in groups that will not be split again.
+    """
+    first, second, whole = (
+        new_box(space.tables),
+        new_box(space.tables),
+        new_box(space.tables),
+    )
+    settled = 0
+    spent = 0
+    while open_segments > 0 and spent < budget:
+        open_segments -= 1
+        start, end = segments[open_segments, 0], segments[open_segments, 1]
+        spent += end - start
+        rows = order[start:end]
+        middle = split(space, rows, first, second, whole, room)
+        if middle == 0:
+            settled += end - start
+            continue
+        boundaries[start + middle] = 1
+        segments[open_segments, 0], segments[open_segments, 1] = start, start + middle
+        segments[open_segments + 1, 0] = start + middle
+        segments[open_segments + 1, 1] = end
+        open_segments += 2
+    return open_segments, settled
+
+
+@inner
+def split(
+    space: Space, rows: Ints, first: Box, second: Box, whole: Box, room: Histograms
+) -> int:
+    """Reorder a group into two; where the second starts, or 0 if it stays whole.
+
+    Two groups never lose more than the one they come from, and even where they lose
+    the same they may be split on with a gain.
+    """
+    if len(rows) < 2 * space.rules.minimum:
+        return 0
+    if _enclose(space, rows, whole) <= 0.0:
+        return 0
+    side = _sides(space, rows, first, second)
+    return _corrected(space, rows, _partition(rows, side), first, second, room)
+
+
+@inner
+def _enclose(space: Space, rows: Ints, box: Box) -> float:
+    """Make a box the box of these rows; returns its loss."""
+    empty(box)
+    for row in rows:
+        put(space.tables, box, space.points[row])
+    return loss(space, box)
+
+
+@inner
+def _sides(space: Space, rows: Ints, first: Box, second: Box) -> npt.NDArray[np.uint8]:
+    """Assign each row to the nearer of two boxes that grow from distant points."""
+    one, other = _distant(space, rows)
+    empty(first)
+    empty(second)
+    put(space.tables, first, space.points[rows[one]])
+    put(space.tables, second, space.points[rows[other]])
+    side = np.zeros(len(rows), dtype=np.uint8)
+    side[other] = 1
+    of_first, of_second = 0.0, 0.0
+    for i in range(len(rows)):
+        if i == one or i == other:
+            continue
+        point = space.points[rows[i]]
+        with_first = loss_with(space, first, point)
+        with_second = loss_with(space, second, point)
+        gain = with_first - with_second
+        # Between equals, the group that grows less: else a value is torn apart.
+        if gain > 0.0 or (gain == 0.0 and of_second > of_first):
+            side[i] = 1
+            of_second = with_second
+            put(space.tables, second, point)
+        else:
+            of_first = with_first
+            put(space.tables, first, point)
+    return side
+
+
+@inner
+def _distant(space: Space, rows: Ints) -> tuple[int, int]:
+    """Two rows far apart: from the first row to the farthest, a few times."""
+    one, other = 0, 0
+    reach = np.empty(len(rows))
+    for _ in range(HOPS):
+        distances(space, rows, space.points[rows[other]], reach)
+        one, other = other, int(np.argmax(reach))
+    return one, other
+
+
+@inner
+def _partition(rows: Ints, side: npt.NDArray[np.uint8]) -> int:
+    """Put the rows of the first side first, keeping their order."""
+    moved = rows.copy()
+    at = 0
+    for wanted in range(2):
+        for i in range(len(rows)):
+            if side[i] == wanted:
+                rows[at] = moved[i]
+                at += 1
+    return len(rows) - np.sum(side)
+
+
+@inner
+def _corrected(
+    space: Space, rows: Ints, middle: int, first: Box, second: Box, room: Histograms
+) -> int:
+    """Let a side that breaks a rule borrow from the other; where the second starts.
+
+    Returns 0 if both sides break a rule, or if the lender would.
+    """
+    first_ok = rows_ok(space, rows[:middle], room)
+    second_ok = rows_ok(space, rows[middle:], room)
+    if first_ok and second_ok:
+        return middle
+    if not first_ok and not second_ok:
+        return 0
+    if second_ok:
+        return _borrow(space, rows, middle, first, room)
+    _swap_sides(rows, middle)
+    return _borrow(space, rows, len(rows) - middle, second, room)
+
+
+@inner
+def _swap_sides(rows: Ints, middle: int) -> None:
+    moved = rows.copy()
+    for i in range(len(rows)):
+        rows[i] = moved[(middle + i) % len(rows)]
+
+
+@inner
+def _borrow(space: Space, rows: Ints, middle: int, box: Box, room: Histograms) -> int:
+    """Move the nearest rows of the second side to the first until it meets the rules."""
+    lender = rows[middle:].copy()
+    near = np.empty(len(lender))
+    for i in range(len(lender)):
+        near[i] = loss_with(space, box, space.points[lender[i]])
+    heap = _heap(near)
+    least = space.rules.minimum
+    meets = False
+    while not meets and len(rows) - middle > least:
+        left = len(rows) - middle - 1
+        rows[middle] = lender[heap[0]]
+        heap[0] = heap[left]
+        _sink(near, heap, 0, left)
+        middle += 1
+        meets = middle >= least and rows_ok(space, rows[:middle], room)
+    for i in range(len(rows) - middle):
+        rows[middle + i] = lender[heap[i]]
+    return middle if meets and rows_ok(space, rows[middle:], room) else 0
+
+
+@inner
+def _heap(near: Floats) -> Ints:
+    """Positions as a heap: the nearest first, of equals the first."""
+    heap = np.arange(len(near))
+    for start in range(len(near) // 2 - 1, -1, -1):
+        _sink(near, heap, start, len(near))
+    return heap
+
+
+@inner
+def _sink(near: Floats, heap: Ints, at: int, size: int) -> None:
+    """Let the entry at a place of a heap sink to where it belongs."""
+    while True:
+        child = 2 * at + 1
+        if child >= size:
+            return
+        if child + 1 < size and _before(near, heap[child + 1], heap[child]):
+            child += 1
+        if not _before(near, heap[child], heap[at]):
+            return
+        heap[at], heap[child] = heap[child], heap[at]
+        at = child
+
+
+@inner
+def _before(near: Floats, one: int, other: int) -> bool:
+    return near[one] < near[other] or (near[one] == near[other] and one < other)

@@ -1,0 +1,197 @@
+"""Judge both sides of a cut by the rules, without touching rows per candidate.
+
+`label_views` numbers, once per group, the values of each view that occur in it, so
+that histograms are as wide as the group has values and no wider. A candidate's left
+histogram is filled (or moved along) from labels; the right one is what is left over.
+"""
+
+from __future__ import annotations
+
+from sfumato.kernels.common.group_rules import asks_for_everybody, group_ok
+from sfumato.kernels.common.packed_records import NUMBER, TAG
+from sfumato.kernels.common.sorting import LOWER, POSITION, sort_keys
+from sfumato.kernels.compilation.decorators import both, inner
+from sfumato.kernels.partition.cut_workspace import (
+    KEYS,
+    MASK,
+    SHIFT,
+    SIDE,
+    SPARE,
+    WORD,
+    Codes,
+    Desk,
+    Flags,
+    Ground,
+    Ints,
+    Judge,
+    weight_of,
+)
+from sfumato.kernels.partition.population_counts import people_beside
+
+
+@inner
+def samples_end(planes: Ints, samples: int, low: int, high: int) -> int:
+    """Where the table's own records end; the population's follow them."""
+    tag = len(planes) - 1
+    if planes.shape[1] == samples:
+        return high
+    while low < high:
+        middle = (low + high) // 2
+        if planes[tag, middle] & NUMBER < samples:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inner
+def label_views(
+    fields: Ints,
+    axes: int,
+    planes: Ints,
+    low: int,
+    end: int,
+    desk: Desk,
+    judge: Judge,
+) -> None:
+    """Number the values of each view in a group, ascending, and count them."""
+    keys = desk.wide[KEYS]
+    for v in range(judge.views):
+        shift = fields[SHIFT, axes + v]
+        mask = fields[MASK, axes + v]
+        word = fields[WORD, axes + v]
+        for i in range(end - low):
+            keys[i] = ((planes[word, low + i] >> shift) & mask) << LOWER | i
+        sort_keys(keys, desk.wide[SPARE], end - low, mask)
+        judge.lengths[v] = number_values(
+            keys,
+            planes[len(planes) - 1, low:end],
+            judge.labels[v],
+            judge.codes[v],
+            judge.total[v],
+        )
+
+
+@inner
+def number_values(
+    keys: Ints, tags: Ints, labels: Codes, codes: Codes, total: Ints
+) -> int:
+    """Number the distinct codes of sorted keys; how many there are."""
+    count = 0
+    for i in range(len(tags)):
+        code = keys[i] >> LOWER
+        if count == 0 or codes[count - 1] != code:
+            codes[count] = code
+            total[count] = 0
+            count += 1
+        at = keys[i] & POSITION
+        labels[at] = count - 1
+        total[count - 1] += tags[at] >> TAG
+    return count
+
+
+@inner
+def clear_left(judge: Judge) -> None:
+    """Empty the left histograms."""
+    for v in range(judge.views):
+        for label in range(judge.lengths[v]):
+            judge.left[v, label] = 0
+
+
+@inner
+def fill_left(judge: Judge, order: Codes, weights: Ints, first: int, last: int) -> None:
+    """Count the records at places first … last − 1 of a line to the left."""
+    for v in range(judge.views):
+        labels = judge.labels[v]
+        left = judge.left[v]
+        for i in range(first, last):
+            left[labels[order[i]]] += weights[i]
+
+
+@inner
+def left_by_side(judge: Judge, planes: Ints, low: int, end: int, flags: Flags) -> None:
+    """Fill the left histograms from the side flags."""
+    tag = len(planes) - 1
+    clear_left(judge)
+    for v in range(judge.views):
+        labels = judge.labels[v]
+        left = judge.left[v]
+        for i in range(end - low):
+            if flags[SIDE, i]:
+                left[labels[i]] += planes[tag, low + i] >> TAG
+
+
+@inner
+def both_ok(
+    ground: Ground,
+    planes: Ints,
+    low: int,
+    end: int,
+    high: int,
+    left: int,
+    n: int,
+    flags: Flags,
+    judge: Judge,
+) -> bool:
+    """Whether the left side (`left` of n rows) and the right may both be groups.
+
+    The left histograms are filled; with a population the sides are set as well.
+    """
+    people = people_beside(ground, planes, low, end, high, 1, flags, judge)
+    if not group_ok(left, people, judge.codes, judge.left, judge.lengths, judge.rules):
+        return False
+    return rest_ok(ground, planes, low, end, high, n - left, flags, judge)
+
+
+@inner
+def sides_ok(
+    ground: Ground,
+    planes: Ints,
+    low: int,
+    end: int,
+    high: int,
+    left: int,
+    n: int,
+    flags: Flags,
+    judge: Judge,
+) -> bool:
+    """Whether a group may be cut so: both sides are allowed and nobody falls out."""
+    if not both_ok(ground, planes, low, end, high, left, n, flags, judge):
+        return False
+    if high == end or not asks_for_everybody(judge.rules):
+        return True
+    people = people_beside(ground, planes, low, end, high, 1, flags, judge)
+    people += people_beside(ground, planes, low, end, high, 0, flags, judge)
+    return people == weight_of(planes, end, high)
+
+
+@inner
+def rest_ok(
+    ground: Ground,
+    planes: Ints,
+    low: int,
+    end: int,
+    high: int,
+    size: int,
+    flags: Flags,
+    judge: Judge,
+) -> bool:
+    """Whether the right side, of `size` rows, may be a group."""
+    for v in range(judge.views):
+        for label in range(judge.lengths[v]):
+            judge.right[v, label] = judge.total[v, label] - judge.left[v, label]
+    people = people_beside(ground, planes, low, end, high, 0, flags, judge)
+    return group_ok(size, people, judge.codes, judge.right, judge.lengths, judge.rules)
+
+
+@both
+def whole_ok(ground: Ground, planes: Ints, desk: Desk, judge: Judge) -> bool:
+    """Whether all records together may be a group."""
+    high = planes.shape[1]
+    end = judge.samples
+    size = weight_of(planes, 0, end)
+    for i in range(high):
+        desk.flags[SIDE, i] = 0
+    label_views(ground.fields, ground.axes, planes, 0, end, desk, judge)
+    clear_left(judge)
+    return rest_ok(ground, planes, 0, end, high, size, desk.flags, judge)

@@ -1,0 +1,216 @@
+"""What a cut needs to know, and the desk it works on.
+
+Compiled calls get dear with every array that is passed, so that arrays of one kind
+share one: `desk.wide[KEYS]` is a row of it. `judge` is None where a least group size is
+all there is to ask; everything about rules and population then vanishes when compiled.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.kernels.common.geometry import FLAT, AxisTables, run_cost, set_cost
+from sfumato.kernels.common.group_rules import RuleTable
+from sfumato.kernels.common.packed_records import TAG
+from sfumato.kernels.compilation.decorators import inner
+
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.uint8]
+
+WORD, SHIFT, MASK = 0, 1, 2
+"""Rows of `fields`: first one column per axis, then one per view."""
+
+LOW, HIGH, PRESENT = 0, 1, 2
+"""Rows of `desk.box`. PRESENT counts the values on a flat axis; else 1, or 2 for more."""
+
+SIDE, CHOSEN = 0, 1
+"""Rows of `desk.flags`, one flag per record of the group."""
+
+KEYS, SPARE, WEIGHTS, STARTS, RANK, RUN_WEIGHT, HEAD_WEIGHT = 0, 1, 2, 3, 4, 5, 6
+"""Rows of `desk.wide`."""
+
+HEAD, TAIL, ONE, REST, AFTER, AROUND = 0, 1, 2, 3, 4, 5
+"""Rows of `desk.costs`: costs of parts; scores of cuts after and around each run."""
+
+ORDER, RUN_LOW, RUN_HIGH, UNTIL_LOW, UNTIL_HIGH = 0, 1, 2, 3, 4
+"""Rows of `desk.runs`."""
+
+FIRST, LAST, FOUND = 0, 1, 2
+"""Rows of `desk.flat`, one place per value of a flat axis; LAST is −1 between uses."""
+
+BITS = 63
+"""A flat axis with at most this many values is scanned as one bit set."""
+
+
+class Ground(NamedTuple):
+    """Axes and options; the same for every group."""
+
+    tables: AxisTables
+    fields: Ints
+    axes: int
+    least: int
+    """No group may have fewer rows than this."""
+    by_frequency: bool
+    """Whether flat values are lined up by frequency rather than by code."""
+    relaxed: bool
+
+
+class Desk(NamedTuple):
+    """Arrays for one thread and groups of up to a given number of records."""
+
+    box: Ints
+    axis_costs: Floats
+    flags: Flags
+    wide: Ints
+    costs: Floats
+    runs: Codes
+    flat: Codes
+    position: Ints
+    """Weight, then rank, of each code on one axis, counted from its lowest."""
+
+
+class Judge(NamedTuple):
+    """The rules, and arrays to judge a group by them."""
+
+    rules: RuleTable
+    views: int
+    samples: int
+    """Records with this number or a higher one are of the population table."""
+    labels: Codes
+    """(views, records): each record's value, numbered within the group."""
+    codes: Codes
+    """(views, values): the code behind each number."""
+    lengths: Ints
+    total: Ints
+    left: Ints
+    right: Ints
+    inside: Flags
+    """Marks of the values in a box, per flat axis; 0 between uses."""
+    box: Ints
+
+
+def make_desk(ground: Ground, capacity: int) -> Desk:
+    """A desk for groups of up to `capacity` records; untouched pages cost nothing."""
+    sizes = ground.tables.size
+    flat = int(sizes[ground.tables.shape == FLAT].max(initial=1))
+    span = int(min(sizes.max(initial=1), 4 * capacity + 256))
+    places = capacity + 1
+    return Desk(
+        box=np.empty((3, ground.axes), dtype=np.int64),
+        axis_costs=np.empty(ground.axes),
+        flags=np.empty((2, capacity), dtype=np.uint8),
+        wide=np.empty((7, places), dtype=np.int64),
+        costs=np.empty((6, places)),
+        runs=np.empty((5, places), dtype=np.int32),
+        flat=np.full((3, flat), -1, dtype=np.int32),
+        position=np.empty(span, dtype=np.int64),
+    )
+
+
+def make_judge(
+    ground: Ground, rules: RuleTable, *, views: int, samples: int, capacity: int
+) -> Judge:
+    """A judge for groups of up to `capacity` records."""
+    shape = (views, capacity if views else 0)
+    return Judge(
+        rules=rules,
+        views=views,
+        samples=samples,
+        labels=np.empty(shape, dtype=np.int32),
+        codes=np.empty(shape, dtype=np.int32),
+        lengths=np.zeros(views, dtype=np.int64),
+        total=np.empty(shape, dtype=np.int64),
+        left=np.empty(shape, dtype=np.int64),
+        right=np.empty(shape, dtype=np.int64),
+        inside=np.zeros(int(ground.tables.words.sum()) * 64, dtype=np.uint8),
+        box=np.empty((2, ground.axes), dtype=np.int64),
+    )
+
+
+@inner
+def weight_of(planes: Ints, low: int, high: int) -> int:
+    """Rows behind a range of records."""
+    tags = planes[len(planes) - 1, low:high]
+    total = np.int64(0)
+    for i in range(len(tags)):
+        total += tags[i] >> TAG
+    return total
+
+
+@inner
+def measure_box(ground: Ground, planes: Ints, low: int, high: int, desk: Desk) -> float:
+    """Find the box of a range of records; its cost, summed over the axes."""
+    box = desk.box
+    total = 0.0
+    for j in range(ground.axes):
+        plane = planes[ground.fields[WORD, j], low:high]
+        shift = ground.fields[SHIFT, j]
+        mask = ground.fields[MASK, j]
+        if ground.tables.shape[j] == FLAT:
+            box[LOW, j] = 0
+            box[HIGH, j] = ground.tables.size[j] - 1
+            if ground.tables.size[j] > BITS:
+                box[PRESENT, j] = many_values(plane, shift, mask, desk.flat)
+            else:
+                box[PRESENT, j] = few_values(plane, shift, mask)
+            cost = set_cost(ground.tables, j, box[PRESENT, j])
+        else:
+            box[LOW, j], box[HIGH, j] = extremes(plane, shift, mask)
+            box[PRESENT, j] = 1 if box[LOW, j] == box[HIGH, j] else 2
+            cost = run_cost(ground.tables, j, box[LOW, j], box[HIGH, j])
+        desk.axis_costs[j] = cost
+        total += cost
+    return total
+
+
+@inner
+def extremes(plane: Ints, shift: int, mask: int) -> tuple[int, int]:
+    """The lowest and highest code of a range of records on one axis."""
+    lowest = np.int64(mask)
+    highest = np.int64(0)
+    for i in range(len(plane)):
+        code = (plane[i] >> shift) & mask
+        lowest = min(lowest, code)
+        highest = max(highest, code)
+    return lowest, highest
+
+
+@inner
+def few_values(plane: Ints, shift: int, mask: int) -> int:
+    """How many values occur on a flat axis with at most `BITS` of them."""
+    bits = np.int64(0)
+    for i in range(len(plane)):
+        bits |= np.int64(1) << ((plane[i] >> shift) & mask)
+    return ones(bits)
+
+
+@inner
+def ones(bits: int) -> int:
+    """How many bits are set: sums in pairs, fours, eights, then all of them."""
+    bits -= (bits >> 1) & 0x5555555555555555
+    bits = (bits & 0x3333333333333333) + ((bits >> 2) & 0x3333333333333333)
+    bits = (bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F0F
+    bits += bits >> 8
+    bits += bits >> 16
+    bits += bits >> 32
+    return bits & 0x7F
+
+
+@inner
+def many_values(plane: Ints, shift: int, mask: int, flat: Codes) -> int:
+    """How many values occur on a flat axis with any number of them."""
+    count = np.int64(0)
+    for i in range(len(plane)):
+        code = (plane[i] >> shift) & mask
+        if flat[LAST, code] < 0:
+            flat[LAST, code] = 0
+            flat[FOUND, count] = code
+            count += 1
+    for i in range(count):
+        flat[LAST, flat[FOUND, i]] = -1
+    return count

@@ -1,0 +1,363 @@
+"""The cut that lowers the loss most, over all axes and cut points.
+
+Candidates: on a free axis every cut point; on a tree axis, at every level below the
+group's node, each node against the rest and each border between nodes; on a flat axis
+each value against the rest and each border in the line of values. Relaxed, also each
+border between records. Gains are compared in steps of a billionth of the group's
+loss, and the first candidate wins a tie: axis, level, cuts after a run before cuts
+around one, place in the line. Without any gain the most even cut is taken, since it
+costs nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.kernels.common.borrowed_arrays import borrow
+from sfumato.kernels.common.geometry import FREE, TREE, AxisTables
+from sfumato.kernels.common.packed_records import STACK, Records, push_parts, split
+from sfumato.kernels.compilation.decorators import both, inlined, inner
+from sfumato.kernels.partition.cut_line import (
+    EACH_RECORD,
+    cost_runs,
+    find_runs,
+    line_up_records,
+)
+from sfumato.kernels.partition.cut_rules import (
+    clear_left,
+    fill_left,
+    label_views,
+    samples_end,
+    sides_ok,
+)
+from sfumato.kernels.partition.cut_workspace import (
+    AFTER,
+    AROUND,
+    CHOSEN,
+    HEAD,
+    HEAD_WEIGHT,
+    ONE,
+    ORDER,
+    PRESENT,
+    REST,
+    RUN_WEIGHT,
+    SIDE,
+    STARTS,
+    TAIL,
+    WEIGHTS,
+    Codes,
+    Desk,
+    Flags,
+    Floats,
+    Ground,
+    Ints,
+    Judge,
+    measure_box,
+    weight_of,
+)
+from sfumato.kernels.partition.population_counts import people_beside
+
+STEPS = 1e9
+REFUSED = -3.0
+NONE = -2.0
+
+
+@both
+def cut_gain(
+    ground: Ground,
+    records: Records,
+    low: int,
+    high: int,
+    once: bool,
+    borders: Flags,
+    desk: Desk,
+    judge: Judge | None,
+) -> int:
+    """Cut a range into groups and mark where each starts; or cut it `once`.
+
+    Returns the border of a single cut, or −1.
+    """
+    ground = borrow(ground)
+    records = borrow(records)
+    desk = borrow(desk)
+    stack = np.empty((2, STACK), dtype=np.int64)
+    stack[0, 0] = low
+    stack[1, 0] = high
+    waiting = 1
+    while waiting:
+        waiting -= 1
+        low = stack[0, waiting]
+        high = stack[1, waiting]
+        if not find_gain(ground, records, low, high, desk, judge):
+            borders[low] = 1
+            continue
+        middle = split(records.planes, records.spare, low, high, desk.flags)
+        if once:
+            return middle
+        waiting = push_parts(stack, waiting, low, middle, high)
+    return -1
+
+
+@inlined
+def find_gain(
+    ground: Ground,
+    records: Records,
+    low: int,
+    high: int,
+    desk: Desk,
+    judge: Judge | None,
+) -> bool:
+    """Set the sides of the group's best cut; whether there is one."""
+    end = high
+    if judge is not None:
+        end = samples_end(records.planes, judge.samples, low, high)
+    n = weight_of(records.planes, low, end)
+    if n < 2 * ground.least:
+        return False
+    loss = n * measure_box(ground, records.planes, low, end, desk)
+    if judge is not None:
+        label_views(ground.fields, ground.axes, records.planes, low, end, desk, judge)
+    best = NONE
+    for j in range(ground.axes):
+        if desk.box[PRESENT, j] > 1:
+            best = best_of_axis(
+                ground, records, j, low, end, high, n, loss, best, desk, judge
+            )
+    if best == NONE:
+        return False
+    for i in range(end - low):
+        desk.flags[SIDE, i] = desk.flags[CHOSEN, i]
+    if judge is not None:
+        people_beside(ground, records.planes, low, end, high, 1, desk.flags, judge)
+    return True
+
+
+@inlined
+def best_of_axis(
+    ground: Ground,
+    records: Records,
+    j: int,
+    low: int,
+    end: int,
+    high: int,
+    n: int,
+    loss: float,
+    best: float,
+    desk: Desk,
+    judge: Judge | None,
+) -> float:
+    """Take the best allowed cut of an axis if it beats `best`; the new best."""
+    line_up_records(ground, records, j, low, end, desk)
+    fewest = end - low + 1
+    for level in range(EACH_RECORD if ground.relaxed else 0, levels(ground.tables, j)):
+        runs = find_runs(ground, records.spare, j, level, low, end - low, desk.wide)
+        if runs < 2:
+            break
+        if runs == fewest:
+            continue
+        singles = level >= 0 and runs > 2 and ground.tables.shape[j] != FREE
+        cost_runs(ground, records.spare, low, runs, singles, desk)
+        score_cuts(ground.least, runs, singles, n, loss, desk.wide, desk.costs)
+        best = choose(
+            ground, records.planes, low, end, high, runs, singles, n, best, desk, judge
+        )
+        fewest = runs if level >= 0 else fewest
+    return best
+
+
+@inner
+def levels(tables: AxisTables, j: int) -> int:
+    """How many levels of an axis can part a group."""
+    return tables.height[j] - 1 if tables.shape[j] == TREE else np.int64(1)
+
+
+@inner
+def score_cuts(
+    least: int,
+    runs: int,
+    singles: bool,
+    n: int,
+    loss: float,
+    wide: Ints,
+    costs: Floats,
+) -> None:
+    """Score the cut after each run and, if asked, around each run."""
+    left = np.int64(0)
+    for run in range(runs):
+        here = wide[RUN_WEIGHT, run]
+        left += here
+        wide[HEAD_WEIGHT, run] = left
+        costs[AFTER, run] = REFUSED
+        costs[AROUND, run] = REFUSED
+        if run + 1 < runs and left >= least and n - left >= least:
+            after = left * costs[HEAD, run] + (n - left) * costs[TAIL, run + 1]
+            costs[AFTER, run] = score(left, n, loss, after)
+        if singles and here >= least and n - here >= least:
+            after = here * costs[ONE, run] + (n - here) * costs[REST, run]
+            costs[AROUND, run] = score(here, n, loss, after)
+
+
+@inner
+def score(left: int, n: int, loss: float, after: float) -> float:
+    """The gain of a cut in steps; without any, below 0 and higher if more even."""
+    gain = np.floor((loss - after) / loss * STEPS + 0.5) if loss > 0 else 0.0
+    return gain if gain > 0 else min(left, n - left) / n - 1.0
+
+
+@inner
+def choose(
+    ground: Ground,
+    planes: Ints,
+    low: int,
+    end: int,
+    high: int,
+    runs: int,
+    singles: bool,
+    n: int,
+    best: float,
+    desk: Desk,
+    judge: Judge | None,
+) -> float:
+    """Take the best allowed cut of this line if it beats `best`; the new best.
+
+    The highest score is judged first, since it is mostly allowed. Where it is not,
+    the line is swept once, with histograms that move along.
+    """
+    run, kind = highest(runs, singles, desk.costs)
+    top = desk.costs[kind, run]
+    if top <= best:
+        return best
+    if judge is None:
+        take(end - low, run, kind, desk)
+        return top
+    if cut_ok(ground, planes, low, end, high, run, kind, n, desk, judge):
+        take(end - low, run, kind, desk)
+        return top
+    desk.costs[kind, run] = REFUSED
+    best = sweep_after(ground, planes, low, end, high, runs, n, best, desk, judge)
+    if singles:
+        best = sweep_around(ground, planes, low, end, high, runs, n, best, desk, judge)
+    return best
+
+
+@inner
+def highest(runs: int, singles: bool, costs: Floats) -> tuple[int, int]:
+    """The run with the highest score, and whether to cut after or around it."""
+    found, kind = 0, AFTER
+    top = costs[AFTER, 0]
+    for run in range(1, runs):
+        if costs[AFTER, run] > top:
+            found, top = run, costs[AFTER, run]
+    if singles:
+        for run in range(runs):
+            if costs[AROUND, run] > top:
+                found, kind, top = run, AROUND, costs[AROUND, run]
+    return found, kind
+
+
+@inner
+def sweep_after(
+    ground: Ground,
+    planes: Ints,
+    low: int,
+    end: int,
+    high: int,
+    runs: int,
+    n: int,
+    best: float,
+    desk: Desk,
+    judge: Judge,
+) -> float:
+    """Judge the cuts after each run in order, moving records to the left."""
+    clear_left(judge)
+    filled = np.int64(0)
+    for run in range(runs - 1):
+        if desk.costs[AFTER, run] > best:
+            until = desk.wide[STARTS, run + 1]
+            fill_left(judge, desk.runs[ORDER], desk.wide[WEIGHTS], filled, until)
+            filled = until
+            if trial_ok(ground, planes, low, end, high, run, AFTER, n, desk, judge):
+                best = desk.costs[AFTER, run]
+                take(end - low, run, AFTER, desk)
+    return best
+
+
+@inner
+def sweep_around(
+    ground: Ground,
+    planes: Ints,
+    low: int,
+    end: int,
+    high: int,
+    runs: int,
+    n: int,
+    best: float,
+    desk: Desk,
+    judge: Judge,
+) -> float:
+    """Judge the cuts around each run in order."""
+    for run in range(runs):
+        if desk.costs[AROUND, run] > best and cut_ok(
+            ground, planes, low, end, high, run, AROUND, n, desk, judge
+        ):
+            best = desk.costs[AROUND, run]
+            take(end - low, run, AROUND, desk)
+    return best
+
+
+@inner
+def cut_ok(
+    ground: Ground,
+    planes: Ints,
+    low: int,
+    end: int,
+    high: int,
+    run: int,
+    kind: int,
+    n: int,
+    desk: Desk,
+    judge: Judge,
+) -> bool:
+    """Judge one cut from scratch."""
+    first = desk.wide[STARTS, run] if kind == AROUND else np.int64(0)
+    last = desk.wide[STARTS, run + 1]
+    clear_left(judge)
+    fill_left(judge, desk.runs[ORDER], desk.wide[WEIGHTS], first, last)
+    return trial_ok(ground, planes, low, end, high, run, kind, n, desk, judge)
+
+
+@inner
+def trial_ok(
+    ground: Ground,
+    planes: Ints,
+    low: int,
+    end: int,
+    high: int,
+    run: int,
+    kind: int,
+    n: int,
+    desk: Desk,
+    judge: Judge,
+) -> bool:
+    """Judge a cut whose left histograms are filled."""
+    if high > end:
+        first = desk.wide[STARTS, run] if kind == AROUND else np.int64(0)
+        last = desk.wide[STARTS, run + 1]
+        mark(desk.runs, end - low, first, last, desk.flags, SIDE)
+    left = desk.wide[RUN_WEIGHT if kind == AROUND else HEAD_WEIGHT, run]
+    return sides_ok(ground, planes, low, end, high, left, n, desk.flags, judge)
+
+
+@inner
+def take(n: int, run: int, kind: int, desk: Desk) -> None:
+    """Remember a cut as the best so far."""
+    first = desk.wide[STARTS, run] if kind == AROUND else np.int64(0)
+    last = desk.wide[STARTS, run + 1]
+    mark(desk.runs, n, first, last, desk.flags, CHOSEN)
+
+
+@inner
+def mark(runs: Codes, n: int, first: int, last: int, flags: Flags, row: int) -> None:
+    """Flag the records at places first … last − 1 of the line, and no others."""
+    for i in range(n):
+        flags[row, runs[ORDER, i]] = first <= i < last

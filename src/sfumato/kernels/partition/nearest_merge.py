@@ -1,0 +1,224 @@
+"""Groups that grow by merging with their nearest neighbor."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.kernels.common.geometry import FLAT, set_cost
+from sfumato.kernels.compilation.decorators import both, inner
+from sfumato.kernels.partition.binary_split import split
+from sfumato.kernels.partition.greedy_boxes import (
+    Box,
+    Histograms,
+    Space,
+    empty,
+    new_box,
+    put,
+    rows_ok,
+    run_loss,
+)
+
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+
+ALIVE, TIGHT, GONE = range(3)
+"""A group that may break a rule, one that meets them all, and one that was merged."""
+
+
+class Colony(NamedTuple):
+    """All groups: their boxes, and their rows as linked lists."""
+
+    low: Codes
+    high: Codes
+    words: npt.NDArray[np.uint64]
+    size: Ints
+    first: Ints
+    last: Ints
+    follower: Ints
+    """The next row of the same group, or −1."""
+    status: npt.NDArray[np.uint8]
+    counters: Ints
+    """How many groups there are, the group to look at next, merges so far."""
+
+
+def new_colony(space: Space, rows: Ints, starts: Ints) -> Colony:
+    """Groups of rows: `rows[starts[g]:starts[g + 1]]`, all rows of a group alike."""
+    count = len(starts) - 1
+    axes, words = space.points.shape[1], max(int(space.tables.words.sum()), 1)
+    colony = Colony(
+        low=np.zeros((count, axes), dtype=np.int32),
+        high=np.zeros((count, axes), dtype=np.int32),
+        words=np.zeros((count, words), dtype=np.uint64),
+        size=np.zeros(count, dtype=np.int64),
+        first=np.zeros(count, dtype=np.int64),
+        last=np.zeros(count, dtype=np.int64),
+        follower=np.full(len(rows), -1, dtype=np.int64),
+        status=np.zeros(count, dtype=np.uint8),
+        counters=np.zeros(3, dtype=np.int64),
+    )
+    _settle_groups(space, rows, starts, colony)
+    return colony
+
+
+@both
+def _settle_groups(space: Space, rows: Ints, starts: Ints, colony: Colony) -> None:
+    box = new_box(space.tables)
+    for g in range(len(starts) - 1):
+        _add_group(space, rows[starts[g] : starts[g + 1]], g, box, colony)
+    colony.counters[0] = len(starts) - 1
+
+
+@inner
+def _add_group(space: Space, rows: Ints, g: int, box: Box, colony: Colony) -> None:
+    """Make group g of these rows."""
+    empty(box)
+    for i in range(len(rows)):
+        put(space.tables, box, space.points[rows[i]])
+        colony.follower[rows[i]] = rows[i + 1] if i + 1 < len(rows) else -1
+    for j in range(len(box.low)):
+        colony.low[g, j], colony.high[g, j] = box.low[j], box.high[j]
+    for word in range(len(box.words)):
+        colony.words[g, word] = box.words[word]
+    colony.size[g] = len(rows)
+    colony.first[g] = rows[0]
+    colony.last[g] = rows[-1]
+    colony.status[g] = ALIVE
+
+
+@both
+def merge_some(space: Space, colony: Colony, merges: int, room: Histograms) -> bool:
+    """Let groups that break a rule merge, once each per round; whether all are done."""
+    first, second = new_box(space.tables), new_box(space.tables)
+    whole = new_box(space.tables)
+    done = 0
+    idle = 0
+    while idle < colony.counters[0]:
+        if done >= merges:
+            return False
+        g = colony.counters[1] % colony.counters[0]
+        colony.counters[1] = g + 1
+        idle += 1
+        if colony.status[g] != ALIVE:
+            continue
+        if rows_ok(space, rows_of(colony, g), room):
+            colony.status[g] = TIGHT
+            continue
+        nearest = _nearest(space, colony, g)
+        if nearest < 0:
+            return True
+        _merge(colony, g, nearest)
+        _split_large(space, colony, g, nearest, first, second, whole, room)
+        colony.counters[2] += 1
+        done += 1
+        idle = 0
+    return True
+
+
+@inner
+def rows_of(colony: Colony, g: int) -> Ints:
+    """The rows of a group."""
+    rows = np.empty(colony.size[g], dtype=np.int64)
+    row = colony.first[g]
+    for i in range(len(rows)):
+        rows[i] = row
+        row = colony.follower[row]
+    return rows
+
+
+@inner
+def _nearest(space: Space, colony: Colony, g: int) -> int:
+    """The group that makes the smallest loss together with g, or −1."""
+    # Arrays are taken out of their tuples first: this loop is where the time goes.
+    low, high, status = colony.low, colony.high, colony.status
+    size, start, pairs = space.tables.size, space.pair_start, space.pairs
+    own_low, own_high = low[g].copy(), high[g].copy()
+    found = -1
+    best = np.inf
+    for other in range(colony.counters[0]):
+        if other == g or status[other] == GONE:
+            continue
+        loss = 0.0
+        for j in range(len(own_low)):
+            if start[j] >= 0:
+                lowest = min(own_low[j], low[other, j])
+                at = start[j] + lowest * size[j] + max(own_high[j], high[other, j])
+                loss += pairs[np.uintp(at)]
+            else:
+                loss += _loss_together(space, colony, g, other, j)
+            if loss >= best:
+                break
+        if loss < best:
+            best = loss
+            found = other
+    return found
+
+
+@inner
+def _loss_together(space: Space, colony: Colony, g: int, other: int, j: int) -> float:
+    """The loss of a cell of two groups together, on an axis without a table."""
+    if space.tables.shape[j] == FLAT:
+        return set_cost(space.tables, j, _values(space, colony, g, other, j))
+    low = min(colony.low[g, j], colony.low[other, j])
+    return run_loss(space, j, low, max(colony.high[g, j], colony.high[other, j]))
+
+
+@inner
+def _values(space: Space, colony: Colony, g: int, other: int, j: int) -> int:
+    """How many values of a flat axis two groups have together."""
+    at = space.tables.word_start[j]
+    count = 0
+    for word in range(at, at + space.tables.words[j]):
+        both = colony.words[g, word] | colony.words[other, word]
+        while both > 0:
+            both &= both - np.uint64(1)
+            count += 1
+    return count
+
+
+@inner
+def _merge(colony: Colony, g: int, other: int) -> None:
+    """Put the rows of another group into g."""
+    for j in range(colony.low.shape[1]):
+        colony.low[g, j] = min(colony.low[g, j], colony.low[other, j])
+        colony.high[g, j] = max(colony.high[g, j], colony.high[other, j])
+    for word in range(colony.words.shape[1]):
+        colony.words[g, word] |= colony.words[other, word]
+    colony.follower[colony.last[g]] = colony.first[other]
+    colony.last[g] = colony.last[other]
+    colony.size[g] += colony.size[other]
+    colony.status[other] = GONE
+
+
+@inner
+def _split_large(
+    space: Space,
+    colony: Colony,
+    g: int,
+    free: int,
+    first: Box,
+    second: Box,
+    whole: Box,
+    room: Histograms,
+) -> None:
+    """Split a group of twice the minimum or more; `free` takes the second half."""
+    if colony.size[g] < 2 * space.rules.minimum:
+        return
+    rows = rows_of(colony, g)
+    middle = split(space, rows, first, second, whole, room)
+    if middle == 0:
+        return
+    _add_group(space, rows[:middle], g, first, colony)
+    _add_group(space, rows[middle:], free, second, colony)
+
+
+@both
+def groups_of(colony: Colony) -> Codes:
+    """The group of each row, as the number of the group in the colony."""
+    group_of = np.empty(len(colony.follower), dtype=np.int32)
+    for g in range(colony.counters[0]):
+        if colony.status[g] != GONE:
+            group_of[rows_of(colony, g)] = g
+    return group_of

@@ -1,0 +1,124 @@
+"""Count the people of a population table whom a group's published cells cover.
+
+Records of the population follow the table's own in every range. They never shape a
+box or a cut, since only the table is published; they go with the side that covers them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.kernels.common.geometry import FLAT, FREE, AxisTables, covering_node
+from sfumato.kernels.common.packed_records import TAG
+from sfumato.kernels.compilation.decorators import inner
+from sfumato.kernels.partition.cut_workspace import (
+    HIGH,
+    LOW,
+    MASK,
+    SHIFT,
+    SIDE,
+    WORD,
+    Flags,
+    Ground,
+    Ints,
+    Judge,
+)
+
+
+@inner
+def people_beside(
+    ground: Ground,
+    planes: Ints,
+    low: int,
+    end: int,
+    high: int,
+    which: int,
+    flags: Flags,
+    judge: Judge,
+) -> int:
+    """People whom the box of side `which` covers; side 1 comes first.
+
+    A record that both boxes cover (tree nodes and relaxed boxes may overlap) stays
+    with side 1, so that side 0 may count too few, never too many.
+    """
+    tag = len(planes) - 1
+    people = np.int64(0)
+    if high == end:
+        return people
+    draw_box(ground, planes, low, end, which, flags, judge)
+    for i in range(end, high):
+        if which == 1:
+            flags[SIDE, i - low] = inside_box(ground, planes, i, judge)
+            people += flags[SIDE, i - low] * (planes[tag, i] >> TAG)
+        elif flags[SIDE, i - low] == 0 and inside_box(ground, planes, i, judge):
+            people += planes[tag, i] >> TAG
+    wipe_box(ground, planes, low, end, judge)
+    return people
+
+
+@inner
+def draw_box(
+    ground: Ground,
+    planes: Ints,
+    low: int,
+    end: int,
+    which: int,
+    flags: Flags,
+    judge: Judge,
+) -> None:
+    """The box of the table's records on one side: extremes, and marks for sets."""
+    for j in range(ground.axes):
+        plane = planes[ground.fields[WORD, j]]
+        flat = ground.tables.shape[j] == FLAT
+        marks = ground.tables.word_start[j] * 64
+        lowest = ground.fields[MASK, j]
+        highest = np.int64(0)
+        for i in range(low, end):
+            if flags[SIDE, i - low] == which:
+                code = (plane[i] >> ground.fields[SHIFT, j]) & ground.fields[MASK, j]
+                lowest = min(lowest, code)
+                highest = max(highest, code)
+                if flat:
+                    judge.inside[marks + code] = 1
+        judge.box[LOW, j] = lowest
+        judge.box[HIGH, j] = highest
+
+
+@inner
+def wipe_box(ground: Ground, planes: Ints, low: int, end: int, judge: Judge) -> None:
+    """Clear the marks that `draw_box` made."""
+    for j in range(ground.axes):
+        if ground.tables.shape[j] == FLAT:
+            plane = planes[ground.fields[WORD, j]]
+            marks = ground.tables.word_start[j] * 64
+            for i in range(low, end):
+                code = (plane[i] >> ground.fields[SHIFT, j]) & ground.fields[MASK, j]
+                judge.inside[marks + code] = 0
+
+
+@inner
+def inside_box(ground: Ground, planes: Ints, i: int, judge: Judge) -> bool:
+    """Whether the cells of the box cover record i."""
+    for j in range(ground.axes):
+        plane = planes[ground.fields[WORD, j]]
+        code = (plane[i] >> ground.fields[SHIFT, j]) & ground.fields[MASK, j]
+        if ground.tables.shape[j] == FLAT:
+            if judge.inside[ground.tables.word_start[j] * 64 + code] == 0:
+                return False
+        elif not covers(ground.tables, j, code, judge.box[LOW, j], judge.box[HIGH, j]):
+            return False
+    return True
+
+
+@inner
+def covers(tables: AxisTables, j: int, code: int, low: int, high: int) -> bool:
+    """Whether the node or interval over low … high covers a code."""
+    if low <= code <= high:
+        return True
+    if low == high:
+        return False
+    if tables.shape[j] == FREE:
+        # An interval that mixes missing values and numbers is shown as `*`.
+        return np.isnan(tables.positions[tables.position_start[j] + high])
+    node = covering_node(tables, j, low, high)
+    return covering_node(tables, j, min(low, code), max(high, code)) == node

@@ -1,0 +1,178 @@
+"""Moves of one row and swaps of two between the groups of a pool."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.kernels.compilation.decorators import both, inner
+from sfumato.kernels.refinement.pools import (
+    EVALUATED,
+    FIRST_SIDE,
+    GROUPS,
+    ITEMS,
+    NO_ITEM,
+    NOW,
+    WITHOUT_FIRST,
+    Law,
+    Pool,
+    allowed,
+    cost_with,
+    measure,
+    shift,
+)
+from sfumato.kernels.refinement.row_points import Terrain
+
+PASSES = 3
+"""How often all pairs of changed groups are looked at."""
+STEPS = 50
+"""Moves and swaps between two groups in one go, at most."""
+LEAST_GAIN = 1e-9
+"""A change counts if it lowers the loss of the pool by more than this."""
+
+
+@both
+def polish(terrain: Terrain, law: Law, pool: Pool) -> None:
+    """Move and swap rows between pairs of groups while that lowers the loss."""
+    groups = pool.numbers[GROUPS]
+    dirty = np.ones(groups, dtype=np.uint8)
+    for _ in range(PASSES):
+        changed = np.zeros(groups, dtype=np.uint8)
+        for a in range(groups):
+            for b in range(a + 1, groups):
+                if (dirty[a] | dirty[b] | changed[a] | changed[b]) == 0:
+                    continue
+                for _ in range(STEPS):
+                    if not improve(terrain, law, pool, a, b):
+                        break
+                    changed[a] = 1
+                    changed[b] = 1
+        if not changed.any():
+            break
+        dirty = changed
+
+
+@inner
+def improve(terrain: Terrain, law: Law, pool: Pool, a: int, b: int) -> bool:
+    """Make the best move or swap between two groups; whether there is one."""
+    now = pool.cost[a] * pool.size[a] + pool.cost[b] * pool.size[b]
+    if now <= LEAST_GAIN:
+        return False
+    # Numbers written out would be types of their own, each compiled anew.
+    one, other = np.int64(0), np.int64(1)
+    in_a = take_sides(terrain, pool, a, one)
+    in_b = take_sides(terrain, pool, b, other)
+    best = now - LEAST_GAIN
+    best, first = best_move(terrain, law, pool, a, b, one, in_a, best)
+    best, second = best_move(terrain, law, pool, b, a, other, in_b, best)
+    if second != NO_ITEM:
+        first = NO_ITEM
+    best, out, into = best_swap(terrain, law, pool, a, b, in_a, in_b, best)
+    if out != NO_ITEM:
+        first, second = out, into
+    if first == NO_ITEM and second == NO_ITEM:
+        return False
+    if first != NO_ITEM:
+        pool.amounts[NOW, a, first] -= 1
+        pool.amounts[NOW, b, first] += 1
+    if second != NO_ITEM:
+        pool.amounts[NOW, b, second] -= 1
+        pool.amounts[NOW, a, second] += 1
+    measure(terrain, pool, a)
+    measure(terrain, pool, b)
+    return True
+
+
+@inner
+def take_sides(terrain: Terrain, pool: Pool, g: int, side: int) -> int:
+    """List the items of a group and its costs without each; how many there are."""
+    found = 0
+    nothing = np.int64(NO_ITEM)
+    for q in range(pool.numbers[ITEMS]):
+        if pool.amounts[NOW, g, q] > 0:
+            pool.items[FIRST_SIDE + side, found] = q
+            cost = 0.0
+            if pool.size[g] > 1:
+                cost = cost_with(terrain, pool, g, q, nothing)
+            pool.costs[WITHOUT_FIRST + side, found] = cost
+            found += 1
+    pool.numbers[EVALUATED] += found
+    return found
+
+
+@inner
+def best_move(
+    terrain: Terrain,
+    law: Law,
+    pool: Pool,
+    a: int,
+    b: int,
+    side: int,
+    found: int,
+    best: float,
+) -> tuple[float, int]:
+    """The best move of a row from a to b that beats `best`, and what it leaves."""
+    item = nothing = np.int64(NO_ITEM)
+    if pool.size[a] <= max(law.minimum, 1):
+        return best, item
+    less, more = pool.size[a] - 1, pool.size[b] + 1
+    for i in range(found):
+        rest = pool.costs[WITHOUT_FIRST + side, i] * less
+        if rest + pool.cost[b] * more >= best:
+            continue
+        q = pool.items[FIRST_SIDE + side, i]
+        pool.numbers[EVALUATED] += 1
+        loss = rest + cost_with(terrain, pool, b, nothing, q) * more
+        if loss < best and exchange_ok(law, pool, a, b, q, nothing):
+            best, item = loss, q
+    return best, item
+
+
+@inner
+def best_swap(
+    terrain: Terrain,
+    law: Law,
+    pool: Pool,
+    a: int,
+    b: int,
+    in_a: int,
+    in_b: int,
+    best: float,
+) -> tuple[float, int, int]:
+    """The best swap of two rows that beats `best`, and what it leaves."""
+    out = into = NO_ITEM
+    rows_a, rows_b = pool.size[a], pool.size[b]
+    for i in range(in_a):
+        rest_a = pool.costs[WITHOUT_FIRST + 0, i] * rows_a
+        q = pool.items[FIRST_SIDE + 0, i]
+        for l in range(in_b):
+            rest_b = pool.costs[WITHOUT_FIRST + 1, l] * rows_b
+            if rest_a + rest_b >= best:
+                continue
+            p = pool.items[FIRST_SIDE + 1, l]
+            pool.numbers[EVALUATED] += 1
+            loss = cost_with(terrain, pool, a, q, p) * rows_a
+            if loss + rest_b >= best:
+                continue
+            loss += cost_with(terrain, pool, b, p, q) * rows_b
+            if loss < best and exchange_ok(law, pool, a, b, q, p):
+                best, out, into = loss, q, p
+    return best, out, into
+
+
+@inner
+def exchange_ok(law: Law, pool: Pool, a: int, b: int, out: int, into: int) -> bool:
+    """Whether both groups stay allowed if a gives `out` to b, and b `into` to a."""
+    if law.plain:
+        return True
+    shift(pool, a, out, -1)
+    shift(pool, b, out, 1)
+    if into != NO_ITEM:
+        shift(pool, b, into, -1)
+        shift(pool, a, into, 1)
+    fine = allowed(law, pool, a) and allowed(law, pool, b)
+    shift(pool, a, out, 1)
+    shift(pool, b, out, -1)
+    if into != NO_ITEM:
+        shift(pool, b, into, 1)
+        shift(pool, a, into, -1)
+    return fine

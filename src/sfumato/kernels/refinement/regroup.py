@@ -1,0 +1,334 @@
+"""Deal the rows of a pool out anew: groups grow from random seeds, nearest row first.
+
+While a group grows, the rules are looked at through a `Guide`: how many distinct
+values it will need and how far values may exceed their share. The guide only steers;
+whether a group may stay is for the rules to say.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.kernels.common.geometry import FLAT
+from sfumato.kernels.common.random_streams import Stream, draw_below
+from sfumato.kernels.compilation.decorators import both, inner
+from sfumato.kernels.refinement.pools import (
+    CODE,
+    EVALUATED,
+    GROUPS,
+    HIGHEST,
+    ITEMS,
+    LABEL,
+    LEFT,
+    LOWEST,
+    NEAR,
+    NO_ITEM,
+    NOW,
+    PRESENT,
+    TOTAL,
+    Law,
+    Pool,
+    allowed,
+    clear_group,
+    cost_of,
+    cost_with,
+    put,
+    shift,
+)
+from sfumato.kernels.refinement.row_points import (
+    PAIRS,
+    PLACES,
+    SHAPE,
+    SIZE,
+    Terrain,
+    long_run_loss,
+    run_loss,
+)
+
+RANDOM, FURTHEST = 0, 1
+"""Where the next group starts: anywhere, or far from the last row dealt out."""
+OVER, LACKING = 0, 1
+"""Rows of what is known of a growing group, one column per view."""
+TIE = 1e-9
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+
+
+class Guide(NamedTuple):
+    """What the rules ask of each view, roughly."""
+
+    distinct: Ints
+    """How many values a group needs, 0 if any will do."""
+    excess: Floats
+    """How far shares may exceed their reference, all together; infinite if unasked."""
+    reference: Floats
+    """(views, codes): the shares that groups are compared with; zeros if unasked."""
+    most: Floats
+    """(views, codes): the largest share that a value may have."""
+    trimmed: npt.NDArray[np.bool_]
+    """Views whose commonest values may break a rule."""
+    active: bool
+
+
+@both
+def regroup(
+    terrain: Terrain, law: Law, guide: Guide, pool: Pool, how: int, stream: Stream
+) -> bool:
+    """Deal all rows of the pool out; False if that leads to no allowed groups."""
+    items, before = pool.numbers[ITEMS], pool.numbers[GROUPS]
+    rows = np.int64(0)
+    for q in range(items):
+        pool.items[LEFT, q] = pool.items[TOTAL, q]
+        rows += pool.items[TOTAL, q]
+    half = rows // max(2 * before, 4)
+    aim = max(law.minimum, half + draw_below(stream, half + 1))
+    pool.numbers[GROUPS] = 0
+    last = -1
+    while rows >= law.minimum and rows > 0:
+        g = pool.numbers[GROUPS]
+        if g == len(pool.size):
+            return False
+        pool.amounts[NOW, g, :items] = 0
+        clear_group(terrain, pool, g)
+        seed = first_item(terrain, pool, how, last, stream)
+        last = grow(terrain, law, guide, pool, g, seed, aim, stream)
+        if last < 0:
+            for q in range(items):
+                pool.items[LEFT, q] += pool.amounts[NOW, g, q]
+            break
+        rows -= pool.size[g]
+        pool.cost[g] = cost_of(terrain, pool, g)
+        pool.numbers[GROUPS] += 1
+    return place_rest(terrain, law, pool)
+
+
+@inner
+def first_item(
+    terrain: Terrain, pool: Pool, how: int, last: int, stream: Stream
+) -> int:
+    """Where the next group starts."""
+    items = pool.numbers[ITEMS]
+    start = draw_below(stream, items)
+    furthest = how == FURTHEST and last >= 0
+    if furthest:
+        measure_from(terrain, pool, last)
+    found = -1
+    for i in range(items):
+        q = (start + i) % items
+        if pool.items[LEFT, q] > 0:
+            if not furthest:
+                return q
+            if found < 0 or pool.costs[NEAR, q] > pool.costs[NEAR, found]:
+                found = q
+    return found
+
+
+@inner
+def measure_from(terrain: Terrain, pool: Pool, p: int) -> None:
+    """What a row of a group of item p and each other item loses."""
+    axes, real, near = terrain.axes, terrain.real, pool.costs[NEAR]
+    items = pool.numbers[ITEMS]
+    near[:items] = 0.0
+    for j in range(len(pool.codes)):
+        codes = pool.codes[j]
+        code, start, size = codes[p], axes[PAIRS, j], axes[SIZE, j]
+        if axes[SHAPE, j] == FLAT:
+            for q in range(items):
+                near[q] += 2 * real[j] if codes[q] != code else 0.0
+        elif start >= 0:
+            for q in range(items):
+                low, high = min(code, codes[q]), max(code, codes[q])
+                near[q] += real[np.uintp(start + low * size + high)]
+        else:
+            for q in range(items):
+                low, high = min(code, codes[q]), max(code, codes[q])
+                near[q] += long_run_loss(terrain, j, low, high)
+
+
+@inner
+def grow(
+    terrain: Terrain,
+    law: Law,
+    guide: Guide,
+    pool: Pool,
+    g: int,
+    q: int,
+    aim: int,
+    stream: Stream,
+) -> int:
+    """Grow group g from item q until it is allowed; the last item, −1 if it fails."""
+    minimum = max(law.minimum, 1)
+    plain = law.plain
+    rows = pool.items[LEFT, q] if plain else np.int64(1)
+    if rows >= minimum and rows < 4 * minimum and draw_below(stream, 2) == 0:
+        rows = minimum
+    deal(terrain, pool, g, q, rows)
+    measure_from(terrain, pool, q)
+    while not allowed(law, pool, g):
+        p = nearest(guide, pool, g, minimum, aim, stream)
+        if p < 0:
+            if not guide.active or aim > 4 * pool.size[g] + 64:
+                return -1
+            aim += 1 + aim // 8
+            continue
+        rows = (
+            min(pool.items[LEFT, p], minimum - pool.size[g]) if plain else np.int64(1)
+        )
+        stretch(terrain, pool, g, p, rows)
+        q = p
+    return q
+
+
+@inner
+def deal(terrain: Terrain, pool: Pool, g: int, q: int, rows: int) -> None:
+    """Give group g some of the rows that are left."""
+    put(terrain, pool, g, q, rows)
+    pool.amounts[NOW, g, q] += rows
+    pool.items[LEFT, q] -= rows
+
+
+@inner
+def stretch(terrain: Terrain, pool: Pool, g: int, p: int, rows: int) -> None:
+    """Deal rows to a growing group and keep the costs with every other item right."""
+    axes, items, near = terrain.axes, pool.numbers[ITEMS], pool.costs[NEAR]
+    for j in range(len(pool.codes)):
+        code, codes = pool.codes[j, p], pool.codes[j]
+        if axes[SHAPE, j] == FLAT:
+            at = axes[PLACES, j]
+            if pool.counts[g, at + code] == 0:
+                widen_set(
+                    pool.counts[g, at : at + axes[SIZE, j]],
+                    pool.edges[g, j, PRESENT],
+                    code,
+                    terrain.real[j],
+                    codes[:items],
+                    near,
+                )
+            continue
+        low, high = pool.edges[g, j, LOWEST], pool.edges[g, j, HIGHEST]
+        if code < low or code > high:
+            new_low, new_high = min(low, code), max(high, code)
+            for q in range(items):
+                a, b = min(low, codes[q]), max(high, codes[q])
+                near[q] -= run_loss(terrain, j, a, b)
+                a, b = min(new_low, codes[q]), max(new_high, codes[q])
+                near[q] += run_loss(terrain, j, a, b)
+    deal(terrain, pool, g, p, rows)
+
+
+@inner
+def widen_set(
+    counts: Codes, present: int, code: int, unit: float, codes: Codes, near: Floats
+) -> None:
+    """Correct costs for a new value in a set of `present` values."""
+    inside = unit if present > 1 else 2 * unit
+    outside = unit if present > 0 else 2 * unit
+    for q in range(len(codes)):
+        if codes[q] != code:
+            near[q] += inside if counts[codes[q]] > 0 else outside
+
+
+@inner
+def nearest(
+    guide: Guide, pool: Pool, g: int, minimum: int, aim: int, stream: Stream
+) -> int:
+    """The item left that costs a growing group least, ties at random; or −1."""
+    items = pool.numbers[ITEMS]
+    pool.numbers[EVALUATED] += 1 + items // 8
+    aim = max(aim, pool.size[g] + 1)
+    state = np.zeros((2, len(pool.lengths)))
+    if guide.active:
+        pool.numbers[EVALUATED] += items // 16
+        take_stock(guide, pool, g, minimum, aim, state)
+    start = draw_below(stream, items)
+    found = -1
+    best = np.inf
+    for i in range(items):
+        q = start + i
+        if q >= items:
+            q -= items
+        if pool.items[LEFT, q] > 0 and pool.costs[NEAR, q] < best - TIE:
+            if guide.active and not welcome(guide, pool, g, q, aim, state):
+                continue
+            best = pool.costs[NEAR, q]
+            found = q
+    return found
+
+
+@inner
+def take_stock(
+    guide: Guide, pool: Pool, g: int, minimum: int, aim: int, state: Floats
+) -> None:
+    """For each view, how far a group of `aim` rows would exceed its reference by now,
+    and whether only values that it lacks will do."""
+    for v in range(len(pool.lengths)):
+        missing = guide.distinct[v]
+        for label in range(pool.lengths[v]):
+            have = pool.histogram[g, v, label]
+            missing -= have > 0
+            over = have / aim - guide.reference[v, pool.labels[CODE, v, label]]
+            if over > 0:
+                state[OVER, v] += over
+        state[LACKING, v] = missing > 0 and missing >= minimum - pool.size[g]
+
+
+@inner
+def welcome(guide: Guide, pool: Pool, g: int, q: int, aim: int, state: Floats) -> bool:
+    """Whether a row of item q brings group g nearer to what the rules ask."""
+    for v in range(len(pool.lengths)):
+        have = pool.histogram[g, v, pool.labels[LABEL, v, q]]
+        if state[LACKING, v] > 0 and have > 0:
+            return False
+        code = pool.labels[CODE, v, pool.labels[LABEL, v, q]]
+        if have + 1 > guide.most[v, code] * aim + TIE:
+            return False
+        if guide.excess[v] < np.inf:
+            before = have / aim - guide.reference[v, code]
+            after = before + 1 / aim
+            rise = max(after, 0.0) - max(before, 0.0)
+            if state[OVER, v] + rise > guide.excess[v] + TIE:
+                return False
+    return True
+
+
+@inner
+def place_rest(terrain: Terrain, law: Law, pool: Pool) -> bool:
+    """Put rows that are left where they cost least; False if one finds no place."""
+    if pool.numbers[GROUPS] == 0:
+        return False
+    for q in range(pool.numbers[ITEMS]):
+        if pool.items[LEFT, q] == 0:
+            continue
+        found = cheapest_group(terrain, law, pool, q, pool.items[LEFT, q])
+        if found < 0:
+            return False
+        deal(terrain, pool, found, q, pool.items[LEFT, q])
+        pool.cost[found] = cost_of(terrain, pool, found)
+    return True
+
+
+@inner
+def cheapest_group(terrain: Terrain, law: Law, pool: Pool, q: int, rows: int) -> int:
+    """The group whose loss grows least with some rows of an item; −1 if none may."""
+    found = -1
+    nothing = np.int64(NO_ITEM)
+    best = np.inf
+    for g in range(pool.numbers[GROUPS]):
+        size = pool.size[g]
+        rise = (
+            cost_with(terrain, pool, g, nothing, q) * (size + rows)
+            - pool.cost[g] * size
+        )
+        if rise < best:
+            shift(pool, g, q, rows)
+            fine = allowed(law, pool, g)
+            shift(pool, g, q, -rows)
+            if fine:
+                best = rise
+                found = g
+    return found

@@ -1,0 +1,261 @@
+"""The groups of a table as models see them, from coded rows. Pure NumPy.
+
+One packed 64-bit key per row holds group and value. Where group × values is not much
+larger than the table, keys are counted in place; otherwise they are sorted once and
+the runs counted. Keys that do not fit 64 bits are ranked first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.data.rules import SUBJECT, View
+from sfumato.hierarchies.axis import Axis, CodedAxis
+from sfumato.hierarchies.sensitive_axis import roll_up
+from sfumato.models.base import Counts, Floats, Groups, Histogram
+
+Codes = npt.NDArray[np.integer[Any]]
+
+WORD = 2**63 - 1
+"""The largest packed key."""
+
+DENSE = 4
+"""Keys are counted in place while there are at most this many per row."""
+
+
+def build_groups(
+    group_of: Codes,
+    count: int,
+    *,
+    sensitive: Mapping[str, CodedAxis],
+    views: Sequence[View],
+    subject: Codes | None = None,
+    source_reference: Mapping[View, Floats] | None = None,
+    cells: npt.NDArray[np.int32] | None = None,
+    population: Counts | None = None,
+    population_outside: int = 0,
+    weights: Floats | None = None,
+    missing_any: bool = False,
+) -> Groups:
+    """Sizes and histograms of `count` groups, none empty; group −1 is left out.
+
+    `views` are those of the models to be judged. A view whose reference is the source
+    is compared with all rows, those left out included, unless `source_reference`
+    gives its shares. `population` is per group, `weights` per row.
+    """
+    rows = _Rows.of(group_of, count, subject)
+    counted: dict[View, Histogram] = {}
+    histograms = {}
+    for view in views:
+        if view != SUBJECT:
+            plain = replace(view, reference="published")
+            if plain not in counted:
+                counted[plain] = _histogram(rows, plain, sensitive, missing_any)
+            given = (source_reference or {}).get(view)
+            histograms[view] = _referred(counted[plain], view, rows, sensitive, given)
+    return Groups(
+        sizes=rows.sizes,
+        rows=rows.numbers,
+        histograms=histograms,
+        cells=cells,
+        population=population,
+        population_outside=population_outside,
+        weights=None if weights is None else _summed(rows, weights),
+        sensitive=tuple(sensitive),
+        total=rows.everybody,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The rows that are kept, and all rows for the source's sake."""
+
+    kept: npt.NDArray[np.bool_] | None
+    group: Counts
+    count: int
+    subject: Codes | None
+    numbers: Counts
+    sizes: Counts
+
+    @classmethod
+    def of(cls, group_of: Codes, count: int, subject: Codes | None) -> _Rows:
+        kept = group_of >= 0
+        everything = bool(kept.all())
+        group = (group_of if everything else group_of[kept]).astype(np.int64)
+        numbers = np.bincount(group, minlength=count)
+        if len(numbers) > count or (count and numbers.min() == 0):
+            raise ValueError(f"Groups must be 0 … {count - 1}, none of them empty.")
+        persons = numbers
+        if subject is not None:
+            key, _ = packed([group, subject if everything else subject[kept]])
+            persons = np.bincount(_first_rows(key, group), minlength=count)
+        mask = None if everything else kept
+        return cls(mask, group, count, subject, numbers, persons)
+
+    @property
+    def everybody(self) -> int:
+        """How many rows, or different persons, are kept."""
+        if self.subject is None:
+            return len(self.group)
+        return len(np.unique(self.of_kept(self.subject)))
+
+    def of_kept(self, codes: Codes) -> Codes:
+        """The codes of the rows that are kept."""
+        return codes if self.kept is None else codes[self.kept]
+
+
+def packed(
+    columns: Sequence[Codes], sizes: Sequence[int] | None = None, *, word: int = WORD
+) -> tuple[Counts, int]:
+    """One key per row that orders rows by the columns, and its number of keys.
+
+    `sizes` are one more than each column's highest code. Where the next column would
+    not fit the word, the key so far is replaced by its rank.
+    """
+    sizes = sizes or [int(column.max(initial=0)) + 1 for column in columns]
+    key, number = columns[0].astype(np.int64), sizes[0]
+    for column, size in zip(columns[1:], sizes[1:], strict=True):
+        if number * size > word:
+            _, key = np.unique(key, return_inverse=True)
+            number = int(key.max(initial=0)) + 1
+        key, number = key * size + column, number * size
+    return key, number
+
+
+def run_lengths(key: Counts, number: int) -> tuple[Counts, Counts]:
+    """The distinct keys, ascending, and how often each occurs."""
+    if number <= DENSE * len(key):
+        dense = np.bincount(key, minlength=number)
+        found = np.flatnonzero(dense)
+        return found, dense[found]
+    ordered = np.sort(key)
+    fresh = np.ones(len(ordered), dtype=bool)
+    fresh[1:] = ordered[1:] != ordered[:-1]
+    first = np.flatnonzero(fresh)
+    return ordered[first], np.diff(np.append(first, len(ordered)))
+
+
+def _first_rows(key: Counts, values: Codes) -> Codes:
+    """The value beside the first of each distinct key."""
+    _, first = np.unique(key, return_index=True)
+    return values[first]
+
+
+def _histogram(
+    rows: _Rows, view: View, sensitive: Mapping[str, CodedAxis], missing_any: bool
+) -> Histogram:
+    axis, codes = _rolled(sensitive[view.column], view.level)
+    kept = rows.of_kept(codes)
+    split, groups, sizes = rows.group, None, rows.sizes
+    if view.others_known:
+        split, groups, sizes = _split(rows, view.column, sensitive)
+    size = max(axis.size, 1)
+    key, number = packed([split, kept], [len(sizes), size])
+    if rows.subject is not None:
+        key = _once_per_person(key, rows)
+    found, counts = run_lengths(key, number)
+    values = (found % size).astype(np.int32)
+    return Histogram(
+        axis=axis,
+        starts=np.searchsorted(found, np.arange(len(sizes) + 1) * size),
+        codes=values,
+        counts=counts,
+        sizes=sizes,
+        reference=_published(rows, axis, kept, values, counts, missing_any),
+        groups=groups,
+        missing_any=missing_any,
+    )
+
+
+def _published(
+    rows: _Rows,
+    axis: Axis,
+    kept: Codes,
+    values: Codes,
+    counts: Counts,
+    missing_any: bool,
+) -> Floats:
+    """The distribution of the kept rows; of rows, the entries know it already."""
+    if rows.subject is not None:
+        subject = rows.of_kept(rows.subject)
+        return value_shares(axis, kept, subject, missing_any=missing_any)
+    summed = np.bincount(values, weights=counts, minlength=axis.size)
+    return normalized(axis, summed, missing_any=missing_any)
+
+
+def _rolled(column: CodedAxis, level: int) -> tuple[Axis, Codes]:
+    axis, to_new = roll_up(column.axis, level)
+    return axis, column.codes if level == 0 else to_new[column.codes]
+
+
+def _split(
+    rows: _Rows, column: str, sensitive: Mapping[str, CodedAxis]
+) -> tuple[Counts, Counts, Counts]:
+    """Groups split by all other sensitive columns: of rows, their group, their size."""
+    others = [rows.of_kept(c.codes) for n, c in sensitive.items() if n != column]
+    key, _ = packed([rows.group, *others])
+    found, first, split = np.unique(key, return_index=True, return_inverse=True)
+    sizes = np.bincount(split, minlength=len(found))
+    if rows.subject is not None:
+        pairs, _ = packed([split, rows.of_kept(rows.subject)])
+        sizes = np.bincount(_first_rows(pairs, split), minlength=len(found))
+    return split, rows.group[first], sizes
+
+
+def _once_per_person(key: Counts, rows: _Rows) -> Counts:
+    """The keys, each counted once per person."""
+    assert rows.subject is not None
+    pairs, _ = packed([key, rows.of_kept(rows.subject)])
+    return np.asarray(_first_rows(pairs, key))
+
+
+def value_shares(
+    axis: Axis, codes: Codes, subject: Codes | None, *, missing_any: bool = False
+) -> Floats:
+    """The distribution of a column: of rows, or of persons, each once per value.
+
+    With `missing_any` it is that of the known cells alone, if there are any.
+    """
+    if subject is not None:
+        pairs, _ = packed([codes, subject])
+        codes = _first_rows(pairs, codes)
+    counts = np.bincount(codes, minlength=axis.size)
+    return normalized(axis, counts, missing_any=missing_any)
+
+
+def normalized(axis: Axis, counts: npt.NDArray[Any], *, missing_any: bool) -> Floats:
+    """Counts of values as shares; the known ones alone with `missing_any`, if any."""
+    shares = counts.astype(np.float64)
+    if missing_any and axis.missing >= 0 and shares.sum() > shares[axis.missing]:
+        shares[axis.missing] = 0.0
+    result: Floats = shares / max(shares.sum(), 1.0)
+    return result
+
+
+def _referred(
+    histogram: Histogram,
+    view: View,
+    rows: _Rows,
+    sensitive: Mapping[str, CodedAxis],
+    given: Floats | None,
+) -> Histogram:
+    """The histogram beside the reference that its view asks for."""
+    if view.reference != "source":
+        return histogram
+    if given is None:
+        axis, codes = _rolled(sensitive[view.column], view.level)
+        given = value_shares(
+            axis, codes, rows.subject, missing_any=histogram.missing_any
+        )
+    return replace(histogram, reference=given)
+
+
+def _summed(rows: _Rows, weights: Floats) -> Floats:
+    kept = weights if rows.kept is None else weights[rows.kept]
+    summed = np.bincount(rows.group, weights=kept, minlength=rows.count)
+    return np.asarray(summed, dtype=np.float64)

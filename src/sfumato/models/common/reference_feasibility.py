@@ -1,0 +1,35 @@
+"""Feasibility of models that compare groups with the whole table."""
+
+from __future__ import annotations
+
+from sfumato.models.base import Feasibility, Groups, ReferenceModel, Verdict
+from sfumato.models.common.feasibility import nearest
+
+
+def always_feasible(
+    model: ReferenceModel,
+    whole: Groups,
+    verdict: Verdict,
+    parameter: str,
+    limit: float,
+    *,
+    removable: int,
+) -> Feasibility:
+    """One group is the table itself, and equal to it.
+
+    Only where the other sensitive columns are known is the whole table split, into
+    parts that no grouping can join; with rows to leave out, the search will tell.
+    """
+    judged_apart = model.others_known and len(whole.sensitive) > 1
+    if verdict.holds or not judged_apart or removable:
+        return Feasibility(True, 0.0)
+    best = verdict.measured
+    raised = "" if best is None else f"Raise {parameter} to {nearest(best, False)}, or "
+    reach = "without bound" if best is None else f"{best:.6g}"
+    return Feasibility(
+        feasible=False,
+        best=best,
+        message=f"{model.name} needs {parameter} of {limit:g}; with the other sensitive "
+        f"columns known, the whole table reaches {reach} at best.",
+        hint=f"{raised}drop others_known.",
+    )

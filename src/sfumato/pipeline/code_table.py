@@ -1,0 +1,137 @@
+"""From a source table and a policy to coded columns on axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.data.coding import code_alike
+from sfumato.data.parallel import each
+from sfumato.data.schema import Attribute, Kind, Role, Schema
+from sfumato.data.table import Column, Table
+from sfumato.errors import DataError
+from sfumato.hierarchies.axis import CodedAxis
+from sfumato.hierarchies.build import build, refuse_reserved
+from sfumato.policy import Policy
+
+CODED = (Role.QUASI, Role.SENSITIVE, Role.SUBJECT, Role.WEIGHT)
+
+
+def coded_table(policy: Policy, source: pa.Table) -> Table:
+    """The source with its roles, and the columns that matter to privacy coded."""
+    policy.check_columns(source.column_names)
+    roles = {name: policy.role(name) for name in source.column_names}
+    kept = {name: role for name, role in roles.items() if role is not None}
+    names = [name for name, role in kept.items() if role in CODED]
+    coded = each(lambda name: _coded_alike(policy, source, name), names)
+    columns = {name: column for name, (column, _) in zip(names, coded, strict=True)}
+    schema = Schema(
+        tuple(_attribute(policy, name, role, columns) for name, role in kept.items())
+    )
+    cells = {name: source.column(name) for name in kept}
+    for name, (_, alike) in zip(names, coded, strict=True):
+        if kept[name] is Role.QUASI:
+            cells[name] = alike
+    _check_pickable(cells)
+    return Table(schema, pa.table(cells), columns)
+
+
+def _check_pickable(cells: Mapping[str, pa.ChunkedArray]) -> None:
+    """Refuse columns of which Arrow cannot take single rows, before any work."""
+    nothing = pa.array([], pa.int64())
+    for name, column in cells.items():
+        try:
+            column.slice(0, 0).take(nothing)
+        except pa.ArrowNotImplementedError:
+            raise DataError(
+                f"Column '{name}' has the type {column.type}, of which single rows "
+                "cannot be published.",
+                hint="Split it into plain columns, or drop it.",
+            ) from None
+
+
+def rows_without_missing(table: Table) -> npt.NDArray[np.int64]:
+    """Rows in which no quasi-identifier and no sensitive value is missing."""
+    complete = np.ones(table.rows, dtype=np.bool_)
+    for name in (*table.schema.quasi, *table.schema.sensitive):
+        column = table.columns[name]
+        if column.missing >= 0:
+            complete &= column.codes != column.missing
+    return np.flatnonzero(complete)
+
+
+def take(table: Table, rows: npt.NDArray[np.int64]) -> Table:
+    """Some rows of a table, with codes only for the values that still occur."""
+    if len(rows) == table.rows:
+        return table
+    columns = {name: _shrunk(c, rows) for name, c in table.columns.items()}
+    return Table(table.schema, table.source.take(rows), columns)
+
+
+def quasi_axes(
+    policy: Policy, table: Table, base: Path | None
+) -> tuple[CodedAxis, ...]:
+    """The quasi-identifiers on their axes."""
+    for name in table.schema.quasi:
+        refuse_reserved(table.columns[name])
+    return axes(policy, [table.columns[name] for name in table.schema.quasi], base)
+
+
+def sensitive_axes(
+    policy: Policy, columns: Iterable[Column], base: Path | None
+) -> dict[str, CodedAxis]:
+    """Sensitive columns on axes: their order and hierarchy serve distances."""
+    return {coded.name: coded for coded in axes(policy, columns, base)}
+
+
+def axes(
+    policy: Policy, columns: Iterable[Column], base: Path | None
+) -> tuple[CodedAxis, ...]:
+    """Columns on the axes that the policy gives them."""
+    return tuple(
+        build(column, section.hierarchy, base=base, weight=section.weight)
+        for column in columns
+        for section in (policy.column(column.name),)
+    )
+
+
+def coded_column(policy: Policy, source: pa.Table, name: str) -> Column:
+    """One column of the source, coded as the policy says."""
+    return _coded_alike(policy, source, name)[0]
+
+
+def _coded_alike(
+    policy: Policy, source: pa.Table, name: str
+) -> tuple[Column, pa.ChunkedArray]:
+    section = policy.column(name)
+    return code_alike(
+        name,
+        source.column(name),
+        kind=section.kind,
+        missing=policy.data.missing,
+        order=section.order,
+    )
+
+
+def _attribute(
+    policy: Policy, name: str, role: Role, columns: dict[str, Column]
+) -> Attribute:
+    kind = columns[name].kind if name in columns else Kind.CATEGORY
+    return Attribute(name=name, role=role, kind=kind, weight=policy.column(name).weight)
+
+
+def _shrunk(column: Column, rows: npt.NDArray[np.int64]) -> Column:
+    used, codes = np.unique(column.codes[rows], return_inverse=True)
+    missing = np.flatnonzero(used == column.missing)
+    return replace(
+        column,
+        codes=codes.astype(np.int32),
+        labels=tuple(column.labels[code] for code in used),
+        numbers=None if column.numbers is None else column.numbers[used],
+        missing=int(missing[0]) if len(missing) else -1,
+    )

@@ -1,0 +1,178 @@
+"""What the cells of a column are: decided once, on the source, and used ever after.
+
+The names of kinds and distances are published in the manifest. The values of the
+source, in their order, stand in the private record alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from sfumato.data.coding import infer_kind
+from sfumato.data.rules import Distance
+from sfumato.data.safe_repr import Quiet
+from sfumato.data.schema import DateOrder, Kind, Role
+from sfumato.data.table import Table
+from sfumato.errors import DataError
+from sfumato.hierarchies.axis import Axis, CodedAxis
+from sfumato.hierarchies.sensitive_axis import ground_distance
+from sfumato.policy import Policy
+
+READ = (Role.QUASI, Role.SENSITIVE, Role.WEIGHT)
+"""The roles of columns whose kind matters."""
+VALUES = "values"
+"""Where the private record keeps the values of the source."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Decided(Quiet):
+    """What the cells of one column are, and who said so."""
+
+    origin: str
+    """Who said so: the "source", a "manifest", the "policy", or the "cells"."""
+    kind: Kind | None = None
+    """None: the cells decide."""
+    dates: DateOrder | None = None
+    order: tuple[str, ...] | None = None
+    """The values of an ordered category, from low to high."""
+    distance: str | None = None
+    """How far apart values are, unless a requirement says otherwise."""
+    labels: tuple[str | None, ...] = ()
+    """The values of the source, in their order; None is the missing one."""
+    axis: Axis | None = None
+    """The source's own axis."""
+
+    def _told(self) -> str:
+        return f"{self.kind or 'open'}, by the {self.origin}"
+
+    def names(self) -> dict[str, str]:
+        """What may be published: names alone."""
+        said = {"kind": self.kind, "dates": self.dates, "distance": self.distance}
+        return {key: str(value) for key, value in said.items() if value is not None}
+
+
+def decide(
+    table: Table, sensitive: Mapping[str, CodedAxis], quasi: Iterable[CodedAxis] = ()
+) -> dict[str, Decided]:
+    """What the columns of the source are.
+
+    Quasi-identifiers are what their axes say: those that a population shares with the
+    source may be of another kind than the source alone.
+    """
+    found = {
+        name: _of_source(table, name, sensitive.get(name))
+        for name in table.schema.names(*READ)
+    }
+    others = [q for q in quasi if q.name in found and q.axis.kind != found[q.name].kind]
+    return found | {q.name: Decided(origin="source", kind=q.axis.kind) for q in others}
+
+
+def _of_source(table: Table, name: str, coded: CodedAxis | None) -> Decided:
+    column = table.columns[name]
+    labels: tuple[str | None, ...] = column.labels
+    if column.missing >= 0:
+        labels = (*column.labels[: column.missing], None)
+    known = tuple(label for label in labels if label is not None)
+    return Decided(
+        origin="source",
+        kind=column.kind,
+        dates=column.dates,
+        order=known if column.kind is Kind.ORDERED else None,
+        distance=None if coded is None else distance_name(coded.axis),
+        labels=() if coded is None else labels,
+        axis=None if coded is None else coded.axis,
+    )
+
+
+def distance_name(axis: Axis) -> str:
+    """How far apart the values of an axis are, by name."""
+    return ground_distance(axis, Distance.DEFAULT).name.lower()
+
+
+def names(decided: Mapping[str, Decided]) -> dict[str, dict[str, str]]:
+    """Kinds and distances by column, for everybody."""
+    return {name: each.names() for name, each in decided.items()}
+
+
+def values(
+    decided: Mapping[str, Decided], columns: Iterable[str]
+) -> dict[str, list[str | None]]:
+    """The values of the source in their order, for the steward alone."""
+    return {name: list(decided[name].labels) for name in columns if name in decided}
+
+
+def from_manifest(place: Path) -> dict[str, Decided]:
+    """What a manifest, or the private record, says of columns."""
+    record = _record(place)
+    try:
+        told = record.get("manifest", record)["kinds"]
+        known = record.get(VALUES, {})
+        return {n: _told(each, known.get(n, ())) for n, each in told.items()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise _no_manifest(place) from None
+
+
+def marks_formulas(place: Path) -> bool:
+    """Whether a manifest says that CSV cells are marked for spreadsheets."""
+    record = _record(place)
+    return bool(record.get("manifest", record).get("spreadsheet_safe"))
+
+
+def _record(place: Path) -> dict[str, Any]:
+    try:
+        record = json.loads(place.read_text(encoding="utf-8"))
+    except OSError as fault:
+        raise DataError(
+            f"'{place}' cannot be read: {fault.strerror}.",
+            hint="Give the manifest.json of the release.",
+        ) from None
+    except ValueError:
+        raise _no_manifest(place) from None
+    if not isinstance(record, dict) or not isinstance(record.get("manifest", {}), dict):
+        raise _no_manifest(place)
+    return record
+
+
+def _no_manifest(place: Path) -> DataError:
+    return DataError(
+        f"'{place}' is no manifest that tells the kinds of columns.",
+        hint="Give the manifest.json that was written with the release.",
+    )
+
+
+def _told(each: Mapping[str, str], labels: Iterable[str | None]) -> Decided:
+    kind, values = Kind(each["kind"]), tuple(labels)
+    known = tuple(label for label in values if label is not None)
+    return Decided(
+        origin="manifest",
+        kind=kind,
+        dates=DateOrder(each["dates"]) if "dates" in each else None,
+        order=known if kind is Kind.ORDERED and known else None,
+        distance=each.get("distance"),
+        labels=values,
+    )
+
+
+def declared(policy: Policy, name: str) -> Decided:
+    """What the policy says of a column; the cells decide on the rest."""
+    section = policy.column(name)
+    if section.kind is not None or section.order is not None:
+        return Decided(origin="policy", kind=section.kind, order=section.order)
+    if section.domain is None:
+        return Decided(origin="cells")
+    listed = _listed(section.domain)
+    texts = pa.chunked_array([pa.array(listed, pa.string())])
+    return Decided(origin="policy", kind=infer_kind(texts)[0])
+
+
+def _listed(domain: Mapping[str, Any] | tuple[Any, ...]) -> tuple[str, ...]:
+    """The values that a domain names, or its two ends."""
+    if isinstance(domain, Mapping):
+        return tuple(str(domain[end]) for end in ("low", "high") if end in domain)
+    return tuple(map(str, domain))

@@ -1,0 +1,194 @@
+"""Who bears the loss: what each value's rows lost, side by side.
+
+A release may lose little on average and most of it on a minority. For every value of an
+attribute: how many rows have it, how many are left out, how many still show it, and what
+their cells lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.base import Request, Solution
+from sfumato.data.coding import code_column
+from sfumato.data.schema import Role
+from sfumato.data.table import Column, Table
+from sfumato.models.common.targets import shown_codes
+from sfumato.pipeline.expand_requirements import persons_with
+from sfumato.publish.base import Draft
+
+OTHERS = None
+"""The value of a line that stands for several, each of which few rows have."""
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+class Borne(TypedDict):
+    """What the rows with one value lost."""
+
+    value: str | None
+    """The value; None for all that few rows have, together, or for missing cells."""
+    values: int
+    """How many values the line stands for."""
+    rows: int
+    suppressed_rows: int | None
+    """Rows left out; None where they are not counted."""
+    shown: int
+    """Rows that show the value of this attribute."""
+    suppressed_cells: float
+    """The share of their quasi-identifier cells that show nothing at all."""
+    ncp: float
+    """The mean loss of their quasi-identifier cells."""
+
+
+class Lost(NamedTuple):
+    """What the groups of a release lost, brought to their rows."""
+
+    kept: npt.NDArray[np.bool_]
+    ncp: Floats
+    """The mean loss of each row's quasi-identifier cells; 1 for rows left out."""
+    gone: Floats
+    """The share of each row's quasi-identifier cells that show nothing at all."""
+    sizes: Ints
+    """Rows of each group."""
+
+    @classmethod
+    def by(cls, solution: Solution, draft: Draft) -> Lost:
+        grouping = solution.grouping
+        # Index −1, the group of rows left out, finds the last place.
+        ncp = np.append(draft.ncp.mean(axis=1), 1.0)[grouping.group_of]
+        gone = np.append((draft.ncp >= 1.0).mean(axis=1), 1.0)[grouping.group_of]
+        return cls(grouping.kept, ncp, gone, grouping.sizes())
+
+
+class Sums(NamedTuple):
+    """Over the rows of each value of a column."""
+
+    rows: Ints
+    suppressed: Ints
+    gone: Floats
+    ncp: Floats
+    shown: Ints
+
+
+def loss_by(
+    columns: Iterable[str],
+    *,
+    table: Table,
+    request: Request,
+    solution: Solution,
+    draft: Draft,
+    at_least: int,
+) -> dict[str, list[Borne]]:
+    """The loss by the values of each column, commonest value first.
+
+    Values that fewer than `at_least` rows, or persons, have are counted together, and
+    with the next commonest ones until the line has as many: nobody is told apart by
+    it. Sensitive values of rows left out are then not counted at all, for no group
+    hides whose they are.
+    """
+    lost = Lost.by(solution, draft)
+    return {
+        name: _lines(name, table, request, solution, lost, at_least) for name in columns
+    }
+
+
+def _lines(
+    name: str,
+    table: Table,
+    request: Request,
+    solution: Solution,
+    lost: Lost,
+    at_least: int,
+) -> list[Borne]:
+    coded = _coded(table, name)
+    secret = at_least > 1 and table.schema[name].role is Role.SENSITIVE
+    partial = secret and not lost.kept.all()
+    counted = lost.kept if partial else slice(None)
+    codes, subject = coded.codes[counted], request.subject
+    rows = np.bincount(codes, minlength=coded.size)
+    suppressed = np.bincount(codes[~lost.kept[counted]], minlength=coded.size)
+    sums = Sums(
+        rows=rows,
+        suppressed=suppressed,
+        gone=_summed(codes, lost.gone[counted], coded.size),
+        ncp=_summed(codes, lost.ncp[counted], coded.size),
+        shown=_open(name, coded, request, solution, lost.sizes)
+        if table.schema[name].role is Role.QUASI
+        else rows - suppressed,
+    )
+    persons = None if subject is None else subject[counted]
+    lines = [_line(coded, each, sums) for each in _pooled(codes, persons, at_least)]
+    for line in lines if partial else ():
+        line["suppressed_rows"] = None
+    return lines
+
+
+def _summed(codes: npt.NDArray[np.int32], numbers: Floats, size: int) -> Floats:
+    """The sum of some numbers of rows, for each code."""
+    return np.bincount(codes, numbers, minlength=size).astype(np.float64)
+
+
+def _coded(table: Table, name: str) -> Column:
+    if name in table.columns:
+        return table.columns[name]
+    return code_column(name, table.source.column(name))
+
+
+def _open(
+    name: str, coded: Column, request: Request, solution: Solution, sizes: Ints
+) -> Ints:
+    """How many rows show each value of a quasi-identifier."""
+    quasi = solution.quasi or request.quasi
+    place = [each.name for each in quasi].index(name)
+    codes = shown_codes(solution.grouping, quasi[place], place)
+    texts = np.bincount(
+        codes[codes >= 0], weights=sizes[codes >= 0], minlength=quasi[place].axis.size
+    )
+    by_text = dict(zip(quasi[place].axis.labels, texts.tolist(), strict=True))
+    return np.array([int(by_text.get(text, 0)) for text in coded.labels])
+
+
+def _pooled(
+    codes: npt.NDArray[np.int32],
+    subject: npt.NDArray[np.int32] | None,
+    at_least: int,
+) -> list[list[int]]:
+    """The codes of each line: single values, and one line for all that are rare."""
+    counts = np.bincount(codes)
+    persons = persons_with(codes, subject)
+    order = np.lexsort((np.arange(len(counts)), -counts)).tolist()
+    single = [code for code in order if persons[code] >= at_least]
+    rare = [code for code in order if counts[code] and persons[code] < at_least]
+    while rare and single and _together(codes, subject, rare) < at_least:
+        rare.insert(0, single.pop())
+    return [*([code] for code in single), *([rare] if rare else [])]
+
+
+def _together(
+    codes: npt.NDArray[np.int32],
+    subject: npt.NDArray[np.int32] | None,
+    chosen: list[int],
+) -> int:
+    """How many persons have one of several values."""
+    rows = np.isin(codes, chosen)
+    return int(rows.sum()) if subject is None else len(np.unique(subject[rows]))
+
+
+def _line(coded: Column, codes: list[int], sums: Sums) -> Borne:
+    rows = int(sums.rows[codes].sum())
+    alone = len(codes) == 1 and codes[0] != coded.missing
+    return Borne(
+        value=coded.labels[codes[0]] if alone else OTHERS,
+        values=len(codes),
+        rows=rows,
+        suppressed_rows=int(sums.suppressed[codes].sum()),
+        shown=int(sums.shown[codes].sum()),
+        suppressed_cells=float(sums.gone[codes].sum()) / rows,
+        ncp=float(sums.ncp[codes].sum()) / rows,
+    )

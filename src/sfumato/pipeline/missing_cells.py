@@ -1,0 +1,83 @@
+"""Which cells are missing, and what cannot be promised where they may be any value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as types
+
+from sfumato.data.published_cells import packed_key
+from sfumato.data.rules import RuleKind
+from sfumato.data.table import Table
+from sfumato.errors import RefusedError
+from sfumato.models.base import OutputModel
+from sfumato.policy import Policy
+
+COUNTED = frozenset({RuleKind.SIZE, RuleKind.DISTINCT, RuleKind.POPULATION})
+"""Rules that more rows, or persons, can only meet better."""
+HINT = 'Set data.missing_as to "value" or "drop".'
+EMPTY = ""
+
+
+def with_empty_mark(policy: Policy, source: pa.Table) -> Policy:
+    """The policy with the empty text among its marks, where the source has nulls.
+
+    A CSV file shows both alike. A process model is left alone: its cells are those of
+    declared domains.
+    """
+    marks = policy.data.missing
+    if EMPTY in marks or policy.process_models() or not any(map(_nulls, source)):
+        return policy
+    data = policy.data.model_copy(update={"missing": (*marks, EMPTY)})
+    return policy.model_copy(update={"data": data})
+
+
+def _nulls(column: pa.ChunkedArray) -> bool:
+    """Whether a column has nulls, or numbers that are not numbers."""
+    if types.is_dictionary(column.type):
+        known = any(chunk.dictionary.null_count for chunk in column.chunks)
+        return known or bool(column.null_count)
+    if types.is_floating(column.type):
+        return bool(pc.any(pc.is_null(column, nan_is_null=True)).as_py())
+    return bool(pc.any(pc.is_null(column)).as_py())
+
+
+def refuse_open_cells(table: Table, models: Sequence[OutputModel]) -> None:
+    """Refuse what groups may meet one by one and break as one another's candidates."""
+    columns = [table.columns[name] for name in table.schema.quasi]
+    if all(column.missing < 0 for column in columns):
+        return
+    for model in models:
+        if not model.holds_for_unions:
+            raise RefusedError(
+                f'{model.name} cannot be promised with missing_as = "any": groups that '
+                "meet it may break it together, and a missing quasi-identifier makes "
+                "them candidates for the same person.",
+                hint=HINT,
+            )
+        if _shares_persons(table) and not _counts(table, model):
+            raise RefusedError(
+                f'{model.name} cannot be promised with missing_as = "any": persons have '
+                "rows with different quasi-identifiers, so that groups that meet it may "
+                "break it together.",
+                hint=HINT,
+            )
+
+
+def _counts(table: Table, model: OutputModel) -> bool:
+    """Whether a model counts rows, persons or values, and nothing else."""
+    rules = model.rules(table.schema.sensitive, subjects=True)
+    return all(rule.kind in COUNTED for rule in rules)
+
+
+def _shares_persons(table: Table) -> bool:
+    """Whether a person has rows with different quasi-identifiers."""
+    if table.schema.subject is None:
+        return False
+    codes = [table.columns[name].codes for name in table.schema.quasi]
+    subject = table.columns[table.schema.subject].codes
+    both = np.unique(packed_key([subject, *codes], table.rows))
+    return len(both) > len(np.unique(subject))

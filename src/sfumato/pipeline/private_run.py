@@ -1,0 +1,331 @@
+"""Runs with a process model: refused early, charged first, on declared axes alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.algorithms.base import Algorithm, Request, Solution
+from sfumato.algorithms.private.private_algorithm import PrivateAlgorithm
+from sfumato.data.schema import Role
+from sfumato.data.seeds import Seed
+from sfumato.data.table import Table
+from sfumato.dp.account import Account, Balance
+from sfumato.dp.cost import Cost, Relation, Unit
+from sfumato.dp.ledger import Ledger
+from sfumato.errors import GuaranteeError, PolicyError, RefusedError
+from sfumato.hierarchies.axis import CodedAxis
+from sfumato.hierarchies.declared_domain import Declared, declared_axis, refuse_fitted
+from sfumato.models.base import ProcessModel, Verdict
+from sfumato.policy import Policy
+from sfumato.publish.base import Draft, Operator
+
+NEIGHBORS = {
+    Relation.ADD_REMOVE: "one table has {one} that another lacks",
+    Relation.SUBSTITUTION: "two tables of one size differ in {one}",
+}
+ALONE = (
+    "No ledger is shared with other releases: the costs of repeated runs, and of other "
+    "releases about the same people, add up."
+)
+TOGETHER = "Charged to a ledger that all releases about these people share."
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Certificate:
+    """What makes a process model true: the requirement, who meets it, the ledger."""
+
+    model: ProcessModel
+    algorithm: PrivateAlgorithm
+    ledger: Ledger
+    balance: Balance | None
+    """The ledger file after this release was charged to it."""
+    subjects: bool
+
+    def verdict(self) -> Verdict:
+        """What the ledger says of the requirement."""
+        return self.model.certify(self.ledger)
+
+    def insist(self, solution: Solution, published: npt.NDArray[np.int64]) -> None:
+        """Only a release within its budget goes on, whose rows are as many as counted.
+
+        `published` has the rows of each distinct published tuple.
+        """
+        least = self.algorithm.least_rows(solution)
+        smallest = int(published.min(initial=least))
+        if smallest < least:
+            raise GuaranteeError(
+                f"A published tuple has {smallest} rows; {self.model} rests on {least}.",
+                hint="Nothing was written. Please report this with the policy.",
+            )
+        if not self.verdict().holds:
+            raise GuaranteeError(
+                f"The run spent {self.ledger.spent}; {self.model} was asked for.",
+                hint="Nothing was written. Please report this with the policy.",
+            )
+
+    def sentence(self) -> str:
+        """The guarantee in one sentence."""
+        cost, delta = self.model.cost, self.ledger.spent.delta
+        but = f", but for a probability of {delta:g}" if delta else ""
+        return (
+            f"Whenever {self.neighbors()}, any outcome of "
+            f"{self.algorithm.covers} is at most e^{cost.epsilon:g} = "
+            f"{exp(cost.epsilon):.4g} times as likely for one as for the other{but}."
+        )
+
+    def neighbors(self) -> str:
+        """When two tables are neighbors, in words."""
+        one = "one subject" if self.subjects else "one row"
+        return NEIGHBORS[self.ledger.relation].format(one=one)
+
+    def record(self) -> dict[str, Any]:
+        """What the manifest says of the guarantee."""
+        return {
+            "guarantee": self.sentence(),
+            "neighbors": str(self.ledger.relation),
+            "unit": "subject" if self.subjects else "row",
+            "synthetic": self.algorithm.synthetic,
+            "covers": self.algorithm.covers,
+            "does_not_cover": self.algorithm.leaves_open,
+            "epsilon": self.model.cost.epsilon,
+            "delta": self.ledger.spent.delta,
+            "ledger": self.ledger.record(),
+            "across_releases": ALONE if self.balance is None else TOGETHER,
+        }
+
+
+def open_certificate(
+    policy: Policy,
+    algorithm: Algorithm,
+    operator: Operator,
+    *,
+    seed: Seed,
+    columns: Sequence[str],
+    base: Path | None,
+) -> Certificate | None:
+    """Refuse what cannot be promised, charge the ledger file, open the run's own.
+
+    None where no process model is required. Nothing here looks at a cell.
+    """
+    models = policy.process_models()
+    if not models and not isinstance(algorithm, PrivateAlgorithm):
+        return None
+    model = _one_model(models, algorithm)
+    if not isinstance(algorithm, PrivateAlgorithm):
+        raise _no_guarantee(model, algorithm)
+    _refuse_settings(policy, algorithm, operator, seed)
+    policy.check_columns(columns)
+    for name in _on_axes(policy, algorithm, columns):
+        refuse_fitted(_declared(policy, name, base))
+    ledger = Ledger(budget=model.cost, relation=algorithm.relation)
+    algorithm.check(_without_rows(policy, algorithm, columns, base, ledger))
+    balance = _charged(policy, model.cost, algorithm.relation, base)
+    return Certificate(
+        model=model,
+        algorithm=algorithm,
+        ledger=ledger,
+        balance=balance,
+        subjects=bool(policy.names(Role.SUBJECT)),
+    )
+
+
+def every_column(policy: Policy) -> bool:
+    """Whether all columns of a release by this policy are counted as cells."""
+    if not policy.process_models():
+        return False
+    return bool(getattr(policy.algorithm_instance(), "every_column", False))
+
+
+def _one_model(models: Sequence[ProcessModel], algorithm: Algorithm) -> ProcessModel:
+    if not models:
+        raise RefusedError(
+            f"'{algorithm.name}' works on a privacy budget, and none is required.",
+            hint='Add [[require]] with model = "differential-privacy" and epsilon.',
+        )
+    if len(models) > 1:
+        raise RefusedError(
+            f"{len(models)} requirements are about how the release is made; there can "
+            "be one.",
+            hint="Keep the one with the smallest epsilon and delta.",
+        )
+    if models[0].name not in algorithm.certifies:
+        raise _no_guarantee(models[0], algorithm)
+    return models[0]
+
+
+def _no_guarantee(model: ProcessModel, algorithm: Algorithm) -> RefusedError:
+    return RefusedError(
+        f"'{algorithm.name}' gives no {model.name}: it looks at the data without a "
+        "ledger.",
+        hint="Set algorithm.name to 'safepub', 'dp-synthesis' or 'dp-anonym'.",
+    )
+
+
+def _refuse_settings(
+    policy: Policy, algorithm: PrivateAlgorithm, operator: Operator, seed: Seed
+) -> None:
+    if seed.insecure or seed.replayed:
+        raise RefusedError(
+            f"A seed is given, and '{algorithm.name}' draws noise that nobody may "
+            "replay.",
+            hint="Leave --seed and --insecure-seed out.",
+        )
+    if policy.privacy.ledger is None and policy.privacy.epsilon is not None:
+        raise PolicyError(
+            "privacy.epsilon is the budget of all releases, and no ledger keeps it.",
+            hint="Add privacy.ledger, or take privacy.epsilon out.",
+        )
+    if operator.name != "generalize" or getattr(operator, "numbers", "") == "mean":
+        raise RefusedError(
+            f"'{algorithm.name}' decides what its cells show; '{operator.name}' would "
+            "show what the rows say.",
+            hint='Set publish.operator = "generalize", with intervals or bounds.',
+        )
+    if policy.publish.order != "random":
+        raise RefusedError(
+            "The order of the source is not covered by differential privacy.",
+            hint='Set publish.order = "random".',
+        )
+    dropped = policy.data.missing_as == "drop"
+    if dropped and algorithm.relation is Relation.SUBSTITUTION:
+        raise RefusedError(
+            "Rows with missing values are dropped, so that substituting a row may "
+            "change the number of rows.",
+            hint='Set missing_as = "value", or sampling = "poisson".',
+        )
+    if policy.pseudonymized():
+        raise RefusedError(
+            "Pseudonyms tell rows apart, which differential privacy cannot cover.",
+            hint="Drop the identifiers.",
+        )
+
+
+def _without_rows(
+    policy: Policy,
+    algorithm: PrivateAlgorithm,
+    columns: Sequence[str],
+    base: Path | None,
+    ledger: Ledger,
+) -> Request:
+    """The request that a table of no rows would make: what it refuses costs nothing."""
+    nothing = pa.chunked_array([pa.array([], pa.string())])
+    wanted = _on_axes(policy, algorithm, columns)
+    axes = [declared_axis(_declared(policy, n, base), nothing) for n in wanted]
+    quasi = tuple(a for a in axes if policy.role(a.name) is Role.QUASI)
+    subjects = bool(policy.names(Role.SUBJECT))
+    return Request(
+        quasi=quasi,
+        beside=tuple(axes[len(quasi) :]),
+        models=policy.models(),
+        process=policy.process_models(),
+        ledger=ledger,
+        sensitive=_sensitive_without_rows(policy, algorithm),
+        subject=np.zeros(0, dtype=np.int32) if subjects else None,
+    )
+
+
+def _sensitive_without_rows(
+    policy: Policy, algorithm: PrivateAlgorithm
+) -> dict[str, CodedAxis]:
+    """Sensitive columns that are no cells, by name: rules ask for no more of them."""
+    if algorithm.every_column:
+        return {}
+    declared = Declared(name="", hierarchy={"tree": {"": [""]}}, with_missing=False)
+    blank = declared_axis(declared, pa.chunked_array([pa.array([], pa.string())]))
+    return dict.fromkeys(policy.names(Role.SENSITIVE), blank)
+
+
+def _on_axes(
+    policy: Policy, algorithm: PrivateAlgorithm, columns: Sequence[str]
+) -> list[str]:
+    """The columns that need a declared hierarchy: quasi-identifiers, or all."""
+    wanted = [name for name in columns if policy.role(name) is Role.QUASI]
+    if algorithm.every_column:
+        wanted += _others(policy, columns)
+    return wanted
+
+
+def _others(policy: Policy, columns: Sequence[str]) -> list[str]:
+    """Published columns that are no quasi-identifiers."""
+    kept = (Role.SENSITIVE, Role.INSENSITIVE, Role.WEIGHT)
+    return [name for name in columns if policy.role(name) in kept]
+
+
+def _declared(policy: Policy, name: str, base: Path | None) -> Declared:
+    section = policy.column(name)
+    complete = policy.data.missing_as == "drop" and section.role in (
+        Role.QUASI,
+        Role.SENSITIVE,
+    )
+    return Declared(
+        name=name,
+        hierarchy=section.hierarchy,
+        kind=section.kind,
+        domain=section.domain,
+        order=section.order,
+        missing=tuple(policy.data.missing),
+        with_missing=not complete,
+        weight=section.weight,
+        base=base,
+    )
+
+
+def _charged(
+    policy: Policy, cost: Cost, relation: Relation, base: Path | None
+) -> Balance | None:
+    settings = policy.privacy
+    if settings.ledger is None:
+        return None
+    budget = None
+    if settings.epsilon is not None:
+        budget = Cost(settings.epsilon, settings.delta)
+    account = Account((base or Path()) / settings.ledger, budget)
+    note = f"{policy.algorithm.name}, policy {policy.sha256()[:16]}"
+    unit = Unit.SUBJECT if policy.names(Role.SUBJECT) else Unit.ROW
+    return account.charge(cost, relation=relation, note=note, unit=unit)
+
+
+def declared_axes(
+    policy: Policy, table: Table, base: Path | None, *, beside: bool
+) -> tuple[CodedAxis, ...]:
+    """The quasi-identifiers, or the other published columns, on declared axes."""
+    columns = table.source.column_names
+    names = _others(policy, columns) if beside else list(table.schema.quasi)
+    return tuple(
+        declared_axis(_declared(policy, name, base), table.source.column(name))
+        for name in names
+    )
+
+
+def synthetic_draft(solution: Solution, request: Request, seed: Seed) -> Draft:
+    """Synthetic records as a table, in random order."""
+    records = solution.synthetic or ()
+    count = len(records[0].codes)
+    order = seed.permutation(count)
+    columns = {coded.name: _texts(coded, order) for coded in records}
+    shape = (0, len(request.quasi))
+    return Draft(
+        table=pa.table(columns),
+        rows=np.empty(0, dtype=np.int64),
+        quasi=tuple(coded.name for coded in request.quasi),
+        ncp=np.zeros(shape),
+        loss=np.zeros(shape),
+    )
+
+
+def _texts(coded: CodedAxis, order: Any) -> pa.Array:
+    axis = coded.axis
+    texts = [
+        None if axis.missing >= 0 and text == axis.labels[axis.missing] else text
+        for text in axis.node_labels
+    ]
+    codes = pa.array(coded.codes[order], pa.int32())
+    return pa.DictionaryArray.from_arrays(codes, pa.array(texts, pa.string()))

@@ -1,0 +1,93 @@
+"""Columns that leave as they are, and the rows that a value of theirs gives away."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.data.parallel import each
+from sfumato.data.schema import Role
+from sfumato.data.unique_rows import MOST, joined, single, value_places
+from sfumato.policy import Policy
+
+UNTOUCHED = (Role.SENSITIVE, Role.INSENSITIVE, Role.WEIGHT)
+ASKED_FOR = (Role.INSENSITIVE, Role.WEIGHT)
+"""Roles that no requirement speaks of: they leave only if the policy says so."""
+
+
+def refuse_giveaways(
+    policy: Policy, table: pa.Table, *, but: Collection[str] = ()
+) -> None:
+    """Refuse to hand out a column that tells rows apart, unless the policy says so.
+
+    `but` are columns that the operator made.
+    """
+    there = [name for name in table.column_names if name not in but]
+    names = [name for name in there if policy.role(name) in ASKED_FOR]
+    asked = [name for name in names if not policy.column(name).keep_as_is]
+    counts = each(lambda name: _alone(table, name, policy.data.missing), asked)
+    for name, count in zip(asked, counts, strict=True):
+        if count > MOST * table.num_rows:
+            raise policy.fault(
+                ("columns", name),
+                f"would leave as it is, and {count:,} of {table.num_rows:,} rows "
+                f"({count / table.num_rows:.1%}) have a value that occurs once: "
+                "whoever knows it finds the row.",
+                hint="Say drop = true, make it a quasi-identifier, or say "
+                "keep_as_is = true if nobody outside can know its values.",
+            )
+
+
+def _alone(table: pa.Table, name: str, missing: Sequence[str]) -> int:
+    return int(single(value_places(table.column(name), missing)).sum())
+
+
+def giveaways(
+    table: pa.Table,
+    roles: Mapping[str, Role],
+    *,
+    quasi: Sequence[str],
+    missing: Sequence[str],
+) -> dict[str, dict[str, Any]]:
+    """Of each column: the share of rows with a value of their own, alone and with the
+    released quasi-identifiers."""
+    rows = table.num_rows
+    known = joined((value_places(table.column(name)) for name in quasi), rows)
+
+    def share(name: str) -> dict[str, Any]:
+        places = value_places(table.column(name), missing)
+        pairs = np.where(places < 0, -1, joined((known, places), rows))
+        return {
+            "role": str(roles[name]),
+            "unique": float(single(places).sum() / rows),
+            "unique_with_quasi": float(single(pairs).sum() / rows),
+        }
+
+    return dict(zip(roles, each(share, roles), strict=True))
+
+
+def released_giveaways(
+    policy: Policy, table: pa.Table, *, quasi: Sequence[str], but: Collection[str] = ()
+) -> dict[str, Any]:
+    """The same of a published table, as a part of its risk.
+
+    Pseudonyms are left out: nobody outside knows one.
+    """
+    names = [n for n in table.column_names if n not in quasi and n not in but]
+    roles = {name: policy.role(name) or Role.INSENSITIVE for name in names}
+    kept = {name: role for name, role in roles.items() if role in UNTOUCHED}
+    found = giveaways(table, kept, quasi=quasi, missing=policy.data.missing)
+    return {"columns": found} if found else {}
+
+
+def warnings(risk: Mapping[str, Any]) -> list[str]:
+    """A sentence for each column that gives away more rows than go unsaid."""
+    return [
+        f"{each['unique']:.1%} of rows have a value of '{name}' ({each['role']}) that "
+        "occurs once: whoever knows it finds the row."
+        for name, each in risk.get("columns", {}).items()
+        if each["unique"] > MOST
+    ]

@@ -1,0 +1,206 @@
+"""What a policy must not contradict: itself, and the columns of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, Protocol
+
+from sfumato.data.schema import Kind, Role
+from sfumato.errors import PolicyError
+from sfumato.models.base import Model, OutputModel
+from sfumato.policy.line_numbers import Key
+from sfumato.policy.sections import ColumnSection, Report
+
+Fault = Callable[..., PolicyError]
+AS_THEY_ARE = frozenset({Role.INSENSITIVE, Role.WEIGHT})
+GENERALIZED = frozenset({Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE})
+
+
+class Checked(Protocol):
+    """What of a policy is checked here."""
+
+    @property
+    def unlisted(self) -> str: ...
+    @property
+    def columns(self) -> Mapping[str, ColumnSection]: ...
+    @property
+    def report(self) -> Report: ...
+    def names(self, *roles: Role) -> tuple[str, ...]: ...
+    def fault(self, key: Key, what: str, *, hint: str | None = None) -> PolicyError: ...
+
+
+def giant_in(document: Mapping[str, Any]) -> Key | None:
+    """The key of a whole number that 64 bits do not hold, which TOML has none of."""
+    waiting: list[tuple[Key, Any]] = [((), document)]
+    while waiting:
+        key, value = waiting.pop()
+        if isinstance(value, Mapping):
+            waiting += [((*key, str(name)), below) for name, below in value.items()]
+        elif isinstance(value, list | tuple):
+            waiting += [((*key, place), below) for place, below in enumerate(value)]
+        elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+            return key
+    return None
+
+
+def check_columns_alone(columns: Mapping[str, ColumnSection], fault: Fault) -> None:
+    """Check what each column's section says, without any data."""
+    for name, section in columns.items():
+        found = _contradiction(section)
+        if found is not None:
+            setting, what, hint = found
+            key = ("columns", name, setting) if setting else ("columns", name)
+            raise fault(key, what, hint=hint)
+
+
+def _contradiction(section: ColumnSection) -> tuple[str, str, str] | None:
+    if section.role is None and not section.drop:
+        roles = ", ".join(f'"{role}"' for role in Role)
+        return "", "has no role.", f"A role is one of {roles}; or say drop = true."
+    if section.hierarchy is not None and section.role not in GENERALIZED:
+        return (
+            "hierarchy",
+            f"is set for a column that is {_article(section.role)}.",
+            "Identifiers, subjects and weights have no hierarchies.",
+        )
+    if section.pseudonymize and section.role not in (Role.IDENTIFIER, Role.SUBJECT):
+        return (
+            "pseudonymize",
+            f"is set for a column that is {_article(section.role)}.",
+            "Only identifiers and subjects are pseudonymized.",
+        )
+    role = None if section.drop else section.role
+    if section.keep_as_is and role not in AS_THEY_ARE:
+        return (
+            "keep_as_is",
+            f"is set for a column that is {_article(role)}.",
+            "Only insensitive columns and weights leave as they are.",
+        )
+    return _order_contradiction(section)
+
+
+def _order_contradiction(section: ColumnSection) -> tuple[str, str, str] | None:
+    ordered = section.kind is Kind.ORDERED
+    if section.order is not None and not ordered:
+        return "order", "is set, but the kind is not.", 'Set kind = "ordered".'
+    if section.order is not None and len(set(section.order)) < len(section.order):
+        return "order", "names a value twice.", "Name every value once."
+    return None
+
+
+def _article(role: Role | None) -> str:
+    if role is None:
+        return "dropped"
+    return f"an {role}" if role[0] in "aeiou" else f"a {role} one"
+
+
+def check_columns(
+    policy: Checked, names: Sequence[str], models: Sequence[Model]
+) -> None:
+    """Check a policy against the columns of a table, and its parts against others."""
+    _check_present(policy, names)
+    _check_unlisted(policy, names)
+    _check_roles(policy)
+    _check_loss_by(policy, names)
+    if not models:
+        raise policy.fault(
+            ("require",),
+            "is empty: nothing is promised.",
+            hint='Add a table [[require]] with model = "k-anonymity" and k = 5.',
+        )
+    for place, model in enumerate(models):
+        if isinstance(model, OutputModel) and model.sensitive:
+            _check_sensitive(policy, place, model)
+        if isinstance(model, OutputModel) and model.counts_values:
+            _check_counted(policy, place, model)
+
+
+def _check_present(policy: Checked, names: Sequence[str]) -> None:
+    present = frozenset(names)
+    for name, section in policy.columns.items():
+        if name not in present and not section.drop:
+            close = get_close_matches(name, names, n=1)
+            raise policy.fault(
+                ("columns", name),
+                f"has a role, but the table has no such column among its {len(names)}.",
+                hint=f"Did you mean '{close[0]}'?" if close else "Take it out.",
+            )
+
+
+def _check_unlisted(policy: Checked, names: Sequence[str]) -> None:
+    unlisted = [name for name in names if name not in policy.columns]
+    if unlisted and policy.unlisted == "error":
+        listed = ", ".join(f"'{name}'" for name in unlisted)
+        raise policy.fault(
+            ("columns",),
+            f"leaves out {len(unlisted)} of {len(names)} columns: {listed}.",
+            hint='Give them roles, or set unlisted = "keep" or "drop".',
+        )
+
+
+def _check_roles(policy: Checked) -> None:
+    for role, what in ((Role.SUBJECT, "subjects"), (Role.WEIGHT, "weights")):
+        found = policy.names(role)
+        if len(found) > 1:
+            raise policy.fault(
+                ("columns", found[1]),
+                f"is one of {len(found)} {what}; there can be one.",
+                hint=f"Make all but one of them insensitive: {', '.join(found)}.",
+            )
+    if not policy.names(Role.QUASI):
+        raise policy.fault(
+            ("columns",),
+            "has no quasi-identifier.",
+            hint='Give role = "quasi" to what others may know of a person.',
+        )
+
+
+def _check_loss_by(policy: Checked, names: Sequence[str]) -> None:
+    """Losses are told by values of columns that are published."""
+    secret = policy.names(Role.IDENTIFIER, Role.SUBJECT)
+    dropped = [name for name, section in policy.columns.items() if section.drop]
+    for name in policy.report.loss_by:
+        if name not in names or name in (*secret, *dropped):
+            raise policy.fault(
+                ("report", "loss_by"),
+                f"names '{name}', which is not a published column.",
+                hint="Name quasi-identifiers, sensitive or insensitive columns.",
+            )
+
+
+def _check_sensitive(policy: Checked, place: int, model: OutputModel) -> None:
+    sensitive = policy.names(Role.SENSITIVE)
+    if not sensitive:
+        raise policy.fault(
+            ("require", place),
+            f"– {model.name} judges sensitive values, and no column is sensitive.",
+            hint='Give role = "sensitive" to what nobody may learn.',
+        )
+    for name in _named(getattr(model, "on", None)):
+        if name not in sensitive:
+            raise policy.fault(
+                ("require", place, "on"),
+                f"names '{name}', which is not a sensitive column.",
+                hint=f"Sensitive are: {', '.join(sensitive)}.",
+            )
+
+
+def _check_counted(policy: Checked, place: int, model: OutputModel) -> None:
+    """Values are counted of columns that are published and coded."""
+    known = policy.names(Role.QUASI, Role.SENSITIVE)
+    generate = getattr(model, "generate", None)
+    named = [generate["column"]] if generate else list(getattr(model, "where", ()))
+    for name in named:
+        if name not in known:
+            raise policy.fault(
+                ("require", place, "generate" if generate else "where"),
+                f"names '{name}', which is neither a quasi-identifier nor sensitive.",
+                hint=f"It may name: {', '.join(known)}.",
+            )
+
+
+def _named(on: str | Sequence[str] | None) -> tuple[str, ...]:
+    if on is None:
+        return ()
+    return (on,) if isinstance(on, str) else tuple(on)
