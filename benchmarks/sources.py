@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.scoring import Domain
+from sfumato.data.arrays import Codes
 
 QUASI = (
     "sex",
@@ -29,8 +30,6 @@ NUMERIC = frozenset({"age"})
 DIVERSE = ("race", "education", "sex", "age", "occupation")
 """The quasi-identifiers and the sensitive column of Boger 2020."""
 UNIQUE_SIZES = (2, 365, 1000, 50, 16, 40, 90, 24)
-
-Codes = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from sfumato.data.grouping import Grouping
 from sfumato.data.seeds import Seed
 from sfumato.io.read import read_source
 from sfumato.pipeline.code_table import coded_table, quasi_axes
-from sfumato.pipeline.workload_tables import Ground, ground
+from sfumato.pipeline.workload_tables import QueriedSource, ground
 from sfumato.policy import Policy
 from sfumato.publish.base import Material
 from sfumato.publish.swap import Swap
@@ -156,7 +156,7 @@ def simulated(
 
 
 def _published(
-    place: Ground, tables: Mapping[str, Table], draw: int
+    place: QueriedSource, tables: Mapping[str, Table], draw: int
 ) -> Iterator[tuple[str, Asked]]:
     """Each table swapped once, to be asked everything of this draw."""
     for i, (name, table) in enumerate(tables.items()):
@@ -164,7 +164,7 @@ def _published(
         yield name, Asked(published(swapped, {}, place.axes, missing=place.missing))
 
 
-def _total_chi2(place: Ground, shown: Mapping[str, Asked]) -> dict[str, float]:
+def _total_chi2(place: QueriedSource, shown: Mapping[str, Asked]) -> dict[str, float]:
     total = dict.fromkeys(shown, 0.0)
     for block in blocks(place.queries, place.axes):
         truth = shown["original"].answer(block)

@@ -49,7 +49,7 @@ from sfumato.report.html import render
 if TYPE_CHECKING:
     from sfumato.pipeline.run import Outcome
     from sfumato.pipeline.tuning import Tuned
-    from sfumato.workload.answer_errors import Measure, WorkloadError
+    from sfumato.workload.answer_errors import ErrorMeasure, WorkloadError
     from sfumato.workload.queries import Workload
 
 Source = Any
@@ -330,7 +330,7 @@ def tune(
     policy: Policy | str | os.PathLike[str],
     workload: Workload | str | os.PathLike[str],
     *,
-    measure: Measure | None = None,
+    measure: ErrorMeasure | None = None,
     train_share: float = 0.5,
     trials: int = 40,
     keep: Sequence[str] = (),

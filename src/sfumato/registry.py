@@ -81,7 +81,7 @@ KINDS = tuple(CATALOGUE)
 
 
 @dataclass(frozen=True)
-class Entry:
+class CatalogueEntry:
     """A line of the catalogue, with what `sfumato list` prints."""
 
     kind: str
@@ -112,12 +112,14 @@ def algorithm(name: str) -> Any:
     return load("algorithms", name)
 
 
-def catalogue(kind: str | None = None) -> Iterator[Entry]:
+def catalogue(kind: str | None = None) -> Iterator[CatalogueEntry]:
     """Every line of the catalogue, or of one kind."""
     for each in KINDS if kind is None else (kind,):
         for name in names(each):
             thing = load(each, name)
-            yield Entry(each, name, thing.sentence, getattr(thing, "blind_spot", None))
+            yield CatalogueEntry(
+                each, name, thing.sentence, getattr(thing, "blind_spot", None)
+            )
 
 
 def has_plugins() -> bool:

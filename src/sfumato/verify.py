@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.data.arrays import Codes, Flags, Ints
 from sfumato.data.published_cells import KEY_LIMIT, Cells, distinct_tuples, packed_key
 from sfumato.data.rules import View
 from sfumato.errors import DataError, RefusedError
@@ -42,9 +43,6 @@ from sfumato.models.common.candidates import (
 )
 from sfumato.models.common.groups import build_groups, normalized
 
-Codes = npt.NDArray[np.int32]
-Rows = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 CHUNK = 2**24
 """Group × tuple pairs compared at a time."""
 ROWS = 2**26
@@ -58,7 +56,7 @@ class Population:
     axes: tuple[Axis, ...]
     tuples: Codes
     """(tuples, quasi-identifiers): leaf codes."""
-    counts: Rows
+    counts: Ints
 
     @classmethod
     def of(cls, columns: Sequence[CodedAxis], rows: int) -> Population:
@@ -80,7 +78,7 @@ class Evidence:
     groups: Codes | None = None
     """The private group of each row, where cells do not show it (swapped tables)."""
     population: Population | None = None
-    source_counts: Mapping[str, Rows] = field(default_factory=dict)
+    source_counts: Mapping[str, Ints] = field(default_factory=dict)
     """How often each sensitive value occurs in the source, where it is known."""
     missing_any: bool = False
     rows: int = 0
@@ -88,7 +86,7 @@ class Evidence:
     """The published columns that requirements count values of, by name."""
 
     @cached_property
-    def tuples(self) -> tuple[Rows, Codes]:
+    def tuples(self) -> tuple[Ints, Codes]:
         """The group of each row, and the cells of each group."""
         if self.groups is not None:
             return self.groups.astype(np.int64), np.zeros((0, 0), dtype=np.int32)
@@ -251,7 +249,7 @@ class Opened:
         _, cells = self.evidence.tuples
         return self._candidates(*fillings(cells, self._blank))
 
-    def _candidates(self, owner: Rows, filled: Codes) -> Groups:
+    def _candidates(self, owner: Ints, filled: Codes) -> Groups:
         group_of, cells = self.evidence.tuples
         sets, members = agreeing(filled, cells, self._blank)
         rows, of_set = _rows_of(group_of, sets, members, self._shown.rows)
@@ -271,7 +269,7 @@ class Opened:
         )
         return self._completed(found, owner, filled)
 
-    def _completed(self, found: Groups, owner: Rows, filled: Codes) -> Groups:
+    def _completed(self, found: Groups, owner: Ints, filled: Codes) -> Groups:
         """Candidates beside the figures of the whole table, which stay the same."""
         shown = self._shown
         return replace(
@@ -290,8 +288,8 @@ class Opened:
 
 
 def _rows_of(
-    group_of: Rows, sets: Rows, members: Rows, sizes: Rows
-) -> tuple[Rows, Rows]:
+    group_of: Ints, sets: Ints, members: Ints, sizes: Ints
+) -> tuple[Ints, Ints]:
     """The rows of the groups in each set, and the set of each."""
     number = sizes[members]
     if int(number.sum()) > ROWS:
@@ -302,7 +300,7 @@ def _rows_of(
     return order[np.arange(int(number.sum())) + shift], np.repeat(sets, number)
 
 
-def _taken(codes: Codes | None, rows: Rows) -> Codes | None:
+def _taken(codes: Codes | None, rows: Ints) -> Codes | None:
     return None if codes is None else codes[rows]
 
 
@@ -399,7 +397,7 @@ def _source_reference(evidence: Evidence, view: View) -> npt.NDArray[np.float64]
 
 
 def _sorted_histogram(
-    key: Rows,
+    key: Ints,
     coded: CodedAxis,
     view: View,
     reference: npt.NDArray[np.float64] | None,
@@ -423,13 +421,13 @@ def _sorted_histogram(
     )
 
 
-def _runs(ordered: Rows) -> tuple[Rows, Rows]:
+def _runs(ordered: Ints) -> tuple[Ints, Ints]:
     """The distinct values of a sorted array, and how often each occurs."""
     first = np.flatnonzero(np.diff(ordered, prepend=ordered[0] - 1))
     return ordered[first], np.diff(np.append(first, len(ordered)))
 
 
-def _population_counts(evidence: Evidence, cells: Codes) -> tuple[Rows | None, int]:
+def _population_counts(evidence: Evidence, cells: Codes) -> tuple[Ints | None, int]:
     """Population rows that match each group's cells, and those that match none."""
     population = evidence.population
     if population is None:
@@ -438,7 +436,7 @@ def _population_counts(evidence: Evidence, cells: Codes) -> tuple[Rows | None, i
     return inside, int(population.counts[~matched].sum())
 
 
-def _people_matching(evidence: Evidence, filled: Codes) -> Rows | None:
+def _people_matching(evidence: Evidence, filled: Codes) -> Ints | None:
     """The fewest population rows that match people whose missing cells may be anything.
 
     A missing cell of the population matches every value. A value that nobody shows
@@ -469,7 +467,7 @@ def _covers(evidence: Evidence, population: Population) -> list[tuple[int, Flags
 
 def _matched(
     evidence: Evidence, cells: Codes, covers: Sequence[tuple[int, Flags]]
-) -> tuple[Rows, Flags]:
+) -> tuple[Ints, Flags]:
     """How many population rows match each tuple of cells; and which match some."""
     population = evidence.population
     assert population is not None

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from sfumato.testing import model_oracles as oracles
-from sfumato.testing.model_oracles import Group, Measure
+from sfumato.testing.model_oracles import OracleGroup, OracleMeasure
 from tests.fuzz.meaning import NUMERIC
 from tests.fuzz.proof import Proof, Rows, UnknownError, View, Wanted, collected
 from tests.fuzz.release import Release
@@ -27,7 +27,7 @@ def holds(proof: Proof, wanted: Wanted) -> bool:
 
 
 def _every_view(
-    test: Callable[[Wanted, Group], bool],
+    test: Callable[[Wanted, OracleGroup], bool],
 ) -> Callable[[Proof, Wanted], bool]:
     def holds(proof: Proof, wanted: Wanted) -> bool:
         return all(
@@ -94,7 +94,7 @@ def _listed(view: View, texts: Sequence[str], used: bool) -> list[Hashable]:
     return [v for v in found if isinstance(v, Hashable) and v in present]
 
 
-def _distance(view: View, asked: str | None) -> Measure:
+def _distance(view: View, asked: str | None) -> OracleMeasure:
     reader = view.proof.release.reader(view.column)
     hierarchy = view.proof.release.case.policy["columns"][view.column].get("hierarchy")
     line = view.domain.numbers is not None
@@ -174,7 +174,7 @@ def _projected(proof: Proof, known: Sequence[str]) -> list[Hashable]:
 
 
 def _alike(proof: Proof, wanted: Wanted) -> bool:
-    def test(w: Wanted, group: Group) -> bool:
+    def test(w: Wanted, group: OracleGroup) -> bool:
         if any(value not in group.reference for value in group.counts):
             return False
         if w.get("kind") != "enhanced":
@@ -189,12 +189,12 @@ def _alike(proof: Proof, wanted: Wanted) -> bool:
     return _every_view(test)(proof, wanted)
 
 
-def _gain(group: Group, value: Hashable) -> float:
+def _gain(group: OracleGroup, value: Hashable) -> float:
     before = group.reference[value]
     return (group.counts[value] / group.total - before) / before
 
 
-def _undisclosed(wanted: Wanted, group: Group) -> bool:
+def _undisclosed(wanted: Wanted, group: OracleGroup) -> bool:
     return oracles.log_ratio(group) < wanted["delta"] + SLACK
 
 

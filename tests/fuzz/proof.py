@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from sfumato.testing import model_oracles as oracles
-from sfumato.testing.model_oracles import Domain, Group
+from sfumato.testing.model_oracles import OracleGroup, SensitiveDomain
 from tests.fuzz.meaning import NUMERIC
 from tests.fuzz.release import Release
 
@@ -181,7 +181,7 @@ class Proof:
         }
         return [value for _, value in pairs]
 
-    def domain(self, column: str, level: int, distance: str | None) -> Domain:
+    def domain(self, column: str, level: int, distance: str | None) -> SensitiveDomain:
         reader = self.release.reader(column)
         present = {v for v in self.values(column, level) if v != GAP}
         source = [self.at_level(column, t, level) for t in self._source(column)]
@@ -198,7 +198,7 @@ class Proof:
                 gap = [(GAP, at) for at in range(1, depth - 1)]
                 paths[GAP] = (GAP, *gap, "*")
         line = level == 0 and reader.kind in NUMERIC and self._in_order(column)
-        return Domain(
+        return SensitiveDomain(
             order=(*self._ordered(column, present, paths, line, distance), GAP),
             paths=paths,
             numbers={v: v for v in present} if line else None,  # type: ignore[misc]
@@ -256,7 +256,7 @@ class View:
         return self.proof.values(self.column, self.level)
 
     @cached_property
-    def domain(self) -> Domain:
+    def domain(self) -> SensitiveDomain:
         return self.proof.domain(self.column, self.level, self.wanted.get("distance"))
 
     @cached_property
@@ -282,12 +282,12 @@ class View:
 
     def group(
         self, rows: Rows, reference: dict[Hashable, float] | None = None
-    ) -> Group:
+    ) -> OracleGroup:
         counts: dict[Hashable, int] = {}
         for value in self.pairs(rows):
             counts[value] = counts.get(value, 0) + 1
         known = self.reference if reference is None else reference
-        return Group(self.proof.size(rows), counts, self.domain, known)
+        return OracleGroup(self.proof.size(rows), counts, self.domain, known)
 
     def parts(self, sets: list[list[int]]) -> list[list[int]]:
         """Sets of rows, split by the other sensitive columns where those are known."""
@@ -303,10 +303,10 @@ class View:
             for part in collected_of(rows, [tuple(v[r] for v in known) for r in rows])
         ]
 
-    def readings(self, group: Group) -> list[Group]:
+    def readings(self, group: OracleGroup) -> list[OracleGroup]:
         return oracles.readings(group, self.proof.missing_any)
 
-    def all(self, test: Callable[[Group], bool]) -> bool:
+    def all(self, test: Callable[[OracleGroup], bool]) -> bool:
         """Whether every group passes, whatever its gaps stand for."""
         return all(
             test(read)

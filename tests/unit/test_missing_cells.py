@@ -76,11 +76,13 @@ class Case:
         codes = range(self.column.size)
         known = [code for code in codes if code != self.missing]
         numbers = {code: float(self.column.numbers[code]) for code in known}
-        return oracles.Domain(tuple(codes), numbers=numbers, missing=self.missing)
+        return oracles.SensitiveDomain(
+            tuple(codes), numbers=numbers, missing=self.missing
+        )
 
     def rows(self, group, *, missing_any):
         values = self.column.codes.tolist()
-        return oracles.Rows(group, values, self.person, None, missing_any)
+        return oracles.OracleRows(group, values, self.person, None, missing_any)
 
     def sizes(self, known=None):
         who = self.person or range(len(self.cells))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Floats
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import SUBJECT, Rule, RuleKind, View
 from sfumato.data.seeds import Seed
@@ -20,7 +21,6 @@ from sfumato.models.base import Groups, OutputModel, ProcessModel, Verdict
 from sfumato.models.common.groups import build_groups, value_shares
 from sfumato.models.common.targets import matching
 
-Floats = npt.NDArray[np.float64]
 Progress = Callable[[str, float], None]
 """Called with what is being done and the share done, 0 … 1; may raise to cancel."""
 

@@ -10,7 +10,7 @@ import typer
 from sfumato.cli.success_output import print_json, reader_may_leave
 
 if TYPE_CHECKING:
-    from sfumato.registry import Entry
+    from sfumato.registry import CatalogueEntry
 
 
 class Shelf(StrEnum):
@@ -47,12 +47,12 @@ def catalogue(
     return 0
 
 
-def _record(entry: Entry) -> dict[str, str]:
+def _record(entry: CatalogueEntry) -> dict[str, str]:
     record = {"name": entry.name, "sentence": entry.sentence}
     return record | ({"blind_spot": entry.blind_spot} if entry.blind_spot else {})
 
 
-def _print_shelves(found: dict[str, list[Entry]]) -> None:
+def _print_shelves(found: dict[str, list[CatalogueEntry]]) -> None:
     for number, (shelf, entries) in enumerate(found.items()):
         if number:
             typer.echo()
@@ -60,7 +60,7 @@ def _print_shelves(found: dict[str, list[Entry]]) -> None:
         _print_entries(entries)
 
 
-def _print_entries(entries: list[Entry]) -> None:
+def _print_entries(entries: list[CatalogueEntry]) -> None:
     if not entries:
         typer.echo("  (none in this version)")
     width = max((len(entry.name) for entry in entries), default=0)

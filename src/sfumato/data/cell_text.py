@@ -13,7 +13,7 @@ import pyarrow.types as types
 
 from sfumato.errors import DataError
 
-Texts = Any
+TextArray = Any
 """An Arrow array of strings; the library's own types differ between releases."""
 UNITS = ("s", "ms", "us", "ns")
 """Units of points in time, the coarsest first."""

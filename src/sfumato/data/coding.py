@@ -13,13 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as types
 
-from sfumato.data.cell_text import Texts, as_text, distinct
+from sfumato.data.arrays import Codes, Ints
+from sfumato.data.cell_text import TextArray, as_text, distinct
 from sfumato.data.schema import DateOrder, Kind
-from sfumato.data.table import Codes, Column
+from sfumato.data.table import Column
 from sfumato.data.values import kind_of_texts, kind_of_type, meaning, numbers
 from sfumato.errors import DataError
-
-Ranks = npt.NDArray[np.int64]
 
 
 def code_column(
@@ -96,7 +95,7 @@ class Values:
     arrow_type: Any
     cells: Any
     """Every value in its own type, also those that no cell has."""
-    texts: Texts
+    texts: TextArray
     """The same as text."""
     places: Codes
     """Per cell the index of its value; −1 for null."""
@@ -129,7 +128,7 @@ class Values:
         return np.flatnonzero(~self.absent & (self.counts > 0))
 
     @cached_property
-    def present_texts(self) -> Texts:
+    def present_texts(self) -> TextArray:
         return self.texts.take(pa.array(self.present))
 
     @cached_property
@@ -198,7 +197,7 @@ class Values:
 class Ranked:
     """The rank of each value that is present, and what each rank shows."""
 
-    ranks: Ranks
+    ranks: Ints
     labels: tuple[str, ...]
     numbers: npt.NDArray[np.float64] | None = None
     dates: DateOrder | None = None
@@ -214,7 +213,7 @@ def _ranked(
     return _by_text(found.present_texts)
 
 
-def _by_text(texts: Texts) -> Ranked:
+def _by_text(texts: TextArray) -> Ranked:
     by_rank = pc.sort_indices(texts)
     ranks = np.empty(len(texts), dtype=np.int64)
     ranks[by_rank.to_numpy()] = np.arange(len(texts))
@@ -253,7 +252,7 @@ _KIND_HINT = (
 )
 
 
-def _shortest(texts: Texts, ranks: Ranks, count: int) -> Texts:
+def _shortest(texts: TextArray, ranks: Ints, count: int) -> TextArray:
     """One text for each rank: the shortest, ties by text."""
     if count == len(texts):
         return texts.take(pa.array(np.argsort(ranks)))

@@ -10,12 +10,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.data.arrays import Codes, Ints
 from sfumato.data.cell_text import as_text
 from sfumato.data.parallel import each
 
-Codes = npt.NDArray[np.int32]
-Rows = npt.NDArray[np.int64]
-Texts = tuple[str | None, ...]
+CellTexts = tuple[str | None, ...]
 KEY_LIMIT = 2**63
 
 
@@ -24,14 +23,14 @@ class Cells:
     """A published column: a code per row, and the text behind each code."""
 
     codes: Codes
-    texts: Texts
+    texts: CellTexts
     """None is a missing cell. Each mark of a missing value has a code of its own: to a
     recipient they are different cells."""
-    ends: tuple[Texts, ...] = ()
+    ends: tuple[CellTexts, ...] = ()
     """Of two columns that are judged as one: the texts of each, by code."""
 
     @property
-    def columns(self) -> tuple[Texts, ...]:
+    def columns(self) -> tuple[CellTexts, ...]:
         """The texts behind each code, column by column."""
         return self.ends or (self.texts,)
 
@@ -48,7 +47,7 @@ def coded_cells(
     return tuple(each(lambda name: _coded(table, name, missing), names))
 
 
-def distinct_tuples(cells: Sequence[Codes], rows: int) -> tuple[Rows, Codes]:
+def distinct_tuples(cells: Sequence[Codes], rows: int) -> tuple[Ints, Codes]:
     """Number the distinct tuples: the number of each row, and each one's cells."""
     key = packed_key(cells, rows)
     _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
@@ -60,7 +59,7 @@ def distinct_tuples(cells: Sequence[Codes], rows: int) -> tuple[Rows, Codes]:
     )
 
 
-def packed_key(cells: Sequence[Codes], rows: int) -> Rows:
+def packed_key(cells: Sequence[Codes], rows: int) -> Ints:
     """One 64-bit number per row, equal exactly where all cells are equal.
 
     Mixed-radix while the product of cardinalities fits; where it would not, what has

@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.data.arrays import Codes
 from sfumato.data.safe_repr import Quiet, counted
 from sfumato.data.schema import DateOrder, Kind, Schema
-
-Codes = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as types
 
+from sfumato.data.arrays import Ints
 from sfumato.data.cell_text import distinct
 
-Places = npt.NDArray[np.int64]
 MOST = 0.05
 """The share of rows with a value of their own above which a column gives people away."""
 FEW = 8
@@ -21,7 +21,7 @@ FEW = 8
 BETWEEN = pa.scalar(b"\x1f")
 
 
-def value_places(column: pa.ChunkedArray, missing: Sequence[str] = ()) -> Places:
+def value_places(column: pa.ChunkedArray, missing: Sequence[str] = ()) -> Ints:
     """A number for each cell's value, from 0; −1 for cells that have none."""
     values, places = distinct(_flat(column))
     if len(values) and types.is_string(values.type):
@@ -30,14 +30,14 @@ def value_places(column: pa.ChunkedArray, missing: Sequence[str] = ()) -> Places
     return places.astype(np.int64)
 
 
-def single(places: Places) -> npt.NDArray[np.bool_]:
+def single(places: Ints) -> npt.NDArray[np.bool_]:
     """The rows whose value no other row has."""
     counts = np.bincount(places[places >= 0], minlength=1)
     alone: npt.NDArray[np.bool_] = (places >= 0) & (counts[places] == 1)
     return alone
 
 
-def joined(parts: Iterable[Places], rows: int) -> Places:
+def joined(parts: Iterable[Ints], rows: int) -> Ints:
     """A number for each combination of values; a value that is missing is one."""
     together = np.zeros(rows, dtype=np.int64)
     for places in parts:
@@ -45,7 +45,7 @@ def joined(parts: Iterable[Places], rows: int) -> Places:
     return together
 
 
-def _dense(keys: Places) -> Places:
+def _dense(keys: Ints) -> Ints:
     """The same distinctions, numbered without gaps."""
     largest = int(keys.max(initial=0)) + 1
     if largest > FEW * max(len(keys), 1):

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as types
 
-from sfumato.data.cell_text import Texts
+from sfumato.data.cell_text import TextArray
 from sfumato.data.schema import DateOrder, Kind
 
 INTEGER = r"^[+-]?[0-9]{1,18}$"
@@ -56,7 +56,7 @@ class Meaning:
     """How dates are written."""
 
 
-def meaning(kind: Kind, texts: Texts, *, dates: DateOrder | None = None) -> Meaning:
+def meaning(kind: Kind, texts: TextArray, *, dates: DateOrder | None = None) -> Meaning:
     """Read texts as values of a numeric kind; left open, the texts decide on dates."""
     trimmed = pc.utf8_trim_whitespace(texts)
     if kind is Kind.INTEGER:
@@ -88,7 +88,7 @@ def exact_numbers(
     return [Fraction(Decimal(text.strip())) for text in texts]
 
 
-def kind_of_type(kind: Any, texts: Texts) -> tuple[Kind, str] | None:
+def kind_of_type(kind: Any, texts: TextArray) -> tuple[Kind, str] | None:
     """The kind that an Arrow type of values with these texts is; None for text."""
     if types.is_dictionary(kind):
         return None if not kind.ordered else (Kind.ORDERED, "an ordered category")
@@ -107,7 +107,7 @@ def kind_of_type(kind: Any, texts: Texts) -> tuple[Kind, str] | None:
     return None
 
 
-def kind_of_texts(texts: Texts) -> tuple[Kind, str]:
+def kind_of_texts(texts: TextArray) -> tuple[Kind, str]:
     """The kind that fits every one of these texts, and why."""
     if not len(texts):
         return Kind.CATEGORY, "no values"
@@ -120,13 +120,13 @@ def kind_of_texts(texts: Texts) -> tuple[Kind, str]:
     return _moments(trimmed) or _words(trimmed)
 
 
-def _are_decimals(texts: Texts) -> bool:
+def _are_decimals(texts: TextArray) -> bool:
     if not _fits(texts.slice(0, SAMPLE), DECIMAL) or _decimals(texts).bad.any():
         return False
     return not _any(texts, LEADING_ZERO + r"[0-9]*\.")
 
 
-def _digits(texts: Texts) -> tuple[Kind, str] | None:
+def _digits(texts: TextArray) -> tuple[Kind, str] | None:
     if _fits(texts, DIGITS) and _any(texts, LEADING_ZERO):
         return Kind.CODE, "digits with leading zeros"
     if _fits(texts, INTEGER):
@@ -136,7 +136,7 @@ def _digits(texts: Texts) -> tuple[Kind, str] | None:
     return None
 
 
-def _moments(texts: Texts) -> tuple[Kind, str] | None:
+def _moments(texts: TextArray) -> tuple[Kind, str] | None:
     if _fits(texts, DATE):
         found = _dates(texts)
         if not found.bad.any():
@@ -147,7 +147,7 @@ def _moments(texts: Texts) -> tuple[Kind, str] | None:
     return None
 
 
-def _words(texts: Texts) -> tuple[Kind, str]:
+def _words(texts: TextArray) -> tuple[Kind, str]:
     if _fits(texts, CODE):
         return Kind.CODE, "capital letters and digits, as in ICD or postal codes"
     others = int(_mismatch(texts, DECIMAL).sum())
@@ -159,7 +159,7 @@ def _words(texts: Texts) -> tuple[Kind, str]:
     return Kind.CATEGORY, "words"
 
 
-def _fits(texts: Texts, pattern: str) -> bool:
+def _fits(texts: TextArray, pattern: str) -> bool:
     """Whether all texts match, tried on a few first."""
     return all(
         bool(pc.all(pc.match_substring_regex(part, pattern), min_count=0).as_py())
@@ -167,16 +167,16 @@ def _fits(texts: Texts, pattern: str) -> bool:
     )
 
 
-def _any(texts: Texts, pattern: str) -> bool:
+def _any(texts: TextArray, pattern: str) -> bool:
     return bool(pc.any(pc.match_substring_regex(texts, pattern)).as_py())
 
 
-def _mismatch(texts: Texts, pattern: str) -> npt.NDArray[np.bool_]:
+def _mismatch(texts: TextArray, pattern: str) -> npt.NDArray[np.bool_]:
     fits = pc.match_substring_regex(texts, pattern)
     return ~np.asarray(fits.to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
-def _integers(texts: Texts) -> Meaning:
+def _integers(texts: TextArray) -> Meaning:
     bad = _mismatch(texts, WHOLE)
     plain = pc.utf8_ltrim(texts, characters="+")
     try:
@@ -186,7 +186,7 @@ def _integers(texts: Texts) -> Meaning:
         return Meaning(np.array([int(text) for text in whole], dtype=object), bad)
 
 
-def _decimals(texts: Texts) -> Meaning:
+def _decimals(texts: TextArray) -> Meaning:
     try:
         # All at once is several times faster than looking for the misfits first.
         keys = pc.cast(texts, pa.float64()).to_numpy(zero_copy_only=False)
@@ -199,7 +199,7 @@ def _decimals(texts: Texts) -> Meaning:
     return Meaning(keys + 0.0 if bad.any() else _told_apart(texts, keys + 0.0), bad)
 
 
-def _told_apart(texts: Texts, keys: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+def _told_apart(texts: TextArray, keys: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
     """Floats where they tell all numbers apart, the exact numbers where they do not."""
     if pc.count_distinct(pa.array(keys)).as_py() == len(keys):
         return keys
@@ -211,14 +211,16 @@ def _told_apart(texts: Texts, keys: npt.NDArray[np.float64]) -> npt.NDArray[Any]
     return np.array([Decimal(text) for text in texts.to_pylist()], dtype=object)
 
 
-def _cast_good(texts: Texts, bad: npt.NDArray[np.bool_], kind: Any) -> npt.NDArray[Any]:
+def _cast_good(
+    texts: TextArray, bad: npt.NDArray[np.bool_], kind: Any
+) -> npt.NDArray[Any]:
     if bad.any():
         texts = pc.if_else(pa.array(bad), pa.scalar("0"), texts)
     keys: npt.NDArray[Any] = pc.cast(texts, kind).to_numpy(zero_copy_only=False)
     return keys
 
 
-def _dates(texts: Texts, order: DateOrder | None = None) -> Meaning:
+def _dates(texts: TextArray, order: DateOrder | None = None) -> Meaning:
     """Days since 1970: year first, or last where day and month can be told apart."""
     bad = _mismatch(texts, DATE)
     if bad.any():
@@ -306,7 +308,7 @@ def _calendar(
     return Meaning(moment.astype(np.int64), bad | overflow)
 
 
-def _datetimes(texts: Texts) -> Meaning:
+def _datetimes(texts: TextArray) -> Meaning:
     """Microseconds since 1970 and parts of them; a zone, where given, is honored."""
     bad = _mismatch(texts, DATETIME)
     if not bad.any():
@@ -316,7 +318,7 @@ def _datetimes(texts: Texts) -> Meaning:
     return Meaning(_with_parts(_microseconds(good), good), bad)
 
 
-def _with_parts(whole: npt.NDArray[np.int64], texts: Texts) -> npt.NDArray[Any]:
+def _with_parts(whole: npt.NDArray[np.int64], texts: TextArray) -> npt.NDArray[Any]:
     """Microseconds, with what a text says beyond them."""
     rest = pc.struct_field(pc.extract_regex(texts, FINER), "rest")
     beyond = pc.fill_null(pc.utf8_rtrim(rest, characters="0"), "")
@@ -326,7 +328,7 @@ def _with_parts(whole: npt.NDArray[np.int64], texts: Texts) -> npt.NDArray[Any]:
     return np.array([micro + Fraction(f"0.{part}0") for micro, part in pairs], object)
 
 
-def _mark_unreadable(texts: Texts, bad: npt.NDArray[np.bool_], start: int) -> None:
+def _mark_unreadable(texts: TextArray, bad: npt.NDArray[np.bool_], start: int) -> None:
     """Halve until every part reads or is one text that does not."""
     if not len(texts) or _readable(texts):
         return
@@ -338,7 +340,7 @@ def _mark_unreadable(texts: Texts, bad: npt.NDArray[np.bool_], start: int) -> No
     _mark_unreadable(texts.slice(half), bad, start + half)
 
 
-def _readable(texts: Texts) -> bool:
+def _readable(texts: TextArray) -> bool:
     try:
         _microseconds(texts)
     except pa.ArrowInvalid:
@@ -346,7 +348,7 @@ def _readable(texts: Texts) -> bool:
     return True
 
 
-def _microseconds(texts: Texts) -> npt.NDArray[np.int64]:
+def _microseconds(texts: TextArray) -> npt.NDArray[np.int64]:
     texts = pc.replace_substring_regex(texts, FINER, r"\1")
     zoned = pc.match_substring_regex(texts, ZONED)
     nothing = pa.scalar(None, pa.string())

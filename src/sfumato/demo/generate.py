@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.data.arrays import Floats, Ints
 from sfumato.data.seeds import Seed
 from sfumato.demo.hospital_lists import (
     AGE_BANDS,
@@ -37,9 +38,7 @@ MISSING_SHARE: Mapping[str, float] = {
 }
 """How many cells of a column are left empty."""
 
-Indices = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Texts = npt.NDArray[np.str_]
+StringArray = npt.NDArray[np.str_]
 
 
 def hospital(*, rows: int = ROWS, seed: int = 1) -> pa.Table:
@@ -65,31 +64,31 @@ def hospital(*, rows: int = ROWS, seed: int = 1) -> pa.Table:
     return _with_gaps(draws.child("missing"), columns)
 
 
-def _pick(seed: Seed, count: int, weights: Sequence[float]) -> Indices:
+def _pick(seed: Seed, count: int, weights: Sequence[float]) -> Ints:
     """`count` indices, drawn with these weights."""
     return _pick_each(seed, np.tile(np.asarray(weights, dtype=float), (count, 1)))
 
 
-def _pick_each(seed: Seed, weights: Floats) -> Indices:
+def _pick_each(seed: Seed, weights: Floats) -> Ints:
     """One index per row of `weights`, drawn with the weights of that row."""
     edges = np.cumsum(weights, axis=1)
     points = seed.uniform(len(weights))[:, None] * edges[:, -1:]
-    chosen: Indices = (points >= edges).sum(axis=1)
+    chosen: Ints = (points >= edges).sum(axis=1)
     return chosen
 
 
-def _below(seed: Seed, count: int, limit: int) -> Indices:
+def _below(seed: Seed, count: int, limit: int) -> Ints:
     return (seed.uniform(count) * limit).astype(np.int64)
 
 
-def _ages(seed: Seed, band: Indices) -> npt.NDArray[np.timedelta64]:
+def _ages(seed: Seed, band: Ints) -> npt.NDArray[np.timedelta64]:
     first = np.array([b.first for b in AGE_BANDS])[band] * 365.25
     last = (np.array([b.last for b in AGE_BANDS])[band] + 1) * 365.25
     days = np.floor(first + seed.uniform(len(band)) * (last - first))
     return days.astype("timedelta64[D]")
 
 
-def _names(seed: Seed, woman: npt.NDArray[np.bool_]) -> Texts:
+def _names(seed: Seed, woman: npt.NDArray[np.bool_]) -> StringArray:
     count = len(woman)
     female = _any(seed.child("female"), count, FEMALE_NAMES)
     male = _any(seed.child("male"), count, MALE_NAMES)
@@ -98,11 +97,11 @@ def _names(seed: Seed, woman: npt.NDArray[np.bool_]) -> Texts:
     return np.char.add(np.char.add(given, " "), family)
 
 
-def _any(seed: Seed, count: int, values: Sequence[str]) -> Texts:
+def _any(seed: Seed, count: int, values: Sequence[str]) -> StringArray:
     return np.array(values)[_below(seed, count, len(values))]
 
 
-def _zips(seed: Seed, district: Indices) -> Texts:
+def _zips(seed: Seed, district: Ints) -> StringArray:
     """A zip code of each row's district; the first ones are the largest."""
     longest = max(len(d.zips) for d in DISTRICTS)
     codes = np.array([d.zips + ("",) * (longest - len(d.zips)) for d in DISTRICTS])
@@ -110,12 +109,12 @@ def _zips(seed: Seed, district: Indices) -> Texts:
     return codes[district, _pick_each(seed, weights[district])]
 
 
-def _ethnicities(seed: Seed, district: Indices) -> Texts:
+def _ethnicities(seed: Seed, district: Ints) -> StringArray:
     weights = np.array([d.ethnicity for d in DISTRICTS])
     return np.array(ETHNICITIES)[_pick_each(seed, weights[district])]
 
 
-def _occupations(seed: Seed, band: Indices) -> Texts:
+def _occupations(seed: Seed, band: Ints) -> StringArray:
     names = sorted({name for b in AGE_BANDS for name, _ in b.occupations})
     weights = np.array(
         [[dict(b.occupations).get(name, 0.0) for name in names] for b in AGE_BANDS]
@@ -123,7 +122,7 @@ def _occupations(seed: Seed, band: Indices) -> Texts:
     return np.array(names)[_pick_each(seed, weights[band])]
 
 
-def _diagnoses(seed: Seed, band: Indices, woman: npt.NDArray[np.bool_]) -> Indices:
+def _diagnoses(seed: Seed, band: Ints, woman: npt.NDArray[np.bool_]) -> Ints:
     by_band = np.array([d.weights for d in DIAGNOSES], dtype=float).T
     ratio = np.array([d.women for d in DIAGNOSES])
     finite = np.where(ratio == ONLY, 1.0, ratio)
@@ -134,7 +133,7 @@ def _diagnoses(seed: Seed, band: Indices, woman: npt.NDArray[np.bool_]) -> Indic
 
 
 def _costs(
-    seed: Seed, diagnosis: Indices, age_days: npt.NDArray[np.timedelta64]
+    seed: Seed, diagnosis: Ints, age_days: npt.NDArray[np.timedelta64]
 ) -> Floats:
     """Days times daily cost; the old stay longer."""
     usual = np.array([d.days for d in DIAGNOSES])[diagnosis]

@@ -11,7 +11,7 @@ from sfumato.errors import BudgetError, RefusedError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class LedgerEntry:
     """One use of the data."""
 
     what: str
@@ -19,7 +19,7 @@ class Entry:
     cost: Cost
     rows: str
     """Which rows it used: "all rows", "the sample, in disjoint cells"."""
-    parts: tuple[Entry, ...] = ()
+    parts: tuple[LedgerEntry, ...] = ()
     """What it is made of, where it was composed or amplified."""
 
     def record(self) -> dict[str, Any]:
@@ -53,7 +53,7 @@ class Ledger:
     budget: Cost
     relation: Relation
     slack: float = 0.0
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[LedgerEntry] = field(default_factory=list)
 
     @property
     def spent(self) -> Cost:
@@ -76,12 +76,12 @@ class Ledger:
         *,
         rows: str,
         relation: Relation | None = None,
-        parts: tuple[Entry, ...] = (),
+        parts: tuple[LedgerEntry, ...] = (),
     ) -> None:
         """Enter a use of the data, or refuse it if the budget does not cover it."""
         self._same(relation)
         self._refuse_beyond(what, cost)
-        self.entries.append(Entry(what=what, cost=cost, rows=rows, parts=parts))
+        self.entries.append(LedgerEntry(what=what, cost=cost, rows=rows, parts=parts))
 
     def charge_parts(self, what: str, costs: list[Cost], *, rows: str) -> None:
         """Enter uses of disjoint rows, as the relation makes them add up."""

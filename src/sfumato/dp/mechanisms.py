@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Floats, Ints
 from sfumato.dp.cost import Cost
 from sfumato.errors import PolicyError, UsageError
 
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 NUDGE = 2.0**-40
 """Scales grow by this share, then twice, four times …, while OpenDP, rounding up, finds
 the loss above epsilon."""
@@ -102,7 +101,7 @@ class RandomizedResponse(Mechanism):
         _inside("code", code, self.categories)
         return int(self._measurement(int(code)))
 
-    def estimate(self, answers: Integers) -> Floats:
+    def estimate(self, answers: Ints) -> Floats:
         """Unbiased counts of the true answers, from everybody's private ones."""
         seen = np.bincount(answers, minlength=self.categories)
         other = (1.0 - self.truth) / (self.categories - 1)
@@ -267,7 +266,7 @@ class Geometric(Mechanism):
         ratio = exp(-1.0 / self.scale)
         return (1.0 - ratio) / (1.0 + ratio) * ratio ** abs(noise)
 
-    def release(self, counts: Integers) -> Integers:
+    def release(self, counts: Ints) -> Ints:
         """The counts with noise, drawn in one batch; sums of millions do not overflow."""
         listed = np.asarray(counts, dtype=np.int64).tolist()
         drawn = np.array(self._measurement(listed), dtype=np.int64)

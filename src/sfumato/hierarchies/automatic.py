@@ -9,18 +9,13 @@ from typing import TypeVar
 
 import numpy as np
 
+from sfumato.data.arrays import Ints
 from sfumato.data.schema import Kind
 from sfumato.data.table import Column
 from sfumato.hierarchies.axis import Shape
 from sfumato.hierarchies.intervals import halving_nodes, interval_ladder
 from sfumato.hierarchies.labels import DISCRETE, set_label
-from sfumato.hierarchies.levels import (
-    Ints,
-    Ladder,
-    Rung,
-    known_numbers,
-    possible_leaves,
-)
+from sfumato.hierarchies.levels import Ladder, Rung, known_numbers, possible_leaves
 from sfumato.hierarchies.masking import calendar_ladder, prefix_ladder
 
 _FINEST_BINS = 20

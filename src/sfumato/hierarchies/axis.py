@@ -22,12 +22,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Codes
 from sfumato.data.safe_repr import Quiet, counted
 from sfumato.data.schema import Kind
 
 STAR = "*"
 
-Nodes = npt.NDArray[np.int32]
 Losses = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.integer[Any]]
 
@@ -49,7 +49,7 @@ class Axis(Quiet):
     shape: Shape
     labels: tuple[str, ...]
     """The text of each leaf, in axis order."""
-    levels: Nodes
+    levels: Codes
     """(height, leaves): the node of each leaf at each level. Level 0 is the leaf
     itself (node i = leaf i); at the last level all leaves share the root."""
     node_labels: tuple[str, ...]
@@ -94,9 +94,9 @@ class Axis(Quiet):
         known = self._numbers[~np.isnan(self._numbers)]
         return float(known.max() - known.min()) if len(known) else 0.0
 
-    def covering(self, low: Indices, high: Indices) -> Nodes:
+    def covering(self, low: Indices, high: Indices) -> Codes:
         """The smallest node over each run of codes low … high."""
-        nodes: Nodes = self.levels[-1, low].copy()
+        nodes: Codes = self.levels[-1, low].copy()
         for level in range(self.height - 2, -1, -1):
             at_level = self.levels[level]
             same = at_level[low] == at_level[high]

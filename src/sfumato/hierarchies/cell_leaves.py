@@ -21,12 +21,12 @@ def cover_matrix(axis: Axis, texts: Sequence[str | None]) -> Leaves:
     A text that is no leaf, node, interval, set or `*` of the axis covers nothing; None
     is the missing cell and covers the missing leaf alone.
     """
-    reader = _Reader(axis)
+    reader = _CellReader(axis)
     rows = [reader.leaves(text) for text in texts]
     return np.array(rows, dtype=np.bool_).reshape(len(texts), axis.size)
 
 
-class _Reader:
+class _CellReader:
     """Reads texts against one axis, with its labels indexed once."""
 
     def __init__(self, axis: Axis) -> None:

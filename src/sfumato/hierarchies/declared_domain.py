@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.data.arrays import Codes
 from sfumato.data.coding import code_column
 from sfumato.data.schema import Kind
 from sfumato.data.table import Column
@@ -37,7 +38,6 @@ from sfumato.hierarchies.labels import DISCRETE, Exact, exact_position, value_te
 MOST_LEAVES = 100_000
 MOST_SINGLES = 1_000
 """Beyond so many whole numbers, the finest intervals are the leaves."""
-Codes = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,13 +14,11 @@ from math import inf
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Floats, Signs
 from sfumato.data.schema import Kind
 from sfumato.data.table import Column
 from sfumato.data.values import exact_numbers
 from sfumato.hierarchies.labels import Exact, Span
-
-Floats = npt.NDArray[np.float64]
-Signs = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True, eq=False)

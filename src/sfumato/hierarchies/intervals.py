@@ -11,6 +11,7 @@ from math import inf
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Ints
 from sfumato.data.schema import Kind
 from sfumato.data.table import Column
 from sfumato.data.values import FARTHEST
@@ -24,7 +25,6 @@ from sfumato.hierarchies.labels import (
     interval_label,
 )
 from sfumato.hierarchies.levels import (
-    Ints,
     Ladder,
     Rung,
     known_numbers,

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Ints
 from sfumato.data.table import Column
 from sfumato.hierarchies.axis import STAR, Axis, CodedAxis, Losses, Shape
 from sfumato.hierarchies.exact_numbers import float_bounds
 from sfumato.hierarchies.labels import DISCRETE, parse_span
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sfumato.data.arrays import Ints
 from sfumato.data.schema import Kind
 from sfumato.data.table import Column
 from sfumato.errors import HierarchyError
@@ -14,7 +15,6 @@ from sfumato.hierarchies.axis import Losses
 from sfumato.hierarchies.exact_numbers import Line
 from sfumato.hierarchies.labels import value_text
 from sfumato.hierarchies.levels import (
-    Ints,
     Ladder,
     Rung,
     line_rung,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from sfumato.data.arrays import Ints
 from sfumato.data.schema import Kind
 from sfumato.data.table import Column
 from sfumato.data.values import exact_numbers
@@ -13,7 +14,7 @@ from sfumato.hierarchies.axis import STAR, Losses
 from sfumato.hierarchies.exact_numbers import float_bounds
 from sfumato.hierarchies.hierarchy_files import LabelTable
 from sfumato.hierarchies.labels import parse_exact, parse_value
-from sfumato.hierarchies.levels import Ints, Ladder, Rung
+from sfumato.hierarchies.levels import Ladder, Rung
 from sfumato.hierarchies.validate import (
     check_cover,
     check_shape,

@@ -28,7 +28,7 @@ from sfumato.io.formats import Format, compressed, format_of
 from sfumato.io.headers import cells_like_data
 from sfumato.io.memory import parquet_bytes, require_memory
 from sfumato.io.plain_types import plain_types
-from sfumato.io.sniff import Plain, find_delimiter, first_rows, header, plain_text
+from sfumato.io.sniff import Utf8Content, find_delimiter, first_rows, header, plain_text
 
 __all__ = ["delimiter_of", "encoding_of", "read_source"]
 
@@ -186,7 +186,9 @@ def _checked(delimiter: str | None, path: Path) -> str | None:
     )
 
 
-def _parse(plain: Plain, delimiter: str, names: list[str], path: Path) -> pa.Table:
+def _parse(
+    plain: Utf8Content, delimiter: str, names: list[str], path: Path
+) -> pa.Table:
     try:
         return _parse_blocks(plain, delimiter, names)
     except pa.ArrowInvalid:
@@ -195,7 +197,7 @@ def _parse(plain: Plain, delimiter: str, names: list[str], path: Path) -> pa.Tab
 
 
 def _parse_blocks(
-    plain: Plain, delimiter: str, names: list[str], **options: Any
+    plain: Utf8Content, delimiter: str, names: list[str], **options: Any
 ) -> pa.Table:
     quoted = plain.has(b'"')
     block = BLOCK_BYTES
@@ -222,7 +224,7 @@ def _parse_blocks(
             block *= 8
 
 
-def _explain(plain: Plain, delimiter: str, path: Path) -> DataError:
+def _explain(plain: Utf8Content, delimiter: str, path: Path) -> DataError:
     """Say what is wrong without the cells that the parser's own message quotes."""
     ragged = _first_ragged(plain, delimiter, path)
     if ragged is not None:
@@ -233,7 +235,7 @@ def _explain(plain: Plain, delimiter: str, path: Path) -> DataError:
     )
 
 
-def _first_ragged(plain: Plain, delimiter: str, path: Path) -> DataError | None:
+def _first_ragged(plain: Utf8Content, delimiter: str, path: Path) -> DataError | None:
     found: list[Any] = []
 
     def stop(row: Any) -> str:
@@ -272,7 +274,7 @@ def _positions(data: npt.NDArray[np.uint8], byte: bytes) -> npt.NDArray[np.intp]
     return np.flatnonzero(data == byte[0])
 
 
-def _check_last_quote(plain: Plain, table: pa.Table, path: Path) -> None:
+def _check_last_quote(plain: Utf8Content, table: pa.Table, path: Path) -> None:
     """An unclosed quotation mark swallows the rest of the file into the last cell."""
     if not table.num_rows:
         return

@@ -38,7 +38,7 @@ SAMPLE_ROWS = 100
 
 
 @dataclass(frozen=True, eq=False)
-class Plain:
+class Utf8Content:
     """The content of a CSV file as UTF-8 without a mark at its start."""
 
     buffer: pa.Buffer
@@ -83,7 +83,7 @@ class Plain:
             raise undecodable(content, error, path) from None
 
 
-def plain_text(buffer: pa.Buffer, encoding: str | None, path: Path) -> Plain:
+def plain_text(buffer: pa.Buffer, encoding: str | None, path: Path) -> Utf8Content:
     """Decode a CSV file, by declaration or by what its bytes prove.
 
     UTF-8 is taken unless a mark at the start, or the zero bytes of UTF-16, prove
@@ -100,9 +100,11 @@ def plain_text(buffer: pa.Buffer, encoding: str | None, path: Path) -> Plain:
     chosen = _known(encoding, path) if encoding else proven_encoding(head)
     if chosen in ("utf-8", "utf-8-sig"):
         marked = head.startswith(codecs.BOM_UTF8)
-        return Plain(buffer.slice(len(codecs.BOM_UTF8)) if marked else buffer, chosen)
+        return Utf8Content(
+            buffer.slice(len(codecs.BOM_UTF8)) if marked else buffer, chosen
+        )
     text = _decoded(bytes(memoryview(buffer)), chosen, path)
-    return Plain(pa.py_buffer(text.encode("utf-8")), chosen)
+    return Utf8Content(pa.py_buffer(text.encode("utf-8")), chosen)
 
 
 def proven_encoding(head: bytes) -> str:

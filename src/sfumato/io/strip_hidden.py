@@ -16,13 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as types
 
+from sfumato.data.arrays import Codes, Ints
 from sfumato.data.parallel import each
 from sfumato.errors import DataError
 
 Array = Any
 """An Arrow array; the library's own types differ between releases."""
-Places = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
 UNABLE = (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowCapacityError)
 SILENT = frozenset(
     {"arrow.uuid", "arrow.bool8", "arrow.json", "pandas.period", "pandas.interval"}
@@ -176,10 +175,10 @@ def _places(array: Array) -> Codes:
     return np.where(named[places], places, -1).astype(np.int32)
 
 
-def _order(values: Array, shown: Places, places: Codes) -> Places:
+def _order(values: Array, shown: Ints, places: Codes) -> Ints:
     """By value; values that have no order come as the cells first show them."""
     try:
-        order: Places = pc.sort_indices(values).to_numpy().astype(np.int64)
+        order: Ints = pc.sort_indices(values).to_numpy().astype(np.int64)
     except UNABLE:
         found, first = np.unique(places, return_index=True)
         return np.argsort(first[np.searchsorted(found, shown)])
@@ -241,7 +240,7 @@ def _bare_struct(array: Array) -> Array:
 
 
 def _taken(
-    values: Array, places: Places, hidden: npt.NDArray[np.bool_] | None = None
+    values: Array, places: Ints, hidden: npt.NDArray[np.bool_] | None = None
 ) -> Array:
     """Some values of an array, null where they are hidden."""
     kind = values.type

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from sfumato.metrics.base import Metric, Outcome
+from sfumato.metrics.base import Metric, MetricInput
 
 
 class AverageClassSize(Metric):
@@ -13,6 +13,6 @@ class AverageClassSize(Metric):
     name: ClassVar[str] = "average_class_size"
     sentence: ClassVar[str] = "Published rows per group, divided by k."
 
-    def measure(self, outcome: Outcome) -> float:
+    def measure(self, outcome: MetricInput) -> float:
         groups = len(outcome.published_sizes)
         return outcome.rows_out / groups / outcome.k if groups else 0.0

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Outcome:
+class MetricInput:
     """A release in numbers: cell losses of groups, and sizes of published groups."""
 
     rows_in: int
@@ -45,5 +45,5 @@ class Metric(ABC):
     sentence: ClassVar[str]
 
     @abstractmethod
-    def measure(self, outcome: Outcome) -> float:
+    def measure(self, outcome: MetricInput) -> float:
         """The measure of a release."""

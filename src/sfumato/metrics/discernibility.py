@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from sfumato.metrics.base import Metric, Outcome
+from sfumato.metrics.base import Metric, MetricInput
 
 
 class Discernibility(Metric):
@@ -15,7 +15,7 @@ class Discernibility(Metric):
         "Sum of squared group sizes, plus all rows for each suppressed one."
     )
 
-    def measure(self, outcome: Outcome) -> float:
+    def measure(self, outcome: MetricInput) -> float:
         return float(
             (outcome.published_sizes**2).sum() + outcome.rows_in * outcome.suppressed
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from sfumato.metrics.base import Metric, Outcome
+from sfumato.metrics.base import Metric, MetricInput
 
 
 class Ncp(Metric):
@@ -15,5 +15,5 @@ class Ncp(Metric):
         "Mean share of its column that a cell leaves open, 0 to 1."
     )
 
-    def measure(self, outcome: Outcome) -> float:
+    def measure(self, outcome: MetricInput) -> float:
         return outcome.mean_cell(outcome.ncp)

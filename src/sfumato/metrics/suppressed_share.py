@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from sfumato.metrics.base import Metric, Outcome
+from sfumato.metrics.base import Metric, MetricInput
 
 
 class SuppressedShare(Metric):
@@ -13,5 +13,5 @@ class SuppressedShare(Metric):
     name: ClassVar[str] = "suppressed_share"
     sentence: ClassVar[str] = "Share of the rows that are not published."
 
-    def measure(self, outcome: Outcome) -> float:
+    def measure(self, outcome: MetricInput) -> float:
         return outcome.suppressed / outcome.rows_in if outcome.rows_in else 0.0

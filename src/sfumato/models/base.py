@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Counts, Floats
 from sfumato.data.rules import SUBJECT, Rule, RuleKind, View
 from sfumato.dp.cost import Cost
 from sfumato.dp.ledger import Ledger
@@ -29,8 +30,6 @@ from sfumato.hierarchies.axis import Axis
 TOLERANCE = 1e-9
 """Two measures closer than this are equal: a limit that is met exactly is met."""
 
-Counts = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Target = tuple[tuple[str, str], ...]
 """Columns and the value that a cell of each has to show, in the order of columns."""
 

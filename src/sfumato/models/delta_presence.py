@@ -8,12 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from sfumato.data.arrays import Floats
 from sfumato.data.rules import SUBJECT, Rule, RuleKind
 from sfumato.errors import PolicyError
 from sfumato.models.base import (
     TOLERANCE,
     Feasibility,
-    Floats,
     Groups,
     OutputModel,
     Scope,

@@ -30,7 +30,7 @@ from sfumato.models.common.table_limits import (
     entropy_limit,
     recursive_limit,
 )
-from sfumato.models.common.verdicts import Judgement, Measure, Side, judge
+from sfumato.models.common.verdicts import GroupMeasure, Judgement, Side, judge
 
 KINDS = (
     "distinct",
@@ -157,7 +157,7 @@ class LDiversity(SensitiveModel):
         return (found | shares).verdict(c2=shares.worst)
 
     def _judge(
-        self, groups: Groups, measure: Measure, side: Side, limit: float
+        self, groups: Groups, measure: GroupMeasure, side: Side, limit: float
     ) -> Judgement:
         return judge(groups, self.histograms(groups), measure, side=side, limit=limit)
 

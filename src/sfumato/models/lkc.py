@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Counts
 from sfumato.data.rules import Rule, RuleKind
 from sfumato.models.base import (
-    Counts,
     Feasibility,
     Groups,
     Scope,

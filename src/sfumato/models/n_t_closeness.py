@@ -11,12 +11,11 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Counts, Flags, Floats
 from sfumato.data.rules import Distance, Rule, RuleKind
 from sfumato.models.base import (
     Candidates,
-    Counts,
     Feasibility,
-    Floats,
     Groups,
     Histogram,
     ReferenceModel,
@@ -31,7 +30,6 @@ from sfumato.models.common.unions import Unions, known_sets, partition, union_of
 from sfumato.models.common.verdicts import Side, judge
 from sfumato.models.t_closeness import DISTANCES
 
-Flags = npt.NDArray[np.bool_]
 SUPERSETS = 4096
 """How many sets of quasi-identifiers are tried; fewer only make the verdict stricter."""
 

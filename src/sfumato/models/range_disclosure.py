@@ -9,16 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from sfumato.data.arrays import Counts
 from sfumato.data.rules import Rule, RuleKind
 from sfumato.hierarchies.sensitive_axis import is_line
-from sfumato.models.base import (
-    TOLERANCE,
-    Counts,
-    Feasibility,
-    Groups,
-    SensitiveModel,
-    Verdict,
-)
+from sfumato.models.base import TOLERANCE, Feasibility, Groups, SensitiveModel, Verdict
 from sfumato.models.common.distances import s_diversity
 from sfumato.models.common.feasibility import Limit, limited, nearest
 from sfumato.models.common.verdicts import Side, judge

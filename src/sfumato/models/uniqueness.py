@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from sfumato.data.arrays import Counts
 from sfumato.data.rules import Rule
 from sfumato.models.base import (
     TOLERANCE,
-    Counts,
     Feasibility,
     Groups,
     OutputModel,

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Codes
 from sfumato.data.table import Column
 from sfumato.errors import DataError
 from sfumato.models.base import OutputModel
 
-Codes = npt.NDArray[np.int32]
 Counting = Callable[[str], Mapping[str, int]]
 """How often each value of a column occurs in the source."""
 

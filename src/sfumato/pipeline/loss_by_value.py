@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Request, Solution
+from sfumato.data.arrays import Floats, Ints
 from sfumato.data.coding import code_column
 from sfumato.data.schema import Role
 from sfumato.data.table import Column, Table
@@ -23,9 +24,6 @@ from sfumato.publish.base import Draft
 
 OTHERS = None
 """The value of a line that stands for several, each of which few rows have."""
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 class Borne(TypedDict):

@@ -17,7 +17,7 @@ from sfumato.data.seeds import Seed
 from sfumato.data.table import Table
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.io.spreadsheet import formulas
-from sfumato.metrics.base import Outcome
+from sfumato.metrics.base import MetricInput
 from sfumato.models.base import Model, OutputModel, Target, Verdict
 from sfumato.models.common.targets import rows_of
 from sfumato.pipeline import column_kinds as kinds
@@ -99,13 +99,13 @@ class Findings:
         k = _asked_k(self.request.models)
         return k if k > 1 else int(self.proof.groups.sizes.min(initial=1))
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> MetricInput:
         """The release in numbers, for the metrics.
 
         With a certificate, only published rows count: how many were left out is
         nothing that the ledger paid for.
         """
-        return Outcome(
+        return MetricInput(
             rows_in=self.rows_in if self.certificate is None else self.rows_out,
             rows_out=self.rows_out,
             group_rows=self.solution.grouping.sizes(),

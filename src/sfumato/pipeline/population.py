@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.data.arrays import Codes
 from sfumato.data.cell_text import as_text
 from sfumato.data.coding import code_column
 from sfumato.data.schema import Role
@@ -19,8 +18,6 @@ from sfumato.io.read import read_source
 from sfumato.models.base import OutputModel
 from sfumato.policy import Policy
 from sfumato.verify import require_columns
-
-Codes = npt.NDArray[np.int32]
 
 
 def population_path(models: Sequence[OutputModel]) -> str | None:

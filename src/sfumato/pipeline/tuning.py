@@ -11,23 +11,28 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.algorithms.base import Algorithm, Progress, silent
+from sfumato.data.arrays import Floats
 from sfumato.data.safe_repr import Quiet, counted
 from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
 from sfumato.errors import InfeasibleError, PolicyError, RefusedError, SearchError
 from sfumato.pipeline.run import Run, anonymize
-from sfumato.pipeline.workload_tables import Ground, ground
+from sfumato.pipeline.workload_tables import QueriedSource, ground
 from sfumato.policy import Policy
 from sfumato.publish.base import Form
-from sfumato.workload.answer_errors import Estimate, Measure, bootstrap, ratio
+from sfumato.workload.answer_errors import ErrorMeasure, Estimate, bootstrap, ratio
 from sfumato.workload.queries import Query, Split, Workload, split
-from sfumato.workload.settings_search import Field, Settings, Trial, best, search
+from sfumato.workload.settings_search import (
+    SearchSpace,
+    Settings,
+    TriedSettings,
+    best,
+    search,
+)
 
-Floats = npt.NDArray[np.float64]
 SWAP_DRAWS = 5
 """Draws over which the error of a swapped table is averaged."""
 
@@ -40,7 +45,7 @@ class Tuning(Quiet):
     source: pa.Table
     workload: Workload
     base: Path | None = None
-    measure: Measure | None = None
+    measure: ErrorMeasure | None = None
     """Left out: χ² where a query has a breakdown, relative error where none has."""
     train_share: float = 0.5
     trials: int = 40
@@ -59,8 +64,8 @@ class Tuned(Quiet):
     policy: Policy
     changes: Settings
     """The settings that differ from the policy that came in."""
-    measure: Measure
-    trials: tuple[Trial, ...]
+    measure: ErrorMeasure
+    trials: tuple[TriedSettings, ...]
     train_queries: int
     held_out_queries: int
     train: Estimate
@@ -127,7 +132,7 @@ def tune(tuning: Tuning) -> Tuned:
     return _judged(bench, parts, trials, changes)
 
 
-def room_of(policy: Policy, *, keep: Sequence[str] = ()) -> Field:
+def room_of(policy: Policy, *, keep: Sequence[str] = ()) -> SearchSpace:
     """The weights of quasi-identifiers and the options with a known set of values."""
     quasi = policy.names(Role.QUASI)
     algorithm = policy.algorithm_instance()
@@ -138,7 +143,7 @@ def room_of(policy: Policy, *, keep: Sequence[str] = ()) -> Field:
             f"'{strange[0]}' is no quasi-identifier and no option to be searched.",
             hint=f"Known here: {', '.join((*quasi, *options))}.",
         )
-    return Field(
+    return SearchSpace(
         weights={
             f"columns.{json.dumps(name)}.weight": policy.column(name).weight
             for name in quasi
@@ -170,8 +175,8 @@ class _Bench:
     """Makes releases and asks them."""
 
     tuning: Tuning
-    ground: Ground
-    measure: Measure
+    ground: QueriedSource
+    measure: ErrorMeasure
 
     def scorer(self, queries: Sequence[Query]) -> _Scorer:
         return _Scorer(self, queries)
@@ -229,7 +234,7 @@ def _written(value: Any) -> Any:
 
 
 def _judged(
-    bench: _Bench, parts: Split, trials: tuple[Trial, ...], changes: Settings
+    bench: _Bench, parts: Split, trials: tuple[TriedSettings, ...], changes: Settings
 ) -> Tuned:
     before, after = bench.tuning.policy, changed(bench.tuning.policy, changes)
     train = [bench.errors(each, parts.train, "train") for each in (before, after)]
@@ -256,7 +261,7 @@ def _mean(errors: Floats) -> Estimate:
     return bootstrap(errors[None, :], lambda drawn: np.asarray(drawn[0].mean(axis=-1)))
 
 
-def _fitting(queries: Sequence[Query]) -> Measure:
+def _fitting(queries: Sequence[Query]) -> ErrorMeasure:
     return "chi2" if any(query.keys for query in queries) else "relative"
 
 

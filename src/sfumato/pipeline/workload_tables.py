@@ -14,15 +14,15 @@ from sfumato.policy import Policy
 from sfumato.verify import require_columns
 from sfumato.workload.answer_errors import RESAMPLES, WorkloadError, compare
 from sfumato.workload.queries import Query, Workload
-from sfumato.workload.queryable_tables import Plain, original, published
+from sfumato.workload.queryable_tables import RowTable, original, published
 from sfumato.workload.random_queries import written_out
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Ground:
+class QueriedSource:
     """The original, coded once, and the queries that are put to it."""
 
-    table: Plain
+    table: RowTable
     axes: Mapping[str, Axis]
     queries: tuple[Query, ...]
     missing: tuple[str, ...]
@@ -46,14 +46,14 @@ class Ground:
 
 def ground(
     policy: Policy, source: pa.Table, workload: Workload, base: Path | None
-) -> Ground:
+) -> QueriedSource:
     """Code the columns that a workload asks about, and draw its random part."""
     names = workload.columns
     require_columns(source, names, what="The workload asks for columns: the source")
     columns = [coded_column(policy, source, name) for name in names]
     coded = {each.name: each for each in axes(policy, columns, base)}
     shapes = {name: each.axis for name, each in coded.items()}
-    return Ground(
+    return QueriedSource(
         table=original(coded, source.num_rows),
         axes=shapes,
         queries=written_out(workload, shapes),

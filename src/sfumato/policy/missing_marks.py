@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.data.cell_text import Texts
+from sfumato.data.cell_text import TextArray
 from sfumato.data.coding import Values
 from sfumato.data.schema import Kind
 from sfumato.data.values import kind_of_texts
@@ -54,7 +54,9 @@ def _verdicts(values: Values) -> Mapping[str, bool]:
     return verdicts | _numeric_verdicts(others, kind, found)
 
 
-def _numeric_verdicts(others: Texts, kind: Kind, found: set[str]) -> dict[str, bool]:
+def _numeric_verdicts(
+    others: TextArray, kind: Kind, found: set[str]
+) -> dict[str, bool]:
     marks = found.intersection((*BELOW, *ABOVE))
     if kind not in (Kind.INTEGER, Kind.DECIMAL):
         return dict.fromkeys(marks, False)
@@ -68,12 +70,12 @@ def _numeric_verdicts(others: Texts, kind: Kind, found: set[str]) -> dict[str, b
     }
 
 
-def _among(texts: Texts, marks: Sequence[str]) -> list[str]:
+def _among(texts: TextArray, marks: Sequence[str]) -> list[str]:
     held = pc.is_in(texts, value_set=pa.array(marks, pa.string()))
     listed: list[str] = texts.filter(held).to_pylist()
     return listed
 
 
-def _without(texts: Texts, marks: Sequence[str]) -> Texts:
+def _without(texts: TextArray, marks: Sequence[str]) -> TextArray:
     held = pc.is_in(texts, value_set=pa.array(marks, pa.string()))
     return texts.filter(pc.invert(held))

@@ -77,7 +77,7 @@ _HIERARCHY_SCHEMA = WithJsonSchema(
 Hierarchy = Annotated[
     str | dict[str, Any] | None, BeforeValidator(checked_hierarchy), _HIERARCHY_SCHEMA
 ]
-Texts = tuple[str, ...]
+StringTuple = tuple[str, ...]
 Domain = (
     Annotated[tuple[Any, ...], Field(strict=False, min_length=1)]
     | dict[str, Any]
@@ -104,7 +104,7 @@ class Data(Section):
     """The encoding of a CSV file; left out: UTF-8, or what its bytes prove."""
     decimal: Literal[".", ","] = "."
     """The mark in front of fractions in a CSV file; what is published has points."""
-    missing: Annotated[Texts, Field(strict=False)] = ("",)
+    missing: Annotated[StringTuple, Field(strict=False)] = ("",)
     """Cells that mean that there is no value."""
     missing_as: Literal["value", "any", "drop"] = "value"
     """A missing value is one of its own, matches any, or its row is left out."""
@@ -123,7 +123,7 @@ class ColumnSection(Section):
         float, Field(ge=LEAST_WEIGHT, le=MOST_WEIGHT, allow_inf_nan=False)
     ] = 1.0
     """Its weight in the loss."""
-    order: Annotated[Texts, Field(strict=False)] | None = None
+    order: Annotated[StringTuple, Field(strict=False)] | None = None
     """The values of an ordered category, from low to high."""
     domain: Domain = None
     """The values that a cell may have, listed or from `low` to `high`: for releases
@@ -173,7 +173,7 @@ class AlgorithmSection(Named):
 class Report(Section):
     """What the report says beyond what it always says."""
 
-    loss_by: Annotated[Texts, Field(strict=False)] = ()
+    loss_by: Annotated[StringTuple, Field(strict=False)] = ()
     """Columns by whose values the loss is reported: who bears it."""
 
 

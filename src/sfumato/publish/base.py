@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.data.arrays import Floats
 from sfumato.data.cell_text import as_text, distinct
 from sfumato.data.grouping import Grouping
 from sfumato.data.schema import Attribute, Role
@@ -21,8 +22,6 @@ from sfumato.data.seeds import Seed
 from sfumato.data.table import Table
 from sfumato.errors import PolicyError, RefusedError
 from sfumato.hierarchies.axis import STAR, CodedAxis
-
-Matrix = npt.NDArray[np.float64]
 
 
 class Form(StrEnum):
@@ -87,9 +86,9 @@ class Draft:
     rows: npt.NDArray[np.int64]
     quasi: tuple[str, ...]
     """The published columns that stand for quasi-identifiers."""
-    ncp: Matrix
+    ncp: Floats
     """(groups, quasi-identifiers): NCP of each group's cells."""
-    loss: Matrix
+    loss: Floats
     """(groups, quasi-identifiers): generalized loss of each group's cells."""
     beside: Mapping[str, pa.Table] = field(default_factory=dict)
     """Further tables that belong to the release, by file name."""
@@ -223,7 +222,7 @@ def refuse_name_clash(
         )
 
 
-def _side_by_side(parts: list[npt.NDArray[np.float64]], groups: int) -> Matrix:
+def _side_by_side(parts: list[npt.NDArray[np.float64]], groups: int) -> Floats:
     return np.column_stack(parts) if parts else np.zeros((groups, 0))
 
 

@@ -8,11 +8,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Codes, Floats
 from sfumato.data.grouping import Grouping
 from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
 
-Ints = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
 WORD = 64
 
 
@@ -42,7 +41,7 @@ class Extent:
         )
 
     @cached_property
-    def bounds(self) -> tuple[Ints, Ints]:
+    def bounds(self) -> tuple[Codes, Codes]:
         """Lowest and highest code of each group."""
         # Late: judging a table must not wait for the compiler.
         from sfumato.kernels.common.group_boxes import group_bounds
@@ -66,7 +65,7 @@ class Extent:
         return np.asarray(low == high if self.level is None else self.level == 0)
 
     @cached_property
-    def nodes(self) -> Ints:
+    def nodes(self) -> Codes:
         """The node each group shows on a tree axis, or at its level on any axis."""
         nodes = self._nodes
         if self.hidden is None or not self.hidden.any():
@@ -76,7 +75,7 @@ class Extent:
         return _with(nodes, hidden, _above(axis, nodes[hidden], self.bounds[0][hidden]))
 
     @property
-    def _nodes(self) -> Ints:
+    def _nodes(self) -> Codes:
         if self.chosen is not None:
             return self.chosen
         low, high = self.bounds
@@ -85,7 +84,7 @@ class Extent:
         return self.coded.axis.levels[self.level, low]
 
     @cached_property
-    def sets(self) -> tuple[Ints, list[tuple[int, ...]]]:
+    def sets(self) -> tuple[Codes, list[tuple[int, ...]]]:
         """A set number per group, and the codes of each distinct set, ascending."""
         axis = self.coded.axis
         if axis.size <= WORD:
@@ -133,7 +132,7 @@ class Extent:
         return losses if self.hidden is None else np.where(self.hidden, 1.0, losses)
 
 
-def _above(axis: Axis, nodes: Ints, leaves: Ints) -> Ints:
+def _above(axis: Axis, nodes: Codes, leaves: Codes) -> Codes:
     """The lowest node over each leaf that is called otherwise than the one shown."""
     names = np.array(axis.node_labels, dtype=object)
     result = np.full(len(nodes), axis.root, dtype=np.int32)
@@ -144,7 +143,7 @@ def _above(axis: Axis, nodes: Ints, leaves: Ints) -> Ints:
     return result
 
 
-def _with(nodes: Ints, places: npt.NDArray[np.int64], changed: Ints) -> Ints:
+def _with(nodes: Codes, places: npt.NDArray[np.int64], changed: Codes) -> Codes:
     copy = nodes.copy()
     copy[places] = changed
     return copy
@@ -154,7 +153,9 @@ def _bits(mask: int) -> tuple[int, ...]:
     return tuple(bit for bit in range(mask.bit_length()) if mask >> bit & 1)
 
 
-def _sparse_sets(codes: Ints, grouping: Grouping) -> tuple[Ints, list[tuple[int, ...]]]:
+def _sparse_sets(
+    codes: Codes, grouping: Grouping
+) -> tuple[Codes, list[tuple[int, ...]]]:
     kept = grouping.kept
     width = int(codes.max(initial=0)) + 1
     keys = np.unique(grouping.group_of[kept].astype(np.int64) * width + codes[kept])

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Ints
 from sfumato.data.grouping import Grouping
 from sfumato.data.schema import Kind
 from sfumato.data.values import exact_numbers
@@ -24,15 +25,14 @@ from sfumato.hierarchies.axis import STAR, Axis, CodedAxis
 from sfumato.hierarchies.labels import Exact, Span, parse_span, value_text
 from sfumato.publish.group_spans import Extent
 
-Ints = npt.NDArray[np.int64]
-Texts = list[str | None]
+NumberTexts = list[str | None]
 DIGITS = 15
 """A number of so many digits survives a spreadsheet and a 64-bit float."""
 LIMB = 24
 """Bits of a number that are summed at a time: sums of 2^29 of them are exact."""
 
 
-def bound_texts(extent: Extent) -> tuple[Texts, Texts]:
+def bound_texts(extent: Extent) -> tuple[NumberTexts, NumberTexts]:
     """The lowest and the highest value that each group's cells stand for."""
     axis = extent.coded.axis
     low, high = extent.bounds
@@ -66,7 +66,7 @@ def bound_leaves(
 
 def _leaf_texts(
     axis: Axis, codes: npt.NDArray[np.int32], unknown: npt.NDArray[np.bool_]
-) -> Texts:
+) -> NumberTexts:
     pairs = zip(codes.tolist(), unknown.tolist(), strict=True)
     return [None if missing else axis.labels[code] for code, missing in pairs]
 
@@ -135,7 +135,7 @@ class Members:
         self._values = self._place[coded.codes[rows]]
         self._owners = grouping.group_of[rows]
 
-    def means(self) -> Texts:
+    def means(self) -> NumberTexts:
         """The mean of each group as a cell, None where nothing is known."""
         lows, highs = self._ends
         numbers = zip(self._sums, self._counts.tolist(), lows, highs, strict=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.data.arrays import Ints
 from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
 from sfumato.publish.base import (
@@ -20,8 +20,6 @@ from sfumato.publish.base import (
     exact_column,
     refuse_without_sensitive,
 )
-
-Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +63,7 @@ class Swap(Operator):
             loss=np.zeros(shape),
         )
 
-    def _givers(self, material: Material) -> Mapping[str, Rows]:
+    def _givers(self, material: Material) -> Mapping[str, Ints]:
         """For each sensitive column the source row whose value each row shows."""
         names = material.table.schema.names(Role.SENSITIVE)
         seed = material.seed.child("swap")
@@ -75,7 +73,7 @@ class Swap(Operator):
         return {name: permuted(material, seed.child(name)) for name in names}
 
 
-def permuted(material: Material, seed: Seed) -> Rows:
+def permuted(material: Material, seed: Seed) -> Ints:
     """The source rows in publishing order, permuted within their groups."""
     groups = material.grouping.group_of[material.rows]
     places = np.argsort(groups, kind="stable")

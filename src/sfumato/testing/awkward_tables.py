@@ -26,7 +26,7 @@ from sfumato.hierarchies.axis import CodedAxis
 from sfumato.hierarchies.build import build
 from sfumato.models.base import OutputModel
 
-Cells = dict[str, list[Any]]
+CellLists = dict[str, list[Any]]
 
 CODED = (Role.QUASI, Role.SENSITIVE, Role.SUBJECT)
 
@@ -119,13 +119,13 @@ def one_row() -> Awkward:
 
 def identical_rows() -> Awkward:
     """No cut is possible: every row is the same point."""
-    columns: Cells = {"age": [41] * 30, "sex": ["F"] * 30}
+    columns: CellLists = {"age": [41] * 30, "sex": ["F"] * 30}
     return _table("identical-rows", columns, {"illness": ["flu", "gout"] * 15})
 
 
 def all_unique() -> Awkward:
     """Every value of every column occurs once."""
-    columns: Cells = {
+    columns: CellLists = {
         "age": _spread(64, 64),
         "town": [f"town {i:02d}" for i in range(64)],
     }
@@ -141,7 +141,7 @@ def heavy_skew() -> Awkward:
     """One value holds nearly all rows; medians fall on it."""
     ages = [30] * 190 + _spread(10, 10)
     illness = ["flu"] * 150 + ["gout"] * 45 + ["measles"] * 5
-    columns: Cells = {"age": ages, "town": ["Rome"] * 195 + list("ABCDE")}
+    columns: CellLists = {"age": ages, "town": ["Rome"] * 195 + list("ABCDE")}
     return _table("heavy-skew", columns, {"illness": illness})
 
 
@@ -155,27 +155,27 @@ def missing_in_quasi() -> Awkward:
     ages = [None if i % 7 == 0 else age for i, age in enumerate(_spread(90, 40))]
     towns = ["?" if i % 11 == 0 else f"t{i % 5}" for i in range(90)]
     illness = [("flu", "gout", "measles")[i % 3] for i in range(90)]
-    columns: Cells = {"age": ages, "town": towns}
+    columns: CellLists = {"age": ages, "town": towns}
     return _table("missing-in-quasi", columns, {"illness": illness}, missing=("?",))
 
 
 def missing_in_sensitive() -> Awkward:
     """Nulls in a sensitive column."""
     illness = [None if i % 6 == 0 else ("flu", "gout")[i % 2] for i in range(72)]
-    columns: Cells = {"age": _spread(72, 30), "sex": ["F", "M", "M"] * 24}
+    columns: CellLists = {"age": _spread(72, 30), "sex": ["F", "M", "M"] * 24}
     return _table("missing-in-sensitive", columns, {"illness": illness})
 
 
 def all_missing() -> Awkward:
     """A quasi-identifier without a single value."""
-    columns: Cells = {"age": [None] * 20, "sex": ["F", "M"] * 10}
+    columns: CellLists = {"age": [None] * 20, "sex": ["F", "M"] * 10}
     kinds = {"age": Kind.INTEGER}
     return _table("all-missing", columns, {"illness": _letters(20, 4)}, kinds=kinds)
 
 
 def constant_columns() -> Awkward:
     """Columns that tell nothing beside one that does."""
-    columns: Cells = {
+    columns: CellLists = {
         "country": ["It"] * 40,
         "year": [2020] * 40,
         "age": _spread(40, 17),
@@ -186,14 +186,14 @@ def constant_columns() -> Awkward:
 def many_values() -> Awkward:
     """300 distinct categories: more than any one-byte code holds."""
     towns = [f"place {i % 300:03d}" for i in range(900)]
-    columns: Cells = {"town": towns, "age": _spread(900, 60)}
+    columns: CellLists = {"town": towns, "age": _spread(900, 60)}
     return _table("many-values", columns, {"illness": _letters(900, 12)})
 
 
 def unicode_text() -> Awkward:
     """Names in many scripts, composed and decomposed, with spaces and signs."""
     words = ["Ærø", "Åre", "A\u030are", "東京", "Αθήνα", "مكة", "São Paulo", "é", "ß"]
-    columns: Cells = {
+    columns: CellLists = {
         "città": [words[i % 9] for i in range(54)],
         "年齢": _spread(54, 20),
     }
@@ -219,7 +219,7 @@ def decimals() -> Awkward:
     """Negative, tiny and huge numbers together."""
     tail = [-1e12, -0.5, -1e-9, 0.0, 1e-9, 0.1, 0.1 + 0.2, 1e12]
     income = [i * 0.37 - 9 for i in range(48)] + tail
-    columns: Cells = {"income": income, "sex": ["F", "M"] * 28}
+    columns: CellLists = {"income": income, "sex": ["F", "M"] * 28}
     return _table("decimals", columns, {"illness": _letters(56, 4)})
 
 
@@ -236,7 +236,7 @@ def leading_zeros() -> Awkward:
 
 def with_intervals() -> Awkward:
     """Numbers under a hierarchy of intervals, beside a flat category."""
-    columns: Cells = {"age": _spread(100, 71), "sex": ["F", "M"] * 50}
+    columns: CellLists = {"age": _spread(100, 71), "sex": ["F", "M"] * 50}
     spec = {"age": {"intervals": [5, 10, 40]}}
     illness = {"illness": _letters(100, 6)}
     return _table("with-intervals", columns, illness, hierarchies=spec)
@@ -245,15 +245,15 @@ def with_intervals() -> Awkward:
 def several_rows_per_subject() -> Awkward:
     """Persons with one to five rows; k counts persons."""
     person = [f"p{i % (7 + i % 23):02d}" for i in range(100)]
-    columns: Cells = {"age": _spread(100, 12), "sex": ["F", "M"] * 50}
+    columns: CellLists = {"age": _spread(100, 12), "sex": ["F", "M"] * 50}
     illness = {"illness": _letters(100, 5)}
     return _table("several-rows-per-subject", columns, illness, subject=person)
 
 
 def two_sensitive() -> Awkward:
     """Two sensitive columns, one of them a number."""
-    columns: Cells = {"age": _spread(96, 40), "town": _letters(96, 7)}
-    sensitive: Cells = {
+    columns: CellLists = {"age": _spread(96, 40), "town": _letters(96, 7)}
+    sensitive: CellLists = {
         "illness": _letters(96, 5),
         "cost": [i * 31 % 17 for i in range(96)],
     }
@@ -262,14 +262,16 @@ def two_sensitive() -> Awkward:
 
 def ten_quasi() -> Awkward:
     """Ten quasi-identifiers: nearly every row is alone."""
-    numbers: Cells = {f"n{j}": [i * (j + 3) % 11 for i in range(150)] for j in range(5)}
-    letters: Cells = {f"c{j}": _letters(150, j + 2) for j in range(5)}
+    numbers: CellLists = {
+        f"n{j}": [i * (j + 3) % 11 for i in range(150)] for j in range(5)
+    }
+    letters: CellLists = {f"c{j}": _letters(150, j + 2) for j in range(5)}
     return _table("ten-quasi", numbers | letters, {"illness": _letters(150, 4)})
 
 
 def wide_keys() -> Awkward:
     """Cardinalities whose product does not fit 64 bits."""
-    columns: Cells = {
+    columns: CellLists = {
         f"n{j}": [i * (2 * j + 7) % 251 for i in range(251)] for j in range(9)
     }
     return _table("wide-keys", columns, {"illness": _letters(251, 5)})
@@ -284,7 +286,7 @@ def high_cardinality() -> Awkward:
 def looks_like_missing() -> Awkward:
     """`NA`, `Unknown` and `None` are values unless declared missing."""
     words = ["NA", "N/A", "Unknown", "None", "null", "nan", "-"]
-    columns: Cells = {
+    columns: CellLists = {
         "answer": [words[i % 7] for i in range(42)],
         "age": _spread(42, 9),
     }
@@ -293,7 +295,7 @@ def looks_like_missing() -> Awkward:
 
 def one_row_differs() -> Awkward:
     """All rows but one share a value, and can be parted in millions of ways."""
-    columns: Cells = {
+    columns: CellLists = {
         "id": [f"i{number:02d}" for number in range(18)],
         "c": ["same"] * 17 + ["other"],
     }
@@ -302,7 +304,7 @@ def one_row_differs() -> Awkward:
 
 def halves_that_overlap() -> Awkward:
     """Ten categories of two values; each value's rows are half of every other's."""
-    columns: Cells = {
+    columns: CellLists = {
         f"c{bit}": [f"v{number * 37 >> bit & 1}" for number in range(24)]
         for bit in range(10)
     }
@@ -311,7 +313,7 @@ def halves_that_overlap() -> Awkward:
 
 def pairs_of_rows() -> Awkward:
     """Every row has one twin: groups of three always mix."""
-    columns: Cells = {
+    columns: CellLists = {
         "zip": [f"z{number // 2:02d}" for number in range(22)],
         "sex": ["F"] * 11 + ["M"] * 11,
     }

@@ -7,15 +7,20 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from itertools import combinations, product
 
-from sfumato.testing.model_oracles import Domain, Group, Rows, groups_of
+from sfumato.testing.model_oracles import (
+    OracleGroup,
+    OracleRows,
+    SensitiveDomain,
+    groups_of,
+)
 
-Cells = Sequence[Sequence[Hashable]]
+CellRows = Sequence[Sequence[Hashable]]
 NOBODY = object()
 """A value that no row has."""
 
 
 def candidate_sets(
-    cells: Cells, missing: Hashable, known: Sequence[int] | None = None
+    cells: CellRows, missing: Hashable, known: Sequence[int] | None = None
 ) -> list[tuple[int, frozenset[int]]]:
     """Every person, and the rows the person may be, for every way of filling in.
 
@@ -30,7 +35,7 @@ def candidate_sets(
 
 
 def completions(
-    cells: Cells, row: Sequence[Hashable], missing: Hashable
+    cells: CellRows, row: Sequence[Hashable], missing: Hashable
 ) -> list[tuple[Hashable, ...]]:
     """A row with its missing cells filled in, with each value and with a new one."""
     choices: list[list[Hashable]] = [
@@ -43,7 +48,7 @@ def completions(
 
 
 def agreeing(
-    cells: Cells, person: Sequence[Hashable], known: Sequence[int], missing: Hashable
+    cells: CellRows, person: Sequence[Hashable], known: Sequence[int], missing: Hashable
 ) -> frozenset[int]:
     """The rows that agree with a person wherever their cells are not missing."""
     return frozenset(
@@ -53,11 +58,13 @@ def agreeing(
     )
 
 
-def group_of_rows(inside: frozenset[int], rows: Rows, domain: Domain) -> Group:
+def group_of_rows(
+    inside: frozenset[int], rows: OracleRows, domain: SensitiveDomain
+) -> OracleGroup:
     """Some rows as a group, compared with the whole table."""
     number = len(rows.group)
     chosen = [0 if at in inside else 1 for at in range(number)]
-    whole = Rows(chosen, rows.value, rows.person, None, rows.missing_any)
+    whole = OracleRows(chosen, rows.value, rows.person, None, rows.missing_any)
     return groups_of(whole, domain)[0]
 
 

@@ -24,7 +24,7 @@ Row = tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Domain:
+class QuasiDomain:
     """Everything that a quasi-identifier may show, told without axes or codes."""
 
     values: frozenset[str]
@@ -58,12 +58,12 @@ def _moment(text: str) -> float:
     return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
 
 
-def covered(cell: str, domain: Domain) -> frozenset[str]:
+def covered(cell: str, domain: QuasiDomain) -> frozenset[str]:
     """The source values that a published cell may stand for."""
     return frozenset(value for value in domain.values if covers(cell, value, domain))
 
 
-def covers(cell: str, value: str, domain: Domain) -> bool:
+def covers(cell: str, value: str, domain: QuasiDomain) -> bool:
     """Whether a published cell may stand for a source value."""
     if cell in (STAR, value):
         return True
@@ -88,7 +88,7 @@ def _unquoted(text: str) -> str:
     return text
 
 
-def _between(value: str, cell: str, domain: Domain) -> bool:
+def _between(value: str, cell: str, domain: QuasiDomain) -> bool:
     bounds = interval(cell)
     if bounds is None or not domain.numeric or value == domain.missing:
         return False
@@ -149,7 +149,7 @@ def _lowest_level(label: str, paths: Mapping[str, Sequence[str]]) -> int:
     return min(path.index(label) for path in paths.values() if label in path)
 
 
-def smallest_cell(values: Iterable[str], domain: Domain) -> str:
+def smallest_cell(values: Iterable[str], domain: QuasiDomain) -> str:
     """What a group with these values shows: a value, a node, an interval or a set."""
     found = frozenset(values)
     if len(found) == 1:
@@ -163,7 +163,7 @@ def smallest_cell(values: Iterable[str], domain: Domain) -> str:
     return f"[{min(found, key=number)}, {max(found, key=number)}]"
 
 
-def cell_ncp(cell: str, domain: Domain) -> float:
+def cell_ncp(cell: str, domain: QuasiDomain) -> float:
     """NCP of one published cell."""
     if cell in domain.values:
         return 0.0
@@ -174,7 +174,7 @@ def cell_ncp(cell: str, domain: Domain) -> float:
     return _share(cell, domain)
 
 
-def _share(cell: str, domain: Domain) -> float:
+def _share(cell: str, domain: QuasiDomain) -> float:
     if domain.paths and not cell.startswith("{"):
         under = len(_under(cell, domain.paths))
         return 0.0 if under == 1 else under / len(domain.paths)
@@ -182,7 +182,7 @@ def _share(cell: str, domain: Domain) -> float:
     return 0.0 if size == 1 else size / len(domain.values)
 
 
-def _range_share(cell: str, domain: Domain) -> float:
+def _range_share(cell: str, domain: QuasiDomain) -> float:
     lowest, highest = domain.range()
     bounds = interval(cell) or calendar(cell) or _leaf_range(cell, domain)
     if bounds is None or highest == lowest:
@@ -191,7 +191,7 @@ def _range_share(cell: str, domain: Domain) -> float:
     return (high - low) / (highest - lowest)
 
 
-def _leaf_range(cell: str, domain: Domain) -> tuple[float, float] | None:
+def _leaf_range(cell: str, domain: QuasiDomain) -> tuple[float, float] | None:
     leaves = _under(cell, domain.paths or {})
     if domain.missing in leaves or not leaves:
         return None
@@ -199,7 +199,7 @@ def _leaf_range(cell: str, domain: Domain) -> tuple[float, float] | None:
     return min(numbers), max(numbers)
 
 
-def cell_loss(cell: str, domain: Domain) -> float:
+def cell_loss(cell: str, domain: QuasiDomain) -> float:
     """Generalized loss of one published cell."""
     if cell in domain.values:
         return 0.0
@@ -212,7 +212,7 @@ def cell_loss(cell: str, domain: Domain) -> float:
     return (len(members(cell)) - 1) / max(len(domain.values) - 1, 1)
 
 
-def _other_leaves(cell: str, domain: Domain) -> float:
+def _other_leaves(cell: str, domain: QuasiDomain) -> float:
     bounds = (interval(cell) or calendar(cell)) if domain.steps else None
     if bounds is None:
         return len(_under(cell, domain.paths or {})) - 1
@@ -220,21 +220,23 @@ def _other_leaves(cell: str, domain: Domain) -> float:
     return min(bounds[1], highest) - max(bounds[0], lowest)
 
 
-def _all_leaves(domain: Domain) -> float:
+def _all_leaves(domain: QuasiDomain) -> float:
     if not domain.steps:
         return len(domain.paths or {})
     lowest, highest = domain.range()
     return highest - lowest + 1 + (domain.missing is not None)
 
 
-def ncp(rows: Sequence[Row], domains: Sequence[Domain], *, suppressed: int) -> float:
+def ncp(
+    rows: Sequence[Row], domains: Sequence[QuasiDomain], *, suppressed: int
+) -> float:
     """Mean NCP over all source cells."""
     costs = [cell_ncp(c, d) for row in rows for c, d in zip(row, domains, strict=True)]
     return _mean_cost(costs, suppressed * len(domains))
 
 
 def generalized_loss(
-    rows: Sequence[Row], domains: Sequence[Domain], *, suppressed: int
+    rows: Sequence[Row], domains: Sequence[QuasiDomain], *, suppressed: int
 ) -> float:
     """Mean generalized loss over all source cells."""
     costs = [cell_loss(c, d) for row in rows for c, d in zip(row, domains, strict=True)]

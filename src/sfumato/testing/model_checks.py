@@ -25,7 +25,7 @@ from sfumato.testing.model_definitions import holds_by_definition, is_defined
 from sfumato.testing.strategies import groupings, instances, tables
 
 Parameters = st.SearchStrategy[dict[str, Any]]
-Case = tuple[Request, Grouping]
+ModelCase = tuple[Request, Grouping]
 
 
 def check_model(
@@ -89,7 +89,7 @@ def cases(
     max_rows: int = 12,
     subjects: bool | None = None,
     together: bool = False,
-) -> Case:
+) -> ModelCase:
     """A request for one model on a drawn table, and a grouping of its rows."""
     model = draw(models)
     columns = draw(st.integers(1, 2)) if isinstance(model, SensitiveModel) else None
@@ -128,7 +128,7 @@ def groups_of(request: Request, grouping: Grouping) -> Groups:
 def _agrees_with_its_rules(models: st.SearchStrategy[Any]) -> None:
     @CALM
     @given(cases(models, subjects=False))
-    def agree(case: Case) -> None:
+    def agree(case: ModelCase) -> None:
         request, grouping = case
         model = request.models[0]
         told = model.verify(groups_of(request, grouping))
@@ -147,7 +147,7 @@ def _agrees_with_its_rules(models: st.SearchStrategy[Any]) -> None:
 def _agrees_with_its_definition(models: st.SearchStrategy[Any]) -> None:
     @CALM
     @given(cases(models))
-    def agree(case: Case) -> None:
+    def agree(case: ModelCase) -> None:
         request, grouping = case
         model = request.models[0]
         if is_defined(model):
@@ -161,7 +161,7 @@ def _agrees_with_its_definition(models: st.SearchStrategy[Any]) -> None:
 def _rules_are_safe_with_subjects(models: st.SearchStrategy[Any]) -> None:
     @CALM
     @given(cases(models, subjects=True))
-    def safe(case: Case) -> None:
+    def safe(case: ModelCase) -> None:
         request, grouping = case
         model = request.models[0]
         told = model.verify(groups_of(request, grouping))
@@ -194,7 +194,7 @@ def _published(request: Request, grouping: Grouping) -> Request:
 def _monotone_under_merging(models: st.SearchStrategy[Any]) -> None:
     @CALM
     @given(cases(models, together=True), st.data())
-    def merging_keeps_it(case: Case, data: st.DataObject) -> None:
+    def merging_keeps_it(case: ModelCase, data: st.DataObject) -> None:
         request, grouping = case
         model = request.models[0]
         if not model.monotone_generalization or grouping.count < 2:
@@ -211,7 +211,7 @@ def _monotone_under_merging(models: st.SearchStrategy[Any]) -> None:
 def _monotone_under_suppression(models: st.SearchStrategy[Any]) -> None:
     @CALM
     @given(cases(models), st.data())
-    def leaving_out_keeps_it(case: Case, data: st.DataObject) -> None:
+    def leaving_out_keeps_it(case: ModelCase, data: st.DataObject) -> None:
         request, grouping = case
         model = request.models[0]
         if not model.monotone_suppression or grouping.count < 2:
@@ -306,7 +306,7 @@ def _grouping(rows: int, parts: list[list[int]]) -> Grouping:
 def _numbering_does_not_matter(models: st.SearchStrategy[Any]) -> None:
     @CALM
     @given(cases(models))
-    def same_for_other_numbers(case: Case) -> None:
+    def same_for_other_numbers(case: ModelCase) -> None:
         request, grouping = case
         turned = np.where(
             grouping.kept, grouping.count - 1 - grouping.group_of, SUPPRESSED

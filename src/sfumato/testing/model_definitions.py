@@ -11,12 +11,17 @@ from sfumato.data.grouping import Grouping
 from sfumato.hierarchies.axis import Axis
 from sfumato.models.base import OutputModel, SensitiveModel
 from sfumato.testing import model_oracles as oracles
-from sfumato.testing.model_oracles import Domain, Group, Measure, Rows
+from sfumato.testing.model_oracles import (
+    OracleGroup,
+    OracleMeasure,
+    OracleRows,
+    SensitiveDomain,
+)
 
 SLACK = 1e-9
 """A limit that is met exactly is met, whatever the last digit says."""
 
-Definition = Callable[[Any, Group], bool]
+Definition = Callable[[Any, OracleGroup], bool]
 """Whether one group meets a model."""
 
 
@@ -35,31 +40,31 @@ def holds_by_definition(
 
 def _groups(
     model: OutputModel, request: Request, grouping: Grouping
-) -> Iterator[Group]:
+) -> Iterator[OracleGroup]:
     group_of = grouping.group_of.tolist()
     persons = None if request.subject is None else request.subject.tolist()
     if not isinstance(model, SensitiveModel):
-        rows = Rows(group_of, [0] * len(group_of), persons)
-        yield from oracles.groups_of(rows, Domain(order=(0,)))
+        rows = OracleRows(group_of, [0] * len(group_of), persons)
+        yield from oracles.groups_of(rows, SensitiveDomain(order=(0,)))
         return
     for view in model.views(tuple(request.sensitive)):
         coded = request.sensitive[view.column]
-        rows = Rows(group_of, coded.codes.tolist(), persons)
+        rows = OracleRows(group_of, coded.codes.tolist(), persons)
         yield from oracles.groups_of(rows, _domain(coded.axis))
 
 
-def _domain(axis: Axis) -> Domain:
+def _domain(axis: Axis) -> SensitiveDomain:
     """The values of a column without a hierarchy, as codes."""
     codes = [code for code in range(axis.size) if code != axis.missing]
     numbers = axis.positions
-    return Domain(
+    return SensitiveDomain(
         order=tuple(range(axis.size)),
         numbers=None if numbers is None else {c: float(numbers[c]) for c in codes},
         missing=axis.missing if axis.missing >= 0 else None,
     )
 
 
-def _diverse(model: Any, group: Group) -> bool:
+def _diverse(model: Any, group: OracleGroup) -> bool:
     if model.kind == "distinct":
         return bool(oracles.distinct(group) >= model.l)
     if model.kind == "entropy":
@@ -67,13 +72,13 @@ def _diverse(model: Any, group: Group) -> bool:
     return bool(oracles.recursive_factor(int(model.l))(group) < model.c)
 
 
-def _distance(model: Any, group: Group) -> Measure:
+def _distance(model: Any, group: OracleGroup) -> OracleMeasure:
     on_a_line = model.distance is None and group.domain.numbers is not None
     ordered = model.distance == "ordered" or on_a_line
     return oracles.ordered if ordered else oracles.variational
 
 
-def _alike(model: Any, group: Group) -> bool:
+def _alike(model: Any, group: OracleGroup) -> bool:
     if model.kind == "enhanced":
         return oracles.enhanced_gain_ok(model.beta)(group)
     return bool(oracles.gain(group) <= model.beta + SLACK)

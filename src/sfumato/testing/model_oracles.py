@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from itertools import combinations
 
 Value = Hashable
-Counts = Mapping[Value, int]
-Measure = Callable[["Group"], float]
+ValueCounts = Mapping[Value, int]
+OracleMeasure = Callable[["OracleGroup"], float]
 
 
 @dataclass(frozen=True)
-class Domain:
+class SensitiveDomain:
     """A sensitive column's values in order, with their ancestors or numbers."""
 
     order: tuple[Value, ...]
@@ -31,7 +31,7 @@ class Domain:
 
 
 @dataclass(frozen=True)
-class Rows:
+class OracleRows:
     """A table, row by row: group (−1: left out), value, and what else is known."""
 
     group: Sequence[int]
@@ -47,12 +47,12 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Group:
+class OracleGroup:
     """What a model sees of one group."""
 
     size: int
-    counts: Counts
-    domain: Domain
+    counts: ValueCounts
+    domain: SensitiveDomain
     reference: Mapping[Value, float]
 
     @property
@@ -60,7 +60,9 @@ class Group:
         return sum(self.counts.values())
 
 
-def groups_of(rows: Rows, domain: Domain, *, source: bool = False) -> list[Group]:
+def groups_of(
+    rows: OracleRows, domain: SensitiveDomain, *, source: bool = False
+) -> list[OracleGroup]:
     """The groups of a table, split by the other columns if known."""
     reference = _reference(rows, domain, source)
     members: dict[tuple[int, Hashable], list[tuple[Hashable, Value]]] = {}
@@ -75,15 +77,17 @@ def groups_of(rows: Rows, domain: Domain, *, source: bool = False) -> list[Group
 
 def _group(
     pairs: Sequence[tuple[Hashable, Value]],
-    domain: Domain,
+    domain: SensitiveDomain,
     reference: Mapping[Value, float],
-) -> Group:
+) -> OracleGroup:
     counts = Counter(value for _, value in set(pairs))
     size = len({person for person, _ in pairs})
-    return Group(size, counts, domain, reference)
+    return OracleGroup(size, counts, domain, reference)
 
 
-def _reference(rows: Rows, domain: Domain, source: bool) -> Mapping[Value, float]:
+def _reference(
+    rows: OracleRows, domain: SensitiveDomain, source: bool
+) -> Mapping[Value, float]:
     """Shares of each value over the published rows, or over all.
 
     Gaps that may be anything do not count, unless there is nothing else.
@@ -102,9 +106,9 @@ def _reference(rows: Rows, domain: Domain, source: bool) -> Mapping[Value, float
 
 
 def worst(
-    rows: Rows,
-    domain: Domain,
-    measure: Measure,
+    rows: OracleRows,
+    domain: SensitiveDomain,
+    measure: OracleMeasure,
     *,
     smallest: bool,
     source: bool = False,
@@ -117,7 +121,7 @@ def worst(
     )
 
 
-def readings(group: Group, missing_any: bool) -> list[Group]:
+def readings(group: OracleGroup, missing_any: bool) -> list[OracleGroup]:
     """The group with its missing cells taken as each known value in turn."""
     gap = group.counts.get(group.domain.missing, 0) if missing_any else 0
     known = [value for value in group.domain.order if group.reference.get(value, 0) > 0]
@@ -128,28 +132,28 @@ def readings(group: Group, missing_any: bool) -> list[Group]:
         counts = Counter(group.counts)
         del counts[group.domain.missing]
         counts[value] += gap
-        result.append(Group(group.size, counts, group.domain, group.reference))
+        result.append(OracleGroup(group.size, counts, group.domain, group.reference))
     return result
 
 
-def distinct(group: Group) -> float:
+def distinct(group: OracleGroup) -> float:
     """Number of different values."""
     return float(len(group.counts))
 
 
-def effective_number(group: Group) -> float:
+def effective_number(group: OracleGroup) -> float:
     """e to the entropy."""
     total = group.total
     shares = [count / total for count in group.counts.values()]
     return math.exp(-sum(share * math.log(share) for share in shares))
 
 
-def commonest_share(group: Group) -> float:
+def commonest_share(group: OracleGroup) -> float:
     """r₁ / size."""
     return max(group.counts.values()) / group.size
 
 
-def recursive_factor(l: int, exempt: Iterable[Value] = ()) -> Measure:
+def recursive_factor(l: int, exempt: Iterable[Value] = ()) -> OracleMeasure:
     """The c that a group's r_y is just not below c × tail (pd-recursive).
 
     r₁ ≥ r₂ ≥ … and y is the place of the commonest value not exempt. For y ≤ l − 1
@@ -157,7 +161,7 @@ def recursive_factor(l: int, exempt: Iterable[Value] = ()) -> Measure:
     """
     open_values = set(exempt)
 
-    def measure(group: Group) -> float:
+    def measure(group: OracleGroup) -> float:
         ranked = sorted(group.counts.items(), key=lambda item: -item[1])
         places = [
             place
@@ -178,13 +182,13 @@ def recursive_factor(l: int, exempt: Iterable[Value] = ()) -> Measure:
     return measure
 
 
-def rarest_required(required: Iterable[Value]) -> Measure:
+def rarest_required(required: Iterable[Value]) -> OracleMeasure:
     """The smallest share of the values that may not be ruled out."""
     wanted = tuple(required)
     return lambda group: min(group.counts.get(v, 0) / group.size for v in wanted)
 
 
-def gain(group: Group) -> float:
+def gain(group: OracleGroup) -> float:
     """The largest (q − p) / p over all values of the table."""
     return max(
         (count / group.total - group.reference[value]) / group.reference[value]
@@ -192,10 +196,10 @@ def gain(group: Group) -> float:
     )
 
 
-def enhanced_gain_ok(beta: float) -> Callable[[Group], bool]:
+def enhanced_gain_ok(beta: float) -> Callable[[OracleGroup], bool]:
     """Whether (q − p) / p is at most min(β, −ln p) for every value."""
 
-    def test(group: Group) -> bool:
+    def test(group: OracleGroup) -> bool:
         for value, count in group.counts.items():
             p = group.reference[value]
             q = count / group.total
@@ -206,7 +210,7 @@ def enhanced_gain_ok(beta: float) -> Callable[[Group], bool]:
     return test
 
 
-def log_ratio(group: Group) -> float:
+def log_ratio(group: OracleGroup) -> float:
     """The largest |ln(q / p)| over all values of the table; infinite if one lacks."""
     largest = 0.0
     for value, p in group.reference.items():
@@ -215,12 +219,12 @@ def log_ratio(group: Group) -> float:
     return largest
 
 
-def variational(group: Group) -> float:
+def variational(group: OracleGroup) -> float:
     """Earth mover's distance where any two values are 1 apart."""
     return sum(abs(_difference(group, value)) for value in group.domain.order) / 2
 
 
-def ordered(group: Group) -> float:
+def ordered(group: OracleGroup) -> float:
     """Earth mover's distance where neighbors are 1 / (m − 1) apart."""
     present = [v for v in group.domain.order if group.reference.get(v, 0) > 0]
     running = total = 0.0
@@ -230,7 +234,7 @@ def ordered(group: Group) -> float:
     return total / max(len(present) - 1, 1)
 
 
-def hierarchical(group: Group) -> float:
+def hierarchical(group: OracleGroup) -> float:
     """Earth mover's distance by the recursion of Li et al. 2007, section 4.2.2."""
     paths = group.domain.paths
     assert paths is not None
@@ -251,22 +255,22 @@ def hierarchical(group: Group) -> float:
     return total
 
 
-def _extra(group: Group, level: int, node: Hashable) -> float:
+def _extra(group: OracleGroup, level: int, node: Hashable) -> float:
     paths = group.domain.paths
     assert paths is not None
     leaves = [value for value, path in paths.items() if path[level] == node]
     return sum(_difference(group, value) for value in leaves)
 
 
-def _difference(group: Group, value: Value) -> float:
+def _difference(group: OracleGroup, value: Value) -> float:
     share = group.counts.get(value, 0) / group.total
     return share - group.reference.get(value, 0.0)
 
 
-def s_diversity(r: float) -> Measure:
+def s_diversity(r: float) -> OracleMeasure:
     """Loukides and Shao 2008, definition 2.4, over all ordered pairs of rows."""
 
-    def measure(group: Group) -> float:
+    def measure(group: OracleGroup) -> float:
         values = [value for value, n in group.counts.items() for _ in range(n)]
         contributions = [_contribution(group, a, b) for a in values for b in values]
         kept = [pc for pc in contributions if pc >= 1 - r - 1e-9]
@@ -275,7 +279,7 @@ def s_diversity(r: float) -> Measure:
     return measure
 
 
-def _contribution(group: Group, one: Value, two: Value) -> float:
+def _contribution(group: OracleGroup, one: Value, two: Value) -> float:
     """Definition 2.3: pairwise contribution."""
     if one == two:
         return 1.0
@@ -289,7 +293,9 @@ def _contribution(group: Group, one: Value, two: Value) -> float:
     return 1 - (_leaves_over(group, one, two, domain) - 1) / len(domain)
 
 
-def _leaves_over(group: Group, one: Value, two: Value, domain: Sequence[Value]) -> int:
+def _leaves_over(
+    group: OracleGroup, one: Value, two: Value, domain: Sequence[Value]
+) -> int:
     paths = group.domain.paths
     if paths is None:
         return 2
@@ -301,8 +307,8 @@ def _leaves_over(group: Group, one: Value, two: Value, domain: Sequence[Value]) 
 
 def lkc(
     cells: Sequence[Sequence[Hashable]],
-    rows: Rows,
-    domain: Domain,
+    rows: OracleRows,
+    domain: SensitiveDomain,
     *,
     l: int,
 ) -> tuple[int, float]:
@@ -313,7 +319,7 @@ def lkc(
         for known in combinations(range(width), size):
             keys = [tuple(row[column] for column in known) for row in cells]
             labels = {key: at for at, key in enumerate(dict.fromkeys(keys))}
-            union = Rows([labels[key] for key in keys], rows.value)
+            union = OracleRows([labels[key] for key in keys], rows.value)
             for group in groups_of(union, domain):
                 smallest = min(smallest, group.size)
                 confidence = max(confidence, commonest_share(group))
@@ -322,9 +328,9 @@ def lkc(
 
 def n_t_distance(
     cells: Sequence[Sequence[Hashable]],
-    rows: Rows,
-    domain: Domain,
-    distance: Measure,
+    rows: OracleRows,
+    domain: SensitiveDomain,
+    distance: OracleMeasure,
     *,
     n: int,
 ) -> float:
@@ -349,11 +355,14 @@ def n_t_distance(
 
 
 def _compared(
-    rows: Rows, domain: Domain, inside: Sequence[int], superset: Sequence[int]
-) -> Group:
+    rows: OracleRows,
+    domain: SensitiveDomain,
+    inside: Sequence[int],
+    superset: Sequence[int],
+) -> OracleGroup:
     """A group beside the distribution of a superset, over the table's own domain."""
     everywhere = set(rows.value)
     counts = Counter(rows.value[at] for at in superset)
     reference = {v: max(counts[v] / len(superset), 1e-300) for v in everywhere}
     values = Counter(rows.value[at] for at in inside)
-    return Group(len(inside), values, domain, reference)
+    return OracleGroup(len(inside), values, domain, reference)

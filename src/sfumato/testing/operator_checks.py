@@ -22,11 +22,17 @@ from sfumato.errors import PolicyError, RefusedError
 from sfumato.hierarchies.axis import STAR, Axis, Shape
 from sfumato.publish.base import Draft, Form, Material, Operator
 from sfumato.testing.awkward_tables import Awkward, awkward_tables, request_for
-from sfumato.testing.cell_reference import Domain, cell_loss, cell_ncp, covers, k_of
+from sfumato.testing.cell_reference import (
+    QuasiDomain,
+    cell_loss,
+    cell_ncp,
+    covers,
+    k_of,
+)
 from sfumato.testing.conformance_check import CALM, Check, must, must_be_named, variants
 from sfumato.testing.strategies import groupings, tables
 
-Case = tuple[Awkward, Material]
+OperatorCase = tuple[Awkward, Material]
 Options = Mapping[str, Any]
 
 
@@ -62,7 +68,7 @@ def _ask(operator: Operator, judge: Judge) -> None:
 
     @CALM
     @given(drawn_cases())
-    def judged(case: Case) -> None:
+    def judged(case: OperatorCase) -> None:
         _judge(operator, judge, *case)
 
     judged()
@@ -96,7 +102,7 @@ def _materials(table: Awkward) -> Iterator[Material]:
 
 
 @st.composite
-def drawn_cases(draw: st.DrawFn) -> Case:
+def drawn_cases(draw: st.DrawFn) -> OperatorCase:
     """A drawn table and something to publish of it."""
     table = draw(tables())
     grouping = draw(groupings(table.rows))
@@ -238,13 +244,13 @@ def _interval(low: str, high: str) -> str:
     return f">= {low}" if low else f"<= {high}"
 
 
-def domain_of(axis: Axis) -> Domain:
+def domain_of(axis: Axis) -> QuasiDomain:
     """What an axis may show, as plain texts."""
     paths = {
         label: [axis.node_labels[node] for node in axis.levels[:, code]]
         for code, label in enumerate(axis.labels)
     }
-    return Domain(
+    return QuasiDomain(
         values=frozenset(axis.labels),
         paths=paths if axis.shape is Shape.TREE else None,
         numeric=axis.kind.numeric,

@@ -13,7 +13,7 @@ from sfumato.data.schema import Kind
 from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
 from sfumato.models.base import Groups, OutputModel
 from sfumato.models.common.groups import build_groups
-from sfumato.testing.model_oracles import Domain, Rows
+from sfumato.testing.model_oracles import OracleRows, SensitiveDomain
 
 COLUMN = "illness"
 OTHER = "income"
@@ -42,11 +42,11 @@ class Sample:
             **more,  # type: ignore[arg-type]
         )
 
-    def rows(self, *, others_known: bool = False) -> Rows:
+    def rows(self, *, others_known: bool = False) -> OracleRows:
         """As the oracles see it."""
         other = self.sensitive.get(OTHER)
         known = other.codes.tolist() if others_known and other else None
-        return Rows(
+        return OracleRows(
             group=self.group_of.tolist(),
             value=self.sensitive[COLUMN].codes.tolist(),
             person=None if self.subject is None else self.subject.tolist(),
@@ -55,7 +55,7 @@ class Sample:
         )
 
     @property
-    def domain(self) -> Domain:
+    def domain(self) -> SensitiveDomain:
         """The column's values as the oracles see them: codes."""
         axis = self.sensitive[COLUMN].axis
         codes = range(axis.size)
@@ -63,7 +63,7 @@ class Sample:
         numbers: dict[Hashable, float] | None = None
         if axis.positions is not None:
             numbers = {c: float(axis.positions[c]) for c in codes if c != axis.missing}
-        return Domain(
+        return SensitiveDomain(
             order=tuple(codes),
             paths={c: tuple(axis.levels[:, c].tolist()) for c in codes}
             if tree

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.data.arrays import Floats
 from sfumato.data.safe_repr import Quiet
 from sfumato.errors import UsageError
 from sfumato.hierarchies.axis import Axis
@@ -16,9 +16,8 @@ from sfumato.workload.answers import Asked, blocks
 from sfumato.workload.queries import Query
 from sfumato.workload.queryable_tables import Askable
 
-Floats = npt.NDArray[np.float64]
-Measure = Literal["chi2", "relative", "absolute"]
-MEASURES: tuple[Measure, ...] = ("chi2", "relative", "absolute")
+ErrorMeasure = Literal["chi2", "relative", "absolute"]
+MEASURES: tuple[ErrorMeasure, ...] = ("chi2", "relative", "absolute")
 RESAMPLES = 1000
 CONFIDENCE = 0.95
 DRAWS_AT_ONCE = 2**21
@@ -69,7 +68,7 @@ class WorkloadError(Quiet):
         """How many queries select no row of the original."""
         return int((self.actual == 0).sum())
 
-    def of(self, measure: Measure) -> Floats:
+    def of(self, measure: ErrorMeasure) -> Floats:
         """The error of each query by one measure."""
         errors: Floats = getattr(self, measure)
         return errors
@@ -100,7 +99,9 @@ class WorkloadError(Quiet):
     def median_relative(self) -> Estimate:
         return self._estimate(self.relative, _median)
 
-    def against(self, base: WorkloadError, *, measure: Measure = "chi2") -> Estimate:
+    def against(
+        self, base: WorkloadError, *, measure: ErrorMeasure = "chi2"
+    ) -> Estimate:
         """100 × this error / max(the base's, 1), in percent (Boger 2020, equation 4)."""
         return ratio(
             self.of(measure),

@@ -15,6 +15,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Floats, Ints
 from sfumato.data.published_cells import distinct_tuples
 from sfumato.errors import UsageError
 from sfumato.hierarchies.axis import Axis
@@ -23,8 +24,6 @@ from sfumato.workload.conditions import Taken, bind
 from sfumato.workload.queries import Query
 from sfumato.workload.queryable_tables import Askable
 
-Floats = npt.NDArray[np.float64]
-Places = npt.NDArray[np.int64]
 BLOCK = 256
 """Queries answered at a time."""
 CELLS = 2**21
@@ -37,7 +36,7 @@ MOST_CELLS = 200_000
 class Block:
     """Queries of one shape, with their conditions bound."""
 
-    places: Places
+    places: Ints
     """Where they stand in the workload."""
     columns: tuple[str, ...]
     keys: tuple[str, ...]
@@ -71,9 +70,9 @@ class Tuples:
     codes: npt.NDArray[np.int32]
     """(tuples, columns): distinct combinations in the columns with conditions."""
     readings: tuple[Reading, ...]
-    owners: Places
+    owners: Ints
     """The tuple of each entry, ascending."""
-    cells: Places
+    cells: Ints
     """The breakdown cell of each entry, as the table shows it."""
     counts: Floats
     """The rows of each entry."""

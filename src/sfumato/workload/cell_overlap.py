@@ -15,14 +15,13 @@ from math import isfinite, isinf, isnan
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Floats, Ints
 from sfumato.data.schema import Kind
 from sfumato.hierarchies.axis import STAR, Axis
 from sfumato.hierarchies.cell_leaves import cover_matrix
 from sfumato.hierarchies.labels import DISCRETE, parse_interval, parse_value
 from sfumato.workload.conditions import Taken
 
-Floats = npt.NDArray[np.float64]
-Places = npt.NDArray[np.int64]
 NOWHERE = -1
 
 
@@ -31,12 +30,12 @@ class Reading:
     """The distinct texts of a published column against the axis of the original."""
 
     axis: Axis
-    leaf: Places
+    leaf: Ints
     """The value that each text shows; −1 where it is none, or several."""
     low: Floats
     """The lowest number that each text stands for; NaN where it is no interval."""
     high: Floats
-    sets: Places
+    sets: Ints
     """The texts that are sets of values."""
     members: npt.NDArray[np.bool_]
     """(sets, leaves): the values in each of them."""
@@ -61,7 +60,7 @@ def exact(axis: Axis) -> Reading:
 
 def read(axis: Axis, texts: Sequence[str | None]) -> Reading:
     """Read published texts; None is the missing cell."""
-    reader = _Reader(axis)
+    reader = _OverlapReader(axis)
     leaf = np.array([reader.leaf_of(text) for text in texts], dtype=np.int64)
     spans = [
         reader.span_of(text) if at == NOWHERE else (np.nan, np.nan)
@@ -74,7 +73,7 @@ def read(axis: Axis, texts: Sequence[str | None]) -> Reading:
     return Reading(axis, leaf, low, high, others[found], members[found])
 
 
-class _Reader:
+class _OverlapReader:
     """Reads texts one by one, with the labels of an axis indexed once."""
 
     def __init__(self, axis: Axis) -> None:
@@ -156,7 +155,7 @@ def fractions(reading: Reading, taken: Taken) -> Floats:
     return result
 
 
-def _of_spans(reading: Reading, spans: Places, taken: Taken) -> Floats:
+def _of_spans(reading: Reading, spans: Ints, taken: Taken) -> Floats:
     low, high = reading.low[spans, None], reading.high[spans, None]
     share = _overlap(reading.axis.kind, low, high, taken)
     if taken.listed.any():
@@ -181,7 +180,7 @@ def _overlap(kind: Kind, low: Floats, high: Floats, taken: Taken) -> Floats:
 
 
 def _listed_share(
-    reading: Reading, spans: Places, leaves: npt.NDArray[np.bool_]
+    reading: Reading, spans: Ints, leaves: npt.NDArray[np.bool_]
 ) -> Floats:
     """The share of listed values among those that an interval may stand for."""
     order, first, after = _runs(reading, spans)
@@ -194,7 +193,7 @@ def _listed_share(
     return np.asarray((sums[after] - sums[first]) / np.maximum(units, 1)[:, None])
 
 
-def _runs(reading: Reading, spans: Places) -> tuple[Places, Places, Places]:
+def _runs(reading: Reading, spans: Ints) -> tuple[Ints, Ints, Ints]:
     """Leaves in order of their numbers, and the run of them in each interval.
 
     A point between two values is taken for the nearer one.
@@ -212,7 +211,7 @@ def _runs(reading: Reading, spans: Places) -> tuple[Places, Places, Places]:
     return order, np.where(points, near, first), np.where(points, near + 1, after)
 
 
-def _nearest(line: Floats, places: Floats) -> Places:
+def _nearest(line: Floats, places: Floats) -> Ints:
     right = np.clip(np.searchsorted(line, places), 0, len(line) - 1)
     left = np.maximum(right - 1, 0)
     nearer = np.abs(line[left] - places) <= np.abs(line[right] - places)

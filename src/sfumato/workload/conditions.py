@@ -9,13 +9,12 @@ from math import inf, isnan, nextafter
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Floats
 from sfumato.data.schema import Kind
 from sfumato.errors import UsageError
 from sfumato.hierarchies.axis import Axis
 from sfumato.hierarchies.labels import position_of
 from sfumato.workload.queries import Bound, Condition
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,14 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.data.arrays import Codes, Floats
 from sfumato.data.published_cells import as_intervals, coded_cells, distinct_tuples
 from sfumato.errors import DataError
 from sfumato.hierarchies.axis import Axis, CodedAxis
 from sfumato.publish.anatomize import COUNT, GROUP
 from sfumato.workload.cell_overlap import Reading, exact, read
 
-Codes = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
 ENDS = ("_from", "_to")
 
 
@@ -30,7 +29,7 @@ class Face:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class ColumnRows:
     """Some columns of a table, row by row."""
 
     faces: Mapping[str, Face]
@@ -42,19 +41,19 @@ class Rows:
 class Askable(Protocol):
     """A table that queries can be put to."""
 
-    def rows_of(self, names: Sequence[str]) -> Rows:
+    def rows_of(self, names: Sequence[str]) -> ColumnRows:
         """The rows, with the columns of these names."""
 
 
 @dataclass(frozen=True, eq=False)
-class Plain:
+class RowTable:
     """A table whose rows show all columns."""
 
-    everything: Rows
+    everything: ColumnRows
 
-    def rows_of(self, names: Sequence[str]) -> Rows:
+    def rows_of(self, names: Sequence[str]) -> ColumnRows:
         faces = {name: self.everything.faces[name] for name in names}
-        return Rows(faces, self.everything.rows, self.everything.weights)
+        return ColumnRows(faces, self.everything.rows, self.everything.weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,23 +64,23 @@ class Anatomy:
     probability c / n (Xiao and Tao 2006).
     """
 
-    people: Rows
-    values: Rows
+    people: ColumnRows
+    values: ColumnRows
     """One row per value and group; its weight is the count."""
     group_of_person: Codes
     group_of_value: Codes
     groups: int
 
-    def rows_of(self, names: Sequence[str]) -> Rows:
+    def rows_of(self, names: Sequence[str]) -> ColumnRows:
         inner = [name for name in names if name in self.values.faces]
         outer = [name for name in names if name not in self.values.faces]
         if not inner:
-            return Plain(self.people).rows_of(names)
+            return RowTable(self.people).rows_of(names)
         if not outer:
-            return Plain(self.values).rows_of(names)
+            return RowTable(self.values).rows_of(names)
         return self._joined(outer, inner)
 
-    def _joined(self, outer: Sequence[str], inner: Sequence[str]) -> Rows:
+    def _joined(self, outer: Sequence[str], inner: Sequence[str]) -> ColumnRows:
         """Every distinct person of a group beside every value of the group."""
         codes = [self.people.faces[name].codes for name in outer]
         owner, tuples = distinct_tuples(
@@ -99,7 +98,7 @@ class Anatomy:
         for name in inner:
             face = self.values.faces[name]
             faces[name] = Face(face.codes[right], face.reading)
-        return Rows(faces, len(left), persons[left] * share)
+        return ColumnRows(faces, len(left), persons[left] * share)
 
     @property
     def _counts(self) -> Floats:
@@ -121,10 +120,10 @@ class Anatomy:
         return left, order[place]
 
 
-def original(columns: Mapping[str, CodedAxis], rows: int) -> Plain:
+def original(columns: Mapping[str, CodedAxis], rows: int) -> RowTable:
     """The source itself."""
     faces = {name: Face(c.codes, exact(c.axis)) for name, c in columns.items()}
-    return Plain(Rows(faces, rows))
+    return RowTable(ColumnRows(faces, rows))
 
 
 def published(
@@ -141,7 +140,7 @@ def published(
     """
     second = beside.get("sensitive")
     if second is None:
-        return Plain(_rows(table, axes, missing))
+        return RowTable(_rows(table, axes, missing))
     inner = {n: a for n, a in axes.items() if n in second.column_names}
     outer = {n: a for n, a in axes.items() if n not in inner}
     people = _rows(table, outer, missing)
@@ -150,7 +149,7 @@ def published(
     counts = second.column(COUNT).cast(pa.string()).cast(pa.float64()).to_numpy()
     return Anatomy(
         people,
-        Rows(values.faces, values.rows, counts),
+        ColumnRows(values.faces, values.rows, counts),
         owners[: table.num_rows],
         owners[table.num_rows :],
         names,
@@ -164,9 +163,11 @@ def _numbered(table: pa.Table, second: pa.Table) -> tuple[int, Codes]:
     return len(names), owners.astype(np.int32)
 
 
-def _rows(table: pa.Table, axes: Mapping[str, Axis], missing: Sequence[str]) -> Rows:
+def _rows(
+    table: pa.Table, axes: Mapping[str, Axis], missing: Sequence[str]
+) -> ColumnRows:
     faces = {name: _face(table, axis, missing) for name, axis in axes.items()}
-    return Rows(faces, table.num_rows)
+    return ColumnRows(faces, table.num_rows)
 
 
 def _face(table: pa.Table, axis: Axis, missing: Sequence[str]) -> Face:

@@ -16,7 +16,7 @@ Boger 2020, figure 6."""
 
 
 @dataclass(frozen=True)
-class Trial:
+class TriedSettings:
     """Settings that were tried, and their error; infinite where no release was made."""
 
     settings: Settings
@@ -24,7 +24,7 @@ class Trial:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Field:
+class SearchSpace:
     """What may be changed, and the values that it has at first."""
 
     weights: Mapping[str, float]
@@ -37,8 +37,8 @@ class Field:
 
 
 def search(
-    field: Field, score: Callable[[Settings], float], *, trials: int
-) -> tuple[Trial, ...]:
+    field: SearchSpace, score: Callable[[Settings], float], *, trials: int
+) -> tuple[TriedSettings, ...]:
     """Change one setting at a time and keep what lowers the error.
 
     Options come first, then weights by ever smaller factors, each factor until no
@@ -55,7 +55,7 @@ def search(
     return tuple(book.trials.values())
 
 
-def best(trials: Sequence[Trial]) -> Trial:
+def best(trials: Sequence[TriedSettings]) -> TriedSettings:
     """The trial with the lowest error, the first of several."""
     return min(trials, key=lambda trial: trial.error)
 
@@ -65,26 +65,26 @@ class _Book:
 
     def __init__(self, score: Callable[[Settings], float], limit: int) -> None:
         self.score, self.limit = score, limit
-        self.trials: dict[tuple[tuple[str, Any], ...], Trial] = {}
+        self.trials: dict[tuple[tuple[str, Any], ...], TriedSettings] = {}
 
     @property
     def full(self) -> bool:
         return len(self.trials) >= self.limit
 
-    def tried(self, settings: Settings) -> Trial:
+    def tried(self, settings: Settings) -> TriedSettings:
         key = tuple(sorted(settings.items()))
         if key not in self.trials:
             if self.full:
-                return Trial(settings, inf)
+                return TriedSettings(settings, inf)
             frozen = MappingProxyType(dict(settings))
-            self.trials[key] = Trial(frozen, self.score(settings))
+            self.trials[key] = TriedSettings(frozen, self.score(settings))
         return self.trials[key]
 
 
 Changes = Callable[[Settings], Iterator[tuple[str, Any]]]
 
 
-def _swept(book: _Book, now: Trial, changes: Changes) -> Trial:
+def _swept(book: _Book, now: TriedSettings, changes: Changes) -> TriedSettings:
     """Try each change once, from wherever the ones before it led."""
     for key, value in changes(now.settings):
         found = book.tried({**now.settings, key: value})
@@ -92,13 +92,13 @@ def _swept(book: _Book, now: Trial, changes: Changes) -> Trial:
     return now
 
 
-def _other_options(field: Field, _at: Settings) -> Iterator[tuple[str, Any]]:
+def _other_options(field: SearchSpace, _at: Settings) -> Iterator[tuple[str, Any]]:
     for key, values in field.options.items():
         for value in values[1:]:
             yield key, value
 
 
-def _reweighed(field: Field, factor: float) -> Changes:
+def _reweighed(field: SearchSpace, factor: float) -> Changes:
     def changes(at: Settings) -> Iterator[tuple[str, Any]]:
         for key in field.weights:
             yield key, at[key] * factor

@@ -8,7 +8,7 @@ from typing import Any
 from sfumato.errors import UsageError
 from sfumato.workload.queries import Bound, Condition, Query, Sign
 
-Node = Any
+SqlNode = Any
 """A part of a parsed statement; sqlglot names its type differently in each version."""
 
 SUBSET = (
@@ -47,7 +47,7 @@ def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0].rstrip(". ")
 
 
-def _query(statement: Node, place: int) -> Query:
+def _query(statement: SqlNode, place: int) -> Query:
     from sqlglot import exp
 
     if not isinstance(statement, exp.Select):
@@ -62,14 +62,14 @@ def _query(statement: Node, place: int) -> Query:
     return Query(where=conditions, group_by=keys, name=f"statement {place}")
 
 
-def _refuse_parts(statement: Node, place: int) -> None:
+def _refuse_parts(statement: SqlNode, place: int) -> None:
     known = {"kind", "expressions", "from", "from_", "where", "group"}
     for part, value in statement.args.items():
         if value and part not in known:
             raise _strange(place, f"has a part that is not read ('{part}')")
 
 
-def _keys(statement: Node, place: int) -> tuple[str, ...]:
+def _keys(statement: SqlNode, place: int) -> tuple[str, ...]:
     group = statement.args.get("group")
     if group is None:
         return ()
@@ -78,7 +78,7 @@ def _keys(statement: Node, place: int) -> tuple[str, ...]:
     return tuple(_column(each, place) for each in group.expressions)
 
 
-def _shown(statement: Node, place: int) -> list[str]:
+def _shown(statement: SqlNode, place: int) -> list[str]:
     """The selected columns; the one thing beside them must be COUNT(*)."""
     from sqlglot import exp
 
@@ -94,7 +94,7 @@ def _shown(statement: Node, place: int) -> list[str]:
     return columns
 
 
-def _conditions(node: Node, place: int) -> tuple[Condition, ...]:
+def _conditions(node: SqlNode, place: int) -> tuple[Condition, ...]:
     from sqlglot import exp
 
     node = node.unnest()
@@ -111,7 +111,7 @@ def _conditions(node: Node, place: int) -> tuple[Condition, ...]:
     return (_comparison(node, place),)
 
 
-def _comparison(node: Node, place: int) -> Condition:
+def _comparison(node: SqlNode, place: int) -> Condition:
     from sqlglot import exp
 
     if isinstance(node, exp.EQ):
@@ -130,7 +130,7 @@ def _comparison(node: Node, place: int) -> Condition:
     return Condition(column=column, bounds=(Bound(sign, value),))
 
 
-def _sides(node: Node, sign: Sign, place: int) -> tuple[str, str | float, Sign]:
+def _sides(node: SqlNode, sign: Sign, place: int) -> tuple[str, str | float, Sign]:
     """Column, value and sign, whichever side the column stands on."""
     from sqlglot import exp
 
@@ -140,7 +140,7 @@ def _sides(node: Node, sign: Sign, place: int) -> tuple[str, str | float, Sign]:
     return _column(right, place), _literal(left, place), TURNED[sign]
 
 
-def _column(node: Node, place: int) -> str:
+def _column(node: SqlNode, place: int) -> str:
     from sqlglot import exp
 
     if not isinstance(node, exp.Column):
@@ -148,7 +148,7 @@ def _column(node: Node, place: int) -> str:
     return str(node.name)
 
 
-def _texts(nodes: Iterable[Node], place: int) -> tuple[str, ...]:
+def _texts(nodes: Iterable[SqlNode], place: int) -> tuple[str, ...]:
     return tuple(_text(_literal(each, place)) for each in nodes)
 
 
@@ -156,7 +156,7 @@ def _text(value: str | float) -> str:
     return value if isinstance(value, str) else f"{value:.17g}"
 
 
-def _literal(node: Node, place: int) -> str | float:
+def _literal(node: SqlNode, place: int) -> str | float:
     from sqlglot import exp
 
     negative = isinstance(node, exp.Neg)

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from sfumato.algorithms.base import silent
-from sfumato.algorithms.private.noisy_tree import Ladder, Plan, grow
+from sfumato.algorithms.private.noisy_tree import AxisCuts, TreePlan, grow
 from sfumato.algorithms.private.private_algorithm import noisy_tree as dp_cuts
 from sfumato.data.schema import Kind
 from sfumato.dp.cost import Cost, Relation
@@ -45,9 +45,9 @@ def ledger(epsilon: float = 100.0, relation: Relation = ADD_REMOVE) -> Ledger:
     return Ledger(budget=Cost(epsilon), relation=relation)
 
 
-def plan(**changes) -> Plan:
+def plan(**changes) -> TreePlan:
     settings = {"depth": 2, "selection": 0.25, "count": 0.5} | changes
-    return Plan(**settings)
+    return TreePlan(**settings)
 
 
 def grown(*axes: CodedAxis, account: Ledger | None = None, **changes):
@@ -63,7 +63,7 @@ def test_a_tree_costs_depth_times_both_parts(relation, factor):
 
 @pytest.mark.parametrize(("relation", "factor"), [(ADD_REMOVE, 1), (SUBSTITUTION, 2)])
 def test_a_plan_spends_its_epsilon_whole(relation, factor):
-    made = Plan.within(
+    made = TreePlan.within(
         1.2,
         depth=4,
         selection=1,
@@ -125,7 +125,7 @@ def test_much_budget_finds_the_median():
 
 
 def test_with_hierarchies_cuts_fall_between_children():
-    ladder = Ladder(numbers().axis, hierarchies=True)
+    ladder = AxisCuts(numbers().axis, hierarchies=True)
     assert ladder.breaks(0, 7).tolist() == [False, False, False, True] + [False] * 3
     assert ladder.breaks(0, 3).tolist() == [False, True, False]
     assert ladder.breaks(6, 7).tolist() == [True]

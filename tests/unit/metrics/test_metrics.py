@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from sfumato import registry
-from sfumato.metrics.base import Outcome
+from sfumato.metrics.base import MetricInput
 
 # Ten source rows; groups of 3 and 5 rows are published, 2 rows are suppressed. Column 1
 # costs 0.5 in group 0 and 0 in group 1; column 2 costs 1 and 0.2.
-OUTCOME = Outcome(
+OUTCOME = MetricInput(
     rows_in=10,
     rows_out=8,
     group_rows=np.array([3, 5]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sfumato.testing.cell_reference import (
-    Domain,
+    QuasiDomain,
     average_class_size,
     calendar,
     cell_loss,
@@ -28,9 +28,9 @@ PLACES = {
     "Oslo": ["Oslo", "Norway", "Europe", "*"],
     "Cairo": ["Cairo", "Egypt", "Africa", "*"],
 }
-TOWN = Domain(values=frozenset(PLACES), paths=PLACES)
-AGE = Domain(values=frozenset({"20", "24", "30", "40"}), numeric=True)
-FLAT = Domain(values=frozenset("ABCD"))
+TOWN = QuasiDomain(values=frozenset(PLACES), paths=PLACES)
+AGE = QuasiDomain(values=frozenset({"20", "24", "30", "40"}), numeric=True)
+FLAT = QuasiDomain(values=frozenset("ABCD"))
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_generalized_loss_counts_leaves_beyond_the_first(cell, domain, expected)
 def test_every_step_of_a_whole_number_is_a_leaf_of_its_hierarchy():
     ages = ["20", "24", "30", "40"]
     paths = {a: [a, "[20, 29]" if a < "30" else "[30, 39]", "*"] for a in ages}
-    domain = Domain(values=frozenset(paths), paths=paths, numeric=True, steps=True)
+    domain = QuasiDomain(values=frozenset(paths), paths=paths, numeric=True, steps=True)
     assert cell_loss("[20, 29]", domain) == pytest.approx(9 / 20)
     assert cell_ncp("[20, 29]", domain) == pytest.approx(9 / 20)
 
@@ -125,7 +125,7 @@ def test_the_smallest_node_covers_all_values(values, expected):
 
 
 def test_a_free_group_that_mixes_missing_and_numbers_shows_a_star():
-    domain = Domain(values=AGE.values | {"?"}, numeric=True, missing="?")
+    domain = QuasiDomain(values=AGE.values | {"?"}, numeric=True, missing="?")
     assert smallest_cell(["20", "?"], domain) == "*"
     assert smallest_cell(["24", "20"], domain) == "[20, 24]"
     assert smallest_cell(["?"], domain) == "?"

@@ -15,7 +15,7 @@ from sfumato.cli.app import run
 from sfumato.data.seeds import Seed
 from sfumato.errors import DataError, PolicyError, RefusedError, UsageError
 from sfumato.pipeline.tuning import room_of
-from sfumato.workload.settings_search import Field, best, search
+from sfumato.workload.settings_search import SearchSpace, best, search
 from sfumato.workload.workload_files import parse_workload
 
 POLICY = """
@@ -64,7 +64,7 @@ def distance(target):
     return score
 
 
-FIELD = Field(weights={"a": 1.0, "b": 1.0}, options={"cut": ["x", "y"]})
+FIELD = SearchSpace(weights={"a": 1.0, "b": 1.0}, options={"cut": ["x", "y"]})
 
 
 def test_the_search_walks_to_the_lowest_error():

@@ -76,7 +76,7 @@ class Best(Algorithm):
         if request.rows == 0:
             return Solution(grouping=Grouping(np.empty(0, dtype=np.int32), 0))
         started = time.monotonic()
-        trial = Trial(request)
+        trial = AlgorithmTrials(request)
         patient = self.seconds is None
         for name, reason, options in plan(request, short=self._short, patient=patient):
             trial.run(name, reason, options)
@@ -113,7 +113,7 @@ class Best(Algorithm):
 
 
 @dataclass(eq=False)
-class Trial:
+class AlgorithmTrials:
     """Algorithms tried on one request."""
 
     request: Request

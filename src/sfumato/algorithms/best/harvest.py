@@ -23,6 +23,7 @@ from sfumato.algorithms.refinement.refine import (
     sorted_items,
     split_groups,
 )
+from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import Rule, RuleKind
 from sfumato.errors import InfeasibleError, PolicyError
@@ -31,11 +32,11 @@ from sfumato.kernels.best.harvest_boxes import (
     GROUPS,
     NEXT,
     VISITS,
-    Field,
+    HarvestTables,
     harvest_nodes,
     make_harvest,
 )
-from sfumato.kernels.best.harvest_boxes import Harvest as State
+from sfumato.kernels.best.harvest_boxes import HarvestState as State
 from sfumato.kernels.best.leftover_rows import (
     absorb,
     add_parts,
@@ -63,10 +64,6 @@ BLUR = 0.1
 """How much a column's losses are changed to find another order."""
 ROOM = 0.8
 """Boxes are released at this share of t, so that groups have room for what is left."""
-
-Ints = npt.NDArray[np.int64]
-Nodes = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +147,7 @@ class Crop:
     """Rows sorted by item."""
     terrain: Terrain
     """One point per item."""
-    field: Field
+    field: HarvestTables
     amounts: Ints
     levels: list[Floats]
     """The mean loss of a cell at each level, per column."""
@@ -163,7 +160,7 @@ class Crop:
         """Whether there is more to ask of a box than its size."""
         return len(self.compiled.table.kinds) > 0
 
-    def sorted_nodes(self, factors: Floats) -> Field:
+    def sorted_nodes(self, factors: Floats) -> HarvestTables:
         """The nodes in order, with these factors on the columns' losses."""
         costs = [f * level for f, level in zip(factors, self.levels, strict=True)]
         return self.field._replace(nodes=node_order(costs, self.steps))
@@ -197,7 +194,7 @@ def plant(request: Request) -> Crop:
         compiled=compiled,
         order=order,
         terrain=make_terrain(axes, codes),
-        field=Field(
+        field=HarvestTables(
             tables=chunks.groups,
             ids=np.ascontiguousarray(chunks.ids[:, place]),
             width=chunks.width,
@@ -221,7 +218,7 @@ def _factors(request: Request, number: int) -> Floats:
     return 1 + BLUR * (2 * draws - 1)
 
 
-def levels_of(coded: CodedAxis) -> Nodes:
+def levels_of(coded: CodedAxis) -> Codes:
     """The levels of an axis; a line of numbers without any is halved repeatedly."""
     axis = coded.axis
     if axis.shape is not Shape.FREE or axis.size < 3:
@@ -235,7 +232,7 @@ def levels_of(coded: CodedAxis) -> Nodes:
     return np.asarray(stacked[keep])
 
 
-def thinned(levels: Sequence[Nodes]) -> list[Nodes]:
+def thinned(levels: Sequence[Codes]) -> list[Codes]:
     """Levels with some left out, so that the lattice is not too large."""
     levels = list(levels)
     while math.prod(len(level) for level in levels) > NODES:
@@ -283,7 +280,7 @@ def _stretched(cost: Floats, height: int) -> Floats:
     return np.append(cost, np.repeat(cost[-1:], height - len(cost)))
 
 
-def level_costs(coded: CodedAxis, levels: Nodes) -> Floats:
+def level_costs(coded: CodedAxis, levels: Codes) -> Floats:
     """The mean loss of a cell at each level, over the rows."""
     axis = coded.axis
     counts = np.bincount(coded.codes, minlength=axis.size)
@@ -292,7 +289,7 @@ def level_costs(coded: CodedAxis, levels: Nodes) -> Floats:
     )
 
 
-def _cell_costs(axis: Axis, nodes: Nodes) -> Floats:
+def _cell_costs(axis: Axis, nodes: Codes) -> Floats:
     """The loss of each leaf shown as its node."""
     if axis.shape is not Shape.FREE:
         return axis.weight * axis.node_ncp[nodes]
@@ -302,7 +299,7 @@ def _cell_costs(axis: Axis, nodes: Nodes) -> Floats:
 
 
 def gather(
-    request: Request, crop: Crop, field: Field, clock: Clock
+    request: Request, crop: Crop, field: HarvestTables, clock: Clock
 ) -> tuple[Ints, dict[str, int]]:
     """Release boxes node by node, then place what is left; parts of groups."""
     compiled = crop.compiled

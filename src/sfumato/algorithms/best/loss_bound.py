@@ -31,7 +31,7 @@ NORMAL = 1.96
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bound:
+class MeanLossBound:
     """The mean of the rows' lower bounds, with its 95% interval."""
 
     loss: float
@@ -50,7 +50,7 @@ class Bound:
         }
 
 
-def lower_bound(request: Request) -> Bound | None:
+def lower_bound(request: Request) -> MeanLossBound | None:
     """What any grouping loses at least; None where hierarchies do not tell."""
     axes = [coded.axis for coded in request.quasi]
     heights = np.array([axis.height for axis in axes], dtype=np.int64)
@@ -104,9 +104,11 @@ def _losses(
     return result
 
 
-def _summary(losses: npt.NDArray[np.float64], rows: int) -> Bound:
+def _summary(losses: npt.NDArray[np.float64], rows: int) -> MeanLossBound:
     """A sample without replacement: its interval shrinks to a point for all rows."""
     mean, count = float(losses.mean()), len(losses)
     rest = math.sqrt((rows - count) / max(rows - 1, 1))
     half = NORMAL * float(losses.std(ddof=1)) / math.sqrt(count) * rest
-    return Bound(loss=mean, low=max(mean - half, 0.0), high=mean + half, rows=count)
+    return MeanLossBound(
+        loss=mean, low=max(mean - half, 0.0), high=mean + half, rows=count
+    )

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sfumato.algorithms.base import Request, Solution
 from sfumato.algorithms.common.compiled_rules import Compiled, compile_rules
 from sfumato.algorithms.common.parallel_ranges import Clock
+from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import SUBJECT, RuleKind
 from sfumato.errors import InfeasibleError, PolicyError, RefusedError
@@ -21,11 +22,11 @@ from sfumato.kernels.clustering.add_unit import LAST, ROWS, add_pointer
 from sfumato.kernels.clustering.block_tree import build_index
 from sfumato.kernels.clustering.centers import fill_clusters
 from sfumato.kernels.clustering.first_unit import seed_pointer
-from sfumato.kernels.clustering.group_growth import Work
+from sfumato.kernels.clustering.group_growth import GrowthState
 from sfumato.kernels.clustering.group_state import (
     GROUPS,
+    ClusterRules,
     Clusters,
-    Law,
     Secrets,
     collect,
     insert_rest,
@@ -51,11 +52,7 @@ from sfumato.kernels.clustering.units import (
     new_boxes,
 )
 from sfumato.kernels.common.rule_layout import APART
-from sfumato.kernels.partition.greedy_boxes import Histograms, histograms_for
-
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
+from sfumato.kernels.partition.greedy_boxes import BoxHistograms, histograms_for
 
 MATRIX = 4096
 """Categories of one sensitive column that are compared pair by pair, at most."""
@@ -67,7 +64,7 @@ NEAR = 512
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Plan:
+class ClusteringPlan:
     """What counts in a search, and how much."""
 
     quasi: float = 1.0
@@ -85,11 +82,11 @@ class Plan:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Task:
+class ClusteringTask:
     """A request in the form the kernels work on."""
 
     request: Request
-    plan: Plan
+    plan: ClusteringPlan
     compiled: Compiled
     units: Units
     secrets: Secrets
@@ -99,11 +96,11 @@ class Task:
     clock: Clock
 
     @property
-    def room(self) -> Histograms:
+    def room(self) -> BoxHistograms:
         return histograms_for(self.compiled.codes)
 
 
-def prepare(request: Request, plan: Plan) -> Task:
+def prepare(request: Request, plan: ClusteringPlan) -> ClusteringTask:
     """Lay a request out in units."""
     refuse_infeasible(request)
     request.progress("collapsing rows", 0.0)
@@ -117,7 +114,7 @@ def prepare(request: Request, plan: Plan) -> Task:
     clock = Clock()
     with clock.running():
         units = make_units(request, plan, compiled, extra, rows, starts)
-    return Task(
+    return ClusteringTask(
         request=request,
         plan=plan,
         compiled=compiled,
@@ -187,7 +184,7 @@ def _by_person(order: Ints, subject: Codes) -> tuple[Ints, Ints]:
 
 def make_units(
     request: Request,
-    plan: Plan,
+    plan: ClusteringPlan,
     compiled: Compiled,
     extra: Sequence[Codes],
     rows: Ints,
@@ -221,7 +218,7 @@ def make_units(
     )
 
 
-def lay_out(request: Request, plan: Plan) -> Lines:
+def lay_out(request: Request, plan: ClusteringPlan) -> Lines:
     """The axes, with the losses that the plan asks for."""
     axes = [coded.axis for coded in request.quasi]
     scale = np.full(len(axes), plan.quasi)
@@ -253,14 +250,16 @@ def _sets(
     return sets
 
 
-def make_secrets(request: Request, plan: Plan) -> Secrets:
+def make_secrets(request: Request, plan: ClusteringPlan) -> Secrets:
     """The sensitive columns, with pairwise contributions."""
     return make_secrets_of(
         [(c.axis, np.unique(c.codes)) for c in request.sensitive.values()], plan
     )
 
 
-def make_secrets_of(columns: Sequence[tuple[Axis, Codes]], plan: Plan) -> Secrets:
+def make_secrets_of(
+    columns: Sequence[tuple[Axis, Codes]], plan: ClusteringPlan
+) -> Secrets:
     """Pairwise contributions of the values that occur, column by column."""
     start, matrices, positions, places = [], [np.zeros(0)], [np.zeros(0)], []
     for axis, occurring in columns:
@@ -317,7 +316,7 @@ def _contributions(axis: Axis, occurring: Codes, reach: float) -> Floats:
     return result
 
 
-def make_clusters(task: Task, groups: int | None = None) -> Clusters:
+def make_clusters(task: ClusteringTask, groups: int | None = None) -> Clusters:
     """No groups yet, and room for all there may be."""
     units = task.units
     copies = units.copies
@@ -335,7 +334,9 @@ def make_clusters(task: Task, groups: int | None = None) -> Clusters:
     )
 
 
-def make_work(task: Task, *, seed: Any, order: Ints, parts: Ints, layout: Ints) -> Work:
+def make_work(
+    task: ClusteringTask, *, seed: Any, order: Ints, parts: Ints, layout: Ints
+) -> GrowthState:
     """Everything for groups to grow in: parts of `layout`, drawn seeds in `order`."""
     units, secrets = task.units, task.secrets
     kind, sizes = column_kinds(units, secrets.sizes)
@@ -350,7 +351,7 @@ def make_work(task: Task, *, seed: Any, order: Ints, parts: Ints, layout: Ints) 
     clusters, state = make_clusters(task), np.zeros(6, dtype=np.int64)
     state[LAST], state[ROWS] = order[0], task.request.rows
     rules = task.compiled.table
-    return Work(
+    return GrowthState(
         units=units,
         index=index,
         aim=aim,
@@ -365,12 +366,14 @@ def make_work(task: Task, *, seed: Any, order: Ints, parts: Ints, layout: Ints) 
     )
 
 
-def law_of(task: Task, clusters: Clusters) -> Law:
+def law_of(task: ClusteringTask, clusters: Clusters) -> ClusterRules:
     """The rules for groups of these units."""
     return make_law(task.units, clusters, task.compiled.table, task.room)
 
 
-def finish(task: Task, clusters: Clusters, middle: Ints, *, by_rows: bool) -> Grouping:
+def finish(
+    task: ClusteringTask, clusters: Clusters, middle: Ints, *, by_rows: bool
+) -> Grouping:
     """Place what is left over, merge what breaks a rule, and number the groups."""
     place_rest(task, clusters, middle, by_rows=by_rows)
     merge_offenders(task, clusters)
@@ -383,7 +386,9 @@ def finish(task: Task, clusters: Clusters, middle: Ints, *, by_rows: bool) -> Gr
     return Grouping.renumbered(group_of)
 
 
-def place_rest(task: Task, clusters: Clusters, middle: Ints, *, by_rows: bool) -> None:
+def place_rest(
+    task: ClusteringTask, clusters: Clusters, middle: Ints, *, by_rows: bool
+) -> None:
     """Put each unit left over where the loss grows least; the rest is a group."""
     rest = np.flatnonzero(clusters.left)
     groups = int(clusters.number[GROUPS])
@@ -416,7 +421,7 @@ def place_rest(task: Task, clusters: Clusters, middle: Ints, *, by_rows: bool) -
         collect(task.units, clusters, task.secrets, rest)
 
 
-def merge_offenders(task: Task, clusters: Clusters) -> None:
+def merge_offenders(task: ClusteringTask, clusters: Clusters) -> None:
     """Merge groups until every group meets the rules."""
     rules, sizes = task.compiled.table, clusters.size[: clusters.number[GROUPS]]
     if not len(rules.kinds) and not ((sizes > 0) & (sizes < rules.minimum)).any():
@@ -439,7 +444,7 @@ def least_persons(request: Request) -> int:
     return max(1, int(max(asked, default=1)))
 
 
-def unit_means(task: Task, wanted: npt.NDArray[np.bool_]) -> Floats:
+def unit_means(task: ClusteringTask, wanted: npt.NDArray[np.bool_]) -> Floats:
     """(units, axes): the mean known number of each unit on the wanted axes, else NaN."""
     starts = task.units.first[:-1]
     result = np.full((len(starts), len(wanted)), np.nan)
@@ -453,7 +458,7 @@ def unit_means(task: Task, wanted: npt.NDArray[np.bool_]) -> Floats:
     return result
 
 
-def from_assignment(task: Task, group_of: Ints, groups: int) -> Grouping:
+def from_assignment(task: ClusteringTask, group_of: Ints, groups: int) -> Grouping:
     """Groups from a group for every unit; those that break a rule are merged."""
     clusters = make_clusters(task, groups)
     with task.clock.running():
@@ -461,7 +466,7 @@ def from_assignment(task: Task, group_of: Ints, groups: int) -> Grouping:
     return finish(task, clusters, group_of, by_rows=True)
 
 
-def facts_of(task: Task, grouping: Grouping, **more: Any) -> dict[str, Any]:
+def facts_of(task: ClusteringTask, grouping: Grouping, **more: Any) -> dict[str, Any]:
     """What every clustering algorithm reports."""
     return {
         "tuples": len(task.units.weight),

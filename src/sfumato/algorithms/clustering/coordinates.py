@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Floats
 from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
 from sfumato.kernels.clustering.neighbor_tree import (
     HEIGHT,
@@ -18,12 +19,9 @@ from sfumato.kernels.clustering.neighbor_tree import (
     NUMBER,
     SET,
     TREE,
-    Space,
+    NeighborSpace,
 )
 from sfumato.kernels.common.random_streams import mixed
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 KEY_BITS = 51
 
@@ -32,7 +30,7 @@ KEY_BITS = 51
 class Coordinates:
     """The axes as kernels take them, and the coordinate of each code."""
 
-    space: Space
+    space: NeighborSpace
     order: tuple[int, ...]
     """The column of each axis: sets come before numbers, these before trees."""
     scales: tuple[Floats, ...]
@@ -73,7 +71,7 @@ def coordinates_of(
     heads[:, LOSSES] = len(weights) + _starts([len(axis.node_ncp) for axis in axes])
     levels = [axis.levels.ravel().astype(np.int64) for axis in axes]
     return Coordinates(
-        space=Space(
+        space=NeighborSpace(
             ends=np.searchsorted(kinds, [SET, NUMBER, TREE], side="right"),
             heads=heads,
             whole=np.concatenate([keys, *levels]),

@@ -9,8 +9,8 @@ import numpy as np
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.clustering.clustering_task import (
-    Plan,
-    Task,
+    ClusteringPlan,
+    ClusteringTask,
     facts_of,
     finish,
     law_of,
@@ -22,7 +22,7 @@ from sfumato.algorithms.clustering.clustering_task import (
 from sfumato.algorithms.common.population_refusal import refuse_population
 from sfumato.kernels.clustering.add_unit import ROWS
 from sfumato.kernels.clustering.first_unit import first_left, furthest, next_drawn
-from sfumato.kernels.clustering.group_growth import Work, grow_members
+from sfumato.kernels.clustering.group_growth import GrowthState, grow_members
 
 SEEDS = {"first": first_left, "furthest": furthest, "random": next_drawn}
 BATCH = 100
@@ -67,10 +67,10 @@ class KMember(Algorithm):
         """Find a grouping that meets every requirement."""
         if request.rows == 0:
             return nothing()
-        return cluster(prepare(request, Plan()), self.seed)
+        return cluster(prepare(request, ClusteringPlan()), self.seed)
 
 
-def cluster(task: Task, seed: str) -> Solution:
+def cluster(task: ClusteringTask, seed: str) -> Solution:
     """Grow groups from seeds of a kind until too few rows are left, then finish."""
     request = task.request
     count = len(task.units.weight)
@@ -87,7 +87,7 @@ def cluster(task: Task, seed: str) -> Solution:
     return Solution(grouping=grouping, facts=facts_of(task, grouping, seed=seed))
 
 
-def grow_all(task: Task, work: Work) -> None:
+def grow_all(task: ClusteringTask, work: GrowthState) -> None:
     """Grow groups in batches, with progress between them."""
     request, law = task.request, law_of(task, work.clusters)
     finished = False

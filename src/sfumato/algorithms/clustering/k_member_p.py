@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.clustering.clustering_task import (
-    Plan,
+    ClusteringPlan,
     nothing,
     prepare,
     require_choice,
@@ -51,5 +51,5 @@ class KMemberP(Algorithm):
         """Find a grouping that meets every requirement."""
         if request.rows == 0:
             return nothing()
-        plan = Plan(quasi=0.0, sensitive=1.0, reach=self.reach)
+        plan = ClusteringPlan(quasi=0.0, sensitive=1.0, reach=self.reach)
         return cluster(prepare(request, plan), self.seed)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.clustering.coordinates import coordinates_of
+from sfumato.data.arrays import Codes, Ints
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import Rule, RuleKind, View
 from sfumato.errors import PolicyError, RefusedError, SearchError
@@ -24,7 +24,6 @@ from sfumato.kernels.clustering.klt_groups import (
     TUPLE,
     VALUE,
     Flock,
-    Rows,
     World,
     new_flock,
 )
@@ -38,7 +37,7 @@ from sfumato.kernels.clustering.klt_steps import (
     NEXT,
     PLACE,
     QUEUED,
-    Desk,
+    KltWorkspace,
     advance,
     label_rows,
     new_desk,
@@ -59,7 +58,6 @@ from sfumato.models.common.groups import packed
 
 Variant = Literal["text", "boger-2020"]
 Categories = Literal["sets", "hierarchy"]
-Ints = npt.NDArray[np.int64]
 
 SERVED = (RuleKind.SIZE, RuleKind.DISTINCT, RuleKind.SHARE)
 STRIDE = 1 << 14
@@ -175,7 +173,7 @@ def _too_many(unplaced: int, request: Request) -> SearchError:
 
 
 @dataclass(frozen=True, eq=False)
-class _Parts:
+class _UnmergedGroups:
     """The groups before step 5, which merges them."""
 
     gathered: Ints
@@ -223,7 +221,7 @@ class _Task:
     request: Request
     world: World
     flock: Flock
-    desk: Desk
+    desk: KltWorkspace
 
     @classmethod
     def of(cls, algorithm: Klt, request: Request) -> _Task:
@@ -318,10 +316,10 @@ class _Task:
         left = self.desk.queue[: self.desk.counters[QUEUED]]
         return np.sort(np.append(left, waiting[start:]))
 
-    def parts(self, gathered: Ints) -> _Parts:
+    def parts(self, gathered: Ints) -> _UnmergedGroups:
         """The groups as step 5 finds them."""
         marks = self.flock.items.marks[: self.count]
-        return _Parts(gathered, marks[:, SIZE].copy(), marks[:, HEAD].copy())
+        return _UnmergedGroups(gathered, marks[:, SIZE].copy(), marks[:, HEAD].copy())
 
     def merge(self) -> None:
         """Step 5."""
@@ -402,7 +400,7 @@ def _values(request: Request, views: tuple[View, ...]) -> Ints:
     return values
 
 
-def _queues(world: World, owners: Rows, rows: Ints) -> tuple[Items, Ints]:
+def _queues(world: World, owners: Codes, rows: Ints) -> tuple[Items, Ints]:
     """Some rows as queues of equal tuples: the tuples, and the rows by tuple."""
     tuples = len(world.points)
     queues = rows[np.argsort(owners, kind="stable")]

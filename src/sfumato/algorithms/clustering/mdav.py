@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.clustering.clustering_task import (
-    Plan,
-    Task,
+    ClusteringPlan,
+    ClusteringTask,
     facts_of,
     from_assignment,
     least_persons,
@@ -20,14 +19,12 @@ from sfumato.algorithms.clustering.clustering_task import (
     unit_means,
 )
 from sfumato.algorithms.common.population_refusal import refuse_population
+from sfumato.data.arrays import Floats, Ints
 from sfumato.data.grouping import Grouping
-from sfumato.kernels.clustering.centers import Records, mdav_some
+from sfumato.kernels.clustering.centers import MdavRecords, mdav_some
 
 BATCH = 20
 """Pairs of groups between two reports of progress."""
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +57,7 @@ class Mdav(Algorithm):
         """Find a grouping that meets every requirement."""
         if request.rows == 0:
             return nothing()
-        task = prepare(request, Plan(merged=False, filtered=False))
+        task = prepare(request, ClusteringPlan(merged=False, filtered=False))
         records = make_records(task)
         group_of, groups = _assign(task, records, least_persons(request))
         grouping = from_assignment(task, group_of, groups)
@@ -75,7 +72,7 @@ class Mdav(Algorithm):
         return Solution(grouping=grouping, facts=facts)
 
 
-def _assign(task: Task, records: Records, k: int) -> tuple[Ints, int]:
+def _assign(task: ClusteringTask, records: MdavRecords, k: int) -> tuple[Ints, int]:
     """A group for every unit."""
     count = len(task.units.weight)
     group_of = np.full(count, -1, dtype=np.int64)
@@ -87,7 +84,7 @@ def _assign(task: Task, records: Records, k: int) -> tuple[Ints, int]:
     return group_of, groups
 
 
-def make_records(task: Task) -> Records:
+def make_records(task: ClusteringTask) -> MdavRecords:
     """Units as numbers and categories, scaled."""
     axes = [coded.axis for coded in task.request.quasi]
     numeric = np.array([axis.kind.numeric for axis in axes])
@@ -97,7 +94,7 @@ def make_records(task: Task) -> Records:
     spread = numbers.std(axis=0) if squared else _ranges(numbers)
     spread = np.where(spread > 0, spread, 1.0)
     factor = np.sqrt(weights[numeric]) if squared else weights[numeric]
-    return Records(
+    return MdavRecords(
         numbers=np.ascontiguousarray(numbers / spread * factor),
         weights=weights[numeric],
         codes=np.ascontiguousarray(task.units.low[:, : len(axes)][:, ~numeric]),

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.clustering.clustering_task import (
-    Plan,
-    Task,
+    ClusteringPlan,
+    ClusteringTask,
     facts_of,
     from_assignment,
     least_persons,
@@ -20,6 +19,7 @@ from sfumato.algorithms.clustering.clustering_task import (
     unit_means,
 )
 from sfumato.algorithms.common.population_refusal import refuse_population
+from sfumato.data.arrays import Ints
 from sfumato.hierarchies.axis import Shape
 from sfumato.kernels.clustering.centers import (
     Centers,
@@ -31,8 +31,6 @@ from sfumato.kernels.clustering.units import UNIT, new_boxes
 
 BATCH = 2000
 """Rows between two reports of progress."""
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +65,7 @@ class Oka(Algorithm):
         """Find a grouping that meets every requirement."""
         if request.rows == 0:
             return nothing()
-        task = prepare(request, Plan(merged=False, filtered=False))
+        task = prepare(request, ClusteringPlan(merged=False, filtered=False))
         group_of, groups = _assign(task, least_persons(request))
         grouping = from_assignment(task, group_of, groups)
         return Solution(
@@ -75,7 +73,7 @@ class Oka(Algorithm):
         )
 
 
-def _assign(task: Task, k: int) -> tuple[Ints, int]:
+def _assign(task: ClusteringTask, k: int) -> tuple[Ints, int]:
     """A group for every unit."""
     units, seed = task.units, task.request.seed
     count = len(units.weight)
@@ -98,7 +96,12 @@ def _assign(task: Task, k: int) -> tuple[Ints, int]:
 
 
 def _join(
-    task: Task, centers: Centers, order: Ints, group_of: Ints, below: int, step: str
+    task: ClusteringTask,
+    centers: Centers,
+    order: Ints,
+    group_of: Ints,
+    below: int,
+    step: str,
 ) -> None:
     for begin in range(0, len(order), BATCH):
         part = order[begin : begin + BATCH]
@@ -107,7 +110,7 @@ def _join(
         task.request.progress(step, (begin + len(part)) / len(order))
 
 
-def _centers(task: Task, groups: int) -> Centers:
+def _centers(task: ClusteringTask, groups: int) -> Centers:
     """Empty centers."""
     axes = [coded.axis for coded in task.request.quasi]
     numeric = np.array([axis.shape is Shape.FREE for axis in axes])

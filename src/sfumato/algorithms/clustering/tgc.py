@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Request, Solution, silent
 from sfumato.algorithms.clustering.clustering_task import (
-    Plan,
-    Task,
+    ClusteringPlan,
+    ClusteringTask,
     facts_of,
     finish,
     law_of,
@@ -44,11 +43,9 @@ SAMPLE = 20
 BATCH = 200
 """Groups between two reports of progress."""
 
-Ints = npt.NDArray[np.int64]
-
 
 @dataclass(frozen=True)
-class Limits:
+class TgcThresholds:
     """The thresholds of one run, and how they were found."""
 
     delta: float
@@ -151,10 +148,10 @@ class Tgc(Algorithm):
         )
         return Solution(grouping=grouping, facts=facts)
 
-    def plan(self, request: Request) -> Plan:
+    def plan(self, request: Request) -> ClusteringPlan:
         """Weighted tuple diversity (definition 3.1): means over the attributes."""
         hidden = len(request.sensitive)
-        return Plan(
+        return ClusteringPlan(
             quasi=self.weight / len(request.quasi),
             sensitive=(1 - self.weight) / hidden if hidden else 0.0,
             reach=self.reach,
@@ -163,21 +160,23 @@ class Tgc(Algorithm):
             singles=True,
         )
 
-    def limits(self, request: Request) -> Limits:
+    def limits(self, request: Request) -> TgcThresholds:
         """δ and δ′: those given, or the best on a sample (algorithm 3)."""
         if self.delta is not None and self.split_limit is not None:
-            return Limits(self.delta, self.split_limit)
+            return TgcThresholds(self.delta, self.split_limit)
         task = prepare(self._sample(request), self.plan(request))
         candidates = [self.delta] if self.delta is not None else self._candidates()
         found: list[tuple[float, float, float]] = []
         for i, delta in enumerate(candidates):
             request.progress("choosing thresholds", i / len(candidates))
-            grouping, _ = self.cluster(task, Limits(delta, np.inf), task.request.rows)
+            grouping, _ = self.cluster(
+                task, TgcThresholds(delta, np.inf), task.request.rows
+            )
             utility, protection = quality(task.request, grouping, reach=self.reach)
             found.append((utility + protection, delta, protection))
         _, delta, protection = min(found)
         split = protection if self.split_limit is None else self.split_limit
-        return Limits(delta, split, len(candidates))
+        return TgcThresholds(delta, split, len(candidates))
 
     def _candidates(self) -> list[float]:
         return [
@@ -202,7 +201,9 @@ class Tgc(Algorithm):
             progress=silent,
         )
 
-    def cluster(self, task: Task, limits: Limits, least: int) -> tuple[Grouping, int]:
+    def cluster(
+        self, task: ClusteringTask, limits: TgcThresholds, least: int
+    ) -> tuple[Grouping, int]:
         """Algorithms 2 and 1, then the rows left over; the groups, and the parts."""
         request, units = task.request, task.units
         _, sizes = column_kinds(units, task.secrets.sizes)

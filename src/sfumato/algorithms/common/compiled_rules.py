@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.request import Request
+from sfumato.data.arrays import Codes
 from sfumato.data.rules import SUBJECT, Rule, RuleKind, View
 from sfumato.errors import PolicyError, RefusedError
 from sfumato.hierarchies.axis import Axis
@@ -21,7 +22,6 @@ from sfumato.hierarchies.sensitive_axis import roll_up
 from sfumato.kernels.common.group_rules import RuleTable, group_ok, rule_table
 from sfumato.models.common.groups import packed, value_shares
 
-Codes = npt.NDArray[np.int32]
 Pairs = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
 HIGHEST_CODE = int(np.iinfo(np.int32).max)

@@ -16,13 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.request import Request
+from sfumato.data.arrays import Ints
 from sfumato.errors import InfeasibleError, SearchError
 from sfumato.hierarchies.sensitive_axis import roll_up
 from sfumato.models.base import Feasibility
 from sfumato.models.common.groups import packed
 
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 Demand = tuple[str, int, int]
 """A sensitive column, a level of its hierarchy, and a code at that level."""
 

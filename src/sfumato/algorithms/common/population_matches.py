@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from sfumato.algorithms.common.compiled_rules import Compiled
 from sfumato.algorithms.request import Request
+from sfumato.data.arrays import Codes, Flags, Ints
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import Rule, RuleKind
 from sfumato.errors import InfeasibleError
@@ -33,17 +34,13 @@ READING = frozenset({RuleKind.POPULATION, RuleKind.PRESENCE})
 CHUNK = 2**24
 """Group × tuple pairs compared at a time."""
 
-Ints = npt.NDArray[np.int64]
-Cells = npt.NDArray[np.int32]
-Flags = npt.NDArray[np.bool_]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class People:
     """A population as distinct tuples of leaves, and the rules that count it."""
 
     quasi: tuple[CodedAxis, ...]
-    tuples: Cells
+    tuples: Codes
     """(tuples, quasi-identifiers): leaf codes."""
     counts: Ints
     rules: tuple[Rule, ...]
@@ -82,7 +79,7 @@ class People:
         """Whether the text of every node stands for the leaves below it, no others."""
         return all(_is_tidy(coded.axis) for coded in self.quasi)
 
-    def shown(self, grouping: Grouping) -> tuple[list[Leaves], Cells]:
+    def shown(self, grouping: Grouping) -> tuple[list[Leaves], Codes]:
         """What each published text stands for, and the number of each group's texts."""
         covers, cells = [], []
         for place, coded in enumerate(self.quasi):
@@ -93,7 +90,7 @@ class People:
             cells.append(index.reshape(-1))
         return covers, np.column_stack(cells)
 
-    def matching(self, covers: Sequence[Leaves], cells: Cells) -> tuple[Ints, int]:
+    def matching(self, covers: Sequence[Leaves], cells: Codes) -> tuple[Ints, int]:
         """How many people match each group, and how many match none."""
         inside = np.zeros(len(cells), dtype=np.int64)
         matched = np.zeros(len(self.tuples), dtype=np.bool_)
@@ -121,7 +118,7 @@ class People:
         return found
 
 
-def known_people(request: Request) -> list[Cells] | None:
+def known_people(request: Request) -> list[Codes] | None:
     """The people all of whose values are on the axes, one array per axis.
 
     Others match no published cell but `*`; leaving them out counts too few people.

@@ -18,15 +18,15 @@ import numpy as np
 from sfumato.algorithms.diva.coloring import (
     Budget,
     Clustering,
-    Codes,
     State,
     clustering_of,
     measured,
     nothing,
 )
-from sfumato.algorithms.diva.constraint_targets import Flags, Ints, Sigma
+from sfumato.algorithms.diva.constraint_targets import Sigma
 from sfumato.algorithms.diva.row_classes import Classes
 from sfumato.algorithms.diva.row_subsets import Maker
+from sfumato.data.arrays import Codes, Flags, Ints
 from sfumato.data.seeds import Seed
 
 FEW = 8

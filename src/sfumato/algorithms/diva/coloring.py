@@ -13,11 +13,9 @@ from dataclasses import dataclass, field
 from math import lgamma
 
 import numpy as np
-import numpy.typing as npt
 
-from sfumato.algorithms.diva.constraint_targets import Flags, Ints, Sigma
-
-Codes = npt.NDArray[np.int32]
+from sfumato.algorithms.diva.constraint_targets import Sigma
+from sfumato.data.arrays import Codes, Flags, Ints
 
 
 class OutOfBudgetError(Exception):

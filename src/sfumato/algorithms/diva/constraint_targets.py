@@ -7,15 +7,13 @@ from functools import cached_property
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.algorithms.request import Request
+from sfumato.data.arrays import Flags, Ints
 from sfumato.errors import InfeasibleError
 from sfumato.models.common.targets import column_of, rows_of
 from sfumato.models.diversity import Diversity
 
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 AT_A_TIME = 8_192
 """Rows whose flags are made numbers, which take eight times the room, at a time."""
 

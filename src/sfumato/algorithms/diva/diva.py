@@ -27,9 +27,10 @@ from sfumato.algorithms.diva.coloring import (
     in_order,
     most_neighbors,
 )
-from sfumato.algorithms.diva.constraint_targets import Ints, Sigma
+from sfumato.algorithms.diva.constraint_targets import Sigma
 from sfumato.algorithms.diva.leftover_clusters import hide_excess, settle_rest
-from sfumato.algorithms.diva.row_subsets import Judge, Maker, starry
+from sfumato.algorithms.diva.row_subsets import Maker, SubsetRules, starry
+from sfumato.data.arrays import Ints
 from sfumato.data.grouping import Grouping
 from sfumato.errors import InfeasibleError, PolicyError, SearchError
 from sfumato.models.diversity import Diversity
@@ -127,7 +128,7 @@ class Diva(Algorithm):
         if request.rows == 0:
             return Solution(grouping=Grouping(np.empty(0, dtype=np.int32), 0))
         order = canonical_order(request)
-        task = Task.of(self, request.only(order))
+        task = DivaRun.of(self, request.only(order))
         if not task.sigma.count:
             return self._without_constraints(request)
         task.sigma.refuse_impossible()
@@ -176,7 +177,7 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Task:
+class DivaRun:
     """One run of the algorithm."""
 
     options: Diva
@@ -186,9 +187,9 @@ class Task:
     budget: Budget
 
     @classmethod
-    def of(cls, options: Diva, request: Request) -> Task:
+    def of(cls, options: Diva, request: Request) -> DivaRun:
         part = _plain(request)
-        judge = Judge.of(part)
+        judge = SubsetRules.of(part)
         if options.loss == "stars":
             part = replace(part, quasi=tuple(map(starry, part.quasi)))
         base = request.resolve(options.base)()

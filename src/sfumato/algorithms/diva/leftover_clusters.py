@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from sfumato.algorithms.diva.coloring import Clustering, Codes, clustering_of, measured
-from sfumato.algorithms.diva.constraint_targets import Ints, Sigma
-from sfumato.algorithms.diva.row_subsets import Judge
+from sfumato.algorithms.diva.coloring import Clustering, clustering_of, measured
+from sfumato.algorithms.diva.constraint_targets import Sigma
+from sfumato.algorithms.diva.row_subsets import SubsetRules
+from sfumato.data.arrays import Codes, Flags, Ints
 
-Flags = npt.NDArray[np.bool_]
 ABSORBED = 200
 """Left-over rows that may join clusters one by one, at most."""
 
 
 def settle_rest(
-    sigma: Sigma, points: Codes, judge: Judge, diverse: Clustering
+    sigma: Sigma, points: Codes, judge: SubsetRules, diverse: Clustering
 ) -> Clustering | None:
     """The clusters, changed so that all other rows are none or may be a group.
 
@@ -38,7 +37,7 @@ def _outside(clustering: Clustering, rows: int) -> Ints:
 
 
 def absorbed(
-    sigma: Sigma, points: Codes, judge: Judge, diverse: Clustering, rest: Ints
+    sigma: Sigma, points: Codes, judge: SubsetRules, diverse: Clustering, rest: Ints
 ) -> Clustering | None:
     """Every left-over row in the cluster that then costs least, if there is one."""
     if len(rest) > ABSORBED:
@@ -55,7 +54,7 @@ def absorbed(
 
 
 def _home(
-    sigma: Sigma, points: Codes, judge: Judge, current: Clustering, row: int
+    sigma: Sigma, points: Codes, judge: SubsetRules, current: Clustering, row: int
 ) -> int | None:
     """The cluster that a row may join at the least cost."""
     fits, full = sigma.fits[:, row, None], sigma.full[:, row, None]
@@ -81,7 +80,7 @@ def _stars(points: Codes, rows: Ints, hidden: Flags) -> int:
 
 
 def _dissolved(
-    sigma: Sigma, points: Codes, judge: Judge, diverse: Clustering
+    sigma: Sigma, points: Codes, judge: SubsetRules, diverse: Clustering
 ) -> Clustering | None:
     """Without clusters that no lower bound needs, dearest first, until enough."""
     counts = diverse.counts

@@ -10,12 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
-from sfumato.algorithms.diva.coloring import Codes
-from sfumato.algorithms.diva.constraint_targets import Flags, Ints, Sigma
-
-Floats = npt.NDArray[np.float64]
+from sfumato.algorithms.diva.constraint_targets import Sigma
+from sfumato.data.arrays import Codes, Flags, Floats, Ints
 
 
 @dataclass(eq=False)

@@ -9,16 +9,15 @@ import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Request
 from sfumato.algorithms.common.compiled_rules import Compiled, compile_rules, least_rows
+from sfumato.data.arrays import Ints
 from sfumato.data.rules import RuleKind
 from sfumato.data.seeds import Seed
 from sfumato.errors import InfeasibleError, RefusedError
 from sfumato.hierarchies.axis import STAR, Axis, CodedAxis, Shape
 
-Ints = npt.NDArray[np.int64]
-
 
 @dataclass(frozen=True, eq=False)
-class Judge:
+class SubsetRules:
     """The rules on single groups, asked about any rows of a request."""
 
     compiled: Compiled
@@ -27,7 +26,7 @@ class Judge:
     """Whether the size of a group is all that counts."""
 
     @classmethod
-    def of(cls, request: Request) -> Judge:
+    def of(cls, request: Request) -> SubsetRules:
         compiled = compile_rules(request)
         plain = all(rule.kind is RuleKind.SIZE for rule in compiled.rules)
         return cls(compiled, least_rows(compiled.rules), plain)
@@ -44,7 +43,7 @@ class Maker:
     """Groups any rows of a request by another algorithm of the catalogue."""
 
     request: Request
-    judge: Judge
+    judge: SubsetRules
     algorithm: Algorithm
     quick: Algorithm
     """What takes its place where there are many rows."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sfumato.algorithms.base import Request
 from sfumato.algorithms.common.compiled_rules import Compiled, compile_rules
 from sfumato.algorithms.common.population_matches import READING, People, known_people
+from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.data.rules import Distance, Rule, RuleKind, View
 from sfumato.hierarchies.sensitive_axis import ground_distance, roll_up
 from sfumato.kernels.common.group_rules import RuleTable
@@ -40,10 +41,6 @@ COMPARING = frozenset(
     {RuleKind.CLOSENESS, RuleKind.LIKENESS, RuleKind.DISCLOSURE, RuleKind.RANGE}
 )
 """Rules that look at the distribution of a whole table."""
-
-Codes = npt.NDArray[np.int32]
-Rows = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -89,7 +86,7 @@ class Coding:
             people=people,
         )
 
-    def tuples(self, rows: Rows | None = None) -> tuple[Chunks, Layout, Runs]:
+    def tuples(self, rows: Ints | None = None) -> tuple[Chunks, Layout, Runs]:
         """Distinct tuples of all or some rows, and the values of each view in them."""
         chosen = slice(None) if rows is None else rows
         codes = [coded.codes[chosen] for coded in self.request.quasi]
@@ -116,7 +113,7 @@ class Coding:
         changed = {**self.compiled.references, **references}
         return replace(self.compiled, references=changed).only(self.compiled.rules)
 
-    def shares(self, view: View, rows: Rows) -> Floats:
+    def shares(self, view: View, rows: Ints) -> Floats:
         """The distribution of a view over some rows, or over their persons."""
         column, request = self.request.sensitive[view.column], self.request
         axis, to_new = roll_up(column.axis, view.level)

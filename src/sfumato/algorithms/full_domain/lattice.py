@@ -30,6 +30,7 @@ from sfumato.algorithms.full_domain.level_losses import (
     cell_losses,
 )
 from sfumato.algorithms.full_domain.table_wide_models import TableWide
+from sfumato.data.arrays import Floats, Ints
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import SUBJECT, View
 from sfumato.errors import InfeasibleError, RefusedError
@@ -43,8 +44,8 @@ from sfumato.kernels.common.tuple_chunks import (
 from sfumato.kernels.full_domain import lattice_search as kernel
 from sfumato.kernels.full_domain.node_groups import (
     Judging,
+    NodeWorkspace,
     Runs,
-    Work,
     drop_groups,
     groups_kept,
     judge,
@@ -60,8 +61,6 @@ BYTES_PER_NODE = 64
 DEFAULT_MEMORY = 4 << 30
 """Taken to be free where the system does not tell."""
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Node = tuple[int, ...]
 
 
@@ -173,7 +172,7 @@ class Lattice:
         return chunk_weights(self.chunks, self.layout, self.losses.extra)
 
     @cached_property
-    def work(self) -> Work:
+    def work(self) -> NodeWorkspace:
         return workspace(len(self.chunks.counts))
 
     @cached_property
@@ -190,7 +189,7 @@ class Lattice:
         )
 
     @property
-    def ground(self) -> tuple[Chunks, Work, Judging | None]:
+    def ground(self) -> tuple[Chunks, NodeWorkspace, Judging | None]:
         """What every kernel works on."""
         return self.chunks, self.work, self.judging
 

@@ -15,6 +15,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Counts, Floats
 from sfumato.errors import HierarchyError, PolicyError
 from sfumato.hierarchies.axis import Axis
 
@@ -24,9 +25,6 @@ Metric = Literal[
 METRICS: tuple[str, ...] = get_args(Metric)
 SEPARABLE = ("ncp", "generalized_loss", "entropy")
 ROUNDING = 1e-12
-
-Floats = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
 
 
 def check_metric(name: str, metric: object, allowed: tuple[str, ...] = METRICS) -> None:

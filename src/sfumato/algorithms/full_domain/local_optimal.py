@@ -14,21 +14,20 @@ from sfumato.algorithms.full_domain.distinct_tuples import Coding, comparing
 from sfumato.algorithms.full_domain.lattice import Lattice, Node, infeasible
 from sfumato.algorithms.full_domain.level_losses import SEPARABLE, check_metric
 from sfumato.algorithms.full_domain.optimal import find_best
+from sfumato.data.arrays import Ints
 from sfumato.data.grouping import Grouping
 from sfumato.errors import PolicyError
 
 CHECKS = 20_000
 """Nodes checked per round, at most; a round need not be proven."""
 
-Rows = npt.NDArray[np.int64]
-
 
 @dataclass(eq=False)
 class _Rounds:
     """The rows published so far, round by round, and those left over."""
 
-    rest: Rows
-    parts: list[tuple[Rows, Grouping]] = field(default_factory=list)
+    rest: Ints
+    parts: list[tuple[Ints, Grouping]] = field(default_factory=list)
     checked: int = 0
 
     def add(self, lattice: Lattice, node: Node) -> None:
@@ -125,7 +124,7 @@ class LocalOptimal(Algorithm):
             if node is not None:
                 rounds.add(lattice, node)
 
-    def _lattice(self, coding: Coding, rows: Rows) -> Lattice:
+    def _lattice(self, coding: Coding, rows: Ints) -> Lattice:
         return Lattice.of(coding, metric=self.metric, chosen=rows)
 
     def _best(self, lattice: Lattice, rounds: _Rounds, *, limit: int) -> Node | None:
@@ -155,7 +154,7 @@ def _merged(request: Request, rounds: _Rounds) -> Grouping:
     return Grouping.renumbered(group_of, np.concatenate(levels)[first])
 
 
-def _cells(request: Request, rows: Rows, grouping: Grouping) -> npt.NDArray[np.int32]:
+def _cells(request: Request, rows: Ints, grouping: Grouping) -> npt.NDArray[np.int32]:
     """(groups, quasi-identifiers): the node that each group shows."""
     assert grouping.levels is not None
     _, first = np.unique(grouping.group_of, return_index=True)

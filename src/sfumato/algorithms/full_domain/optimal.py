@@ -34,7 +34,7 @@ PATIENCE = 60.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Outcome:
+class LatticeResult:
     """What a search over the lattice found."""
 
     node: Node | None
@@ -100,7 +100,7 @@ class Optimal(Algorithm):
             facts=self._facts(lattice, outcome),
         )
 
-    def find(self, lattice: Lattice, *, limit: int) -> Outcome:
+    def find(self, lattice: Lattice, *, limit: int) -> LatticeResult:
         """Search a lattice for the best node that suppresses at most `limit` rows."""
         bounded = lattice.size > self.node_limit
         return find_best(
@@ -110,7 +110,7 @@ class Optimal(Algorithm):
             seconds=self.seconds or (PATIENCE if bounded else None),
         )
 
-    def _nothing(self, lattice: Lattice, outcome: Outcome) -> Exception:
+    def _nothing(self, lattice: Lattice, outcome: LatticeResult) -> Exception:
         if outcome.proven:
             return infeasible(lattice, outcome.fewest)
         return SearchError(
@@ -119,7 +119,7 @@ class Optimal(Algorithm):
             hint="Raise node_limit, max_checks or seconds, or max_suppressed.",
         )
 
-    def _facts(self, lattice: Lattice, outcome: Outcome) -> dict[str, Any]:
+    def _facts(self, lattice: Lattice, outcome: LatticeResult) -> dict[str, Any]:
         assert outcome.node is not None
         wide, request = lattice.wide, lattice.request
         exact = is_exact(request) and (wide is None or wide.settles(request.removable))
@@ -145,7 +145,7 @@ def find_best(
     checks: int | None = None,
     seconds: float | None = None,
     free_suppression: bool = False,
-) -> Outcome:
+) -> LatticeResult:
     """The best node of a lattice within the limits on rows, checks and seconds."""
     require_room(lattice.size)
     problem = lattice.problem(limit=limit, free_suppression=free_suppression)
@@ -288,7 +288,9 @@ def _rule_out_below(
         status[tuple(slice(0, level + 1) for level in node)] = kernel.DEAD
 
 
-def _outcome(lattice: Lattice, search: kernel.Search, *, finished: bool) -> Outcome:
+def _outcome(
+    lattice: Lattice, search: kernel.Search, *, finished: bool
+) -> LatticeResult:
     best = float(search.best[0])
     bound = best
     if not finished:
@@ -298,7 +300,7 @@ def _outcome(lattice: Lattice, search: kernel.Search, *, finished: bool) -> Outc
     node = None
     if np.isfinite(best):
         node = lattice.node(_first_of_ties(lattice, search.value, best))
-    return Outcome(
+    return LatticeResult(
         node=node,
         value=best,
         bound=bound,

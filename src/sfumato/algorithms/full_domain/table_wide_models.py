@@ -15,14 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.algorithms.common.compiled_rules import compile_rules
 from sfumato.algorithms.request import Request
+from sfumato.data.arrays import Ints
 from sfumato.models.base import Groups, OutputModel, Scope
 from sfumato.models.uniqueness import Uniqueness
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

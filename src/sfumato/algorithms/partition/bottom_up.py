@@ -15,7 +15,11 @@ from sfumato.algorithms.partition.point_space import (
     require_one_group,
 )
 from sfumato.data.grouping import Grouping
-from sfumato.kernels.partition.greedy_boxes import Histograms, Space, histograms_for
+from sfumato.kernels.partition.greedy_boxes import (
+    BoxHistograms,
+    BoxSpace,
+    histograms_for,
+)
 from sfumato.kernels.partition.nearest_merge import (
     ALIVE,
     Colony,
@@ -81,7 +85,9 @@ def _alike(
     return rows, np.concatenate([[0], new, [len(rows)]]).astype(np.int64)
 
 
-def _merge_all(request: Request, space: Space, colony: Colony, room: Histograms) -> int:
+def _merge_all(
+    request: Request, space: BoxSpace, colony: Colony, room: BoxHistograms
+) -> int:
     """Merge until every group meets the requirements; how many merges it took."""
     waiting = int((colony.status == ALIVE).sum())
     finished = False

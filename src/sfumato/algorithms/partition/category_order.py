@@ -11,13 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
+
+from sfumato.data.arrays import Floats, Ints
 
 ROUNDS = 30
 DECIMALS = 9
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 def likeness_ranks(

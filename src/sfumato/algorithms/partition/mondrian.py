@@ -22,6 +22,7 @@ from sfumato.algorithms.common.population_matches import (
     require_everybody,
 )
 from sfumato.algorithms.partition.category_order import likeness_ranks
+from sfumato.data.arrays import Ints
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.data.rules import RuleKind
 from sfumato.errors import InfeasibleError, PolicyError
@@ -40,9 +41,9 @@ from sfumato.kernels.common.packed_records import (
 )
 from sfumato.kernels.partition.cut_rules import whole_ok
 from sfumato.kernels.partition.cut_workspace import (
-    Desk,
-    Ground,
-    Judge,
+    CutRules,
+    CutSettings,
+    CutWorkspace,
     make_desk,
     make_judge,
 )
@@ -64,8 +65,6 @@ OPTIONS = {
     "cut": get_args(Cut),
     "flat_order": get_args(FlatOrder),
 }
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,10 +135,10 @@ class Mondrian(Algorithm):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Task:
+class CutTask:
     """A request in the form the kernels work on."""
 
-    ground: Ground
+    ground: CutSettings
     compiled: Compiled
     judged: bool
     """Whether there are rules beyond the least size."""
@@ -150,11 +149,11 @@ class Task:
     threads: int
     people: People | None = None
     """The population, where a rule counts it."""
-    desks: list[tuple[Desk, Judge | None]] = field(default_factory=list)
+    desks: list[tuple[CutWorkspace, CutRules | None]] = field(default_factory=list)
     """Desks that no thread is using."""
 
     @contextmanager
-    def desk(self, size: int) -> Iterator[tuple[Desk, Judge | None]]:
+    def desk(self, size: int) -> Iterator[tuple[CutWorkspace, CutRules | None]]:
         """A desk for `size` records, and a judge if one is needed."""
         if size > PIECE:
             yield self.new_desk(size)
@@ -166,7 +165,7 @@ class Task:
         yield pair
         self.desks.append(pair)
 
-    def new_desk(self, capacity: int) -> tuple[Desk, Judge | None]:
+    def new_desk(self, capacity: int) -> tuple[CutWorkspace, CutRules | None]:
         """A new desk for up to `capacity` records."""
         judge = make_judge(
             self.ground,
@@ -178,7 +177,7 @@ class Task:
         return make_desk(self.ground, capacity), judge if self.judged else None
 
 
-def prepare(options: Mondrian, request: Request) -> Task:
+def prepare(options: Mondrian, request: Request) -> CutTask:
     """Collapse rows to records and lay out axes, views and rules."""
     compiled = compile_rules(request)
     codes = compiled.codes
@@ -188,7 +187,7 @@ def prepare(options: Mondrian, request: Request) -> Task:
     )
     columns = [*(coded.codes for coded in request.quasi), *codes]
     rows = collapse(columns, fields, merge=options.mode == "strict")
-    ground = Ground(
+    ground = CutSettings(
         tables=axis_tables(axes),
         fields=np.stack([fields.word, fields.shift, fields.mask]),
         axes=len(axes),
@@ -204,7 +203,7 @@ def prepare(options: Mondrian, request: Request) -> Task:
     if options.flat_order == "likeness":
         order_by_likeness(request, fields, words, weights, samples)
     large = len(weights) >= SERIAL
-    return Task(
+    return CutTask(
         ground=ground,
         compiled=compiled,
         judged=judged,
@@ -244,7 +243,7 @@ def order_by_likeness(
             recode(words[word[j]], shift[j], mask[j], ranks[j])
 
 
-def refuse_infeasible(request: Request, task: Task) -> None:
+def refuse_infeasible(request: Request, task: CutTask) -> None:
     """Refuse a table that cannot even be one group."""
     allowed = request.rows >= task.ground.least
     with task.desk(task.records.planes.shape[1]) as (desk, judge):
@@ -261,7 +260,7 @@ def refuse_infeasible(request: Request, task: Task) -> None:
 
 
 def cut_into_groups(
-    options: Mondrian, request: Request, task: Task, clock: Clock
+    options: Mondrian, request: Request, task: CutTask, clock: Clock
 ) -> Ints:
     """Cut the records; where each group starts, and the end."""
     kernel = cut_gain if options.cut == "gain" else cut_widest
@@ -280,7 +279,9 @@ def cut_into_groups(
     return np.append(np.flatnonzero(borders), total)
 
 
-def remove_outliers(request: Request, task: Task, bounds: Ints, clock: Clock) -> Ints:
+def remove_outliers(
+    request: Request, task: CutTask, bounds: Ints, clock: Clock
+) -> Ints:
     """The numbers of the records that are left out."""
     # Whoever is like a row that is left out would match no group.
     covered = task.people is not None and task.people.everybody
@@ -320,7 +321,7 @@ COMPARED = (RuleKind.CLOSENESS, RuleKind.LIKENESS, RuleKind.DISCLOSURE)
 """Rules that look at all published rows, and so at rows that were left out."""
 
 
-def still_met(request: Request, task: Task, grouping: Grouping) -> bool:
+def still_met(request: Request, task: CutTask, grouping: Grouping) -> bool:
     """Whether leaving out rows kept the models that compare groups with the table."""
     compared = any(rule.kind in COMPARED for rule in task.compiled.rules)
     if not compared and all(m.scope is not Scope.TABLE for m in request.models):
@@ -368,7 +369,9 @@ def group_of_records(records: Records, bounds: Ints) -> npt.NDArray[np.int32]:
     return result
 
 
-def group_rows(request: Request, task: Task, bounds: Ints, removed: Ints) -> Grouping:
+def group_rows(
+    request: Request, task: CutTask, bounds: Ints, removed: Ints
+) -> Grouping:
     """The group of each row; groups are numbered in the order of the cuts."""
     group_of = group_of_records(task.records, bounds)
     group_of[removed] = SUPPRESSED

@@ -10,19 +10,19 @@ from sfumato.algorithms.request import Request
 from sfumato.errors import InfeasibleError
 from sfumato.kernels.common.geometry import axis_tables
 from sfumato.kernels.partition.greedy_boxes import (
-    Histograms,
-    Space,
+    BoxHistograms,
+    BoxSpace,
     pair_losses,
     rows_ok,
 )
 
 
-def build_space(request: Request) -> Space:
+def build_space(request: Request) -> BoxSpace:
     """Lay a request out for kernels that grow boxes."""
     tables = axis_tables([coded.axis for coded in request.quasi])
     pair_start, pairs = pair_losses(tables)
     compiled = compile_rules(request)
-    return Space(
+    return BoxSpace(
         points=np.column_stack([coded.codes for coded in request.quasi]),
         tables=tables,
         pair_start=pair_start,
@@ -45,7 +45,7 @@ def shuffled(request: Request) -> npt.NDArray[np.int64]:
     return np.asarray(order[drawn])
 
 
-def require_one_group(request: Request, space: Space, room: Histograms) -> None:
+def require_one_group(request: Request, space: BoxSpace, room: BoxHistograms) -> None:
     """Refuse a table that cannot even be one group."""
     if rows_ok(space, np.arange(request.rows), room):
         return

@@ -17,7 +17,11 @@ from sfumato.algorithms.partition.point_space import (
 )
 from sfumato.data.grouping import Grouping
 from sfumato.kernels.partition.binary_split import split_segments
-from sfumato.kernels.partition.greedy_boxes import Histograms, Space, histograms_for
+from sfumato.kernels.partition.greedy_boxes import (
+    BoxHistograms,
+    BoxSpace,
+    histograms_for,
+)
 
 BATCH = 200_000
 """Rows visited between two reports of progress."""
@@ -64,7 +68,7 @@ class TopDown(Algorithm):
 
 
 def _split_all(
-    request: Request, space: Space, order: npt.NDArray[np.int64], room: Histograms
+    request: Request, space: BoxSpace, order: npt.NDArray[np.int64], room: BoxHistograms
 ) -> npt.NDArray[np.uint8]:
     """Reorder rows so that groups are runs; 1 where a run starts."""
     starts = np.zeros(request.rows, dtype=np.uint8)

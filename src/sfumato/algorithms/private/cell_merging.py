@@ -10,25 +10,22 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.algorithms.base import Request
 from sfumato.algorithms.common.compiled_rules import Compiled, compile_rules
-from sfumato.algorithms.private.noisy_tree import Split, Tree
+from sfumato.algorithms.private.noisy_tree import CellCut, CellTree
+from sfumato.data.arrays import Codes, Ints
 from sfumato.data.grouping import SUPPRESSED
 from sfumato.errors import InfeasibleError
 
-Ints = npt.NDArray[np.int32]
-Rows = npt.NDArray[np.int64]
-
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class MergedCells:
     """Cells that are shown together, under the smallest box over theirs."""
 
     cells: tuple[int, ...]
-    low: Ints
-    high: Ints
+    low: Codes
+    high: Codes
     allowed: bool
 
 
@@ -36,9 +33,9 @@ class Group:
 class Merged:
     """The outcome: a group for every row of the sample, and each group's box."""
 
-    group_of: Ints
-    low: Ints
-    high: Ints
+    group_of: Codes
+    low: Codes
+    high: Codes
 
     @property
     def left_out(self) -> int:
@@ -46,45 +43,45 @@ class Merged:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class TreeCells:
     """The cells of a tree with their rows, to be judged."""
 
     request: Request
-    tree: Tree
+    tree: CellTree
     compiled: Compiled
 
     @classmethod
-    def of(cls, request: Request, tree: Tree) -> Cells:
+    def of(cls, request: Request, tree: CellTree) -> TreeCells:
         return cls(request, tree, compile_rules(request))
 
     @cached_property
-    def _order(self) -> tuple[Rows, Rows]:
+    def _order(self) -> tuple[Ints, Ints]:
         order = np.argsort(self.tree.cell_of, kind="stable")
         sizes = np.bincount(self.tree.cell_of, minlength=self.tree.count)
         return order, np.concatenate([[0], np.cumsum(sizes)])
 
-    def rows(self, cells: Sequence[int]) -> Rows:
+    def rows(self, cells: Sequence[int]) -> Ints:
         """The rows of some cells."""
         order, starts = self._order
         return np.concatenate([order[starts[c] : starts[c + 1]] for c in cells])
 
-    def group(self, cells: tuple[int, ...]) -> Group:
+    def group(self, cells: tuple[int, ...]) -> MergedCells:
         """Some cells as one group, judged."""
         listed = list(cells)
-        return Group(
+        return MergedCells(
             cells,
             self.tree.low[listed].min(axis=0),
             self.tree.high[listed].max(axis=0),
             self.compiled.allows(self.rows(cells)),
         )
 
-    def filled(self, cell: int) -> list[Group]:
+    def filled(self, cell: int) -> list[MergedCells]:
         """A cell as a group, if it has rows."""
         _, starts = self._order
         return [self.group((cell,))] if starts[cell + 1] > starts[cell] else []
 
 
-def merged(cells: Cells, splits: Sequence[Split], *, join: bool) -> Merged:
+def merged(cells: TreeCells, splits: Sequence[CellCut], *, join: bool) -> Merged:
     """Groups that meet every rule: cells joined from the leaves up, or left out."""
     if join:
         groups = _joined(cells, splits)
@@ -101,7 +98,7 @@ def merged(cells: Cells, splits: Sequence[Split], *, join: bool) -> Merged:
     return _numbered(cells, groups)
 
 
-def _joined(cells: Cells, splits: Sequence[Split]) -> list[Group]:
+def _joined(cells: TreeCells, splits: Sequence[CellCut]) -> list[MergedCells]:
     """Undo cuts from the last to the first, mending what fails within each cell."""
     standing = {cell: cells.filled(cell) for cell in range(cells.tree.count)}
     for split in reversed(splits):
@@ -110,7 +107,7 @@ def _joined(cells: Cells, splits: Sequence[Split]) -> list[Group]:
     return standing[0]
 
 
-def _mended(cells: Cells, groups: list[Group]) -> list[Group]:
+def _mended(cells: TreeCells, groups: list[MergedCells]) -> list[MergedCells]:
     """Join each failing group with the neighbor whose common box is smallest."""
     while len(groups) > 1:
         failing = next((g for g in groups if not g.allowed), None)
@@ -123,14 +120,14 @@ def _mended(cells: Cells, groups: list[Group]) -> list[Group]:
     return groups
 
 
-def _nearest(cells: Cells, group: Group, others: list[Group]) -> int:
+def _nearest(cells: TreeCells, group: MergedCells, others: list[MergedCells]) -> int:
     sizes = np.array([max(q.axis.size - 1, 1) for q in cells.request.quasi])
     low = np.minimum(group.low, np.array([other.low for other in others]))
     high = np.maximum(group.high, np.array([other.high for other in others]))
     return int(np.argmin(((high - low) / sizes).sum(axis=1)))
 
 
-def _numbered(cells: Cells, groups: list[Group]) -> Merged:
+def _numbered(cells: TreeCells, groups: list[MergedCells]) -> Merged:
     of_cell = np.full(cells.tree.count, SUPPRESSED, dtype=np.int32)
     for number, group in enumerate(groups):
         of_cell[list(group.cells)] = number

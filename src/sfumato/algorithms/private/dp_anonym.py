@@ -10,12 +10,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from sfumato.algorithms.base import Request, Solution
-from sfumato.algorithms.private.cell_merging import Cells, merged
+from sfumato.algorithms.private.cell_merging import TreeCells, merged
 from sfumato.algorithms.private.node_labels import shown_axes
-from sfumato.algorithms.private.noisy_tree import MOST_DEPTH, Plan, Tree, grow
+from sfumato.algorithms.private.noisy_tree import MOST_DEPTH, CellTree, TreePlan, grow
 from sfumato.algorithms.private.private_algorithm import (
     PrivateAlgorithm,
-    Rows,
     asked_rows,
     ledger_of,
     refuse_beyond_groups,
@@ -23,10 +22,11 @@ from sfumato.algorithms.private.private_algorithm import (
     share,
     whole,
 )
+from sfumato.data.arrays import Ints
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.dp.amplification import Poisson, Sampling, WithoutReplacement
 from sfumato.dp.cost import Cost, Relation
-from sfumato.dp.ledger import Entry, Ledger
+from sfumato.dp.ledger import Ledger, LedgerEntry
 from sfumato.dp.sampling import poisson, without_replacement
 from sfumato.errors import BudgetError, InfeasibleError, RefusedError
 
@@ -145,7 +145,7 @@ class DpAnonym(PrivateAlgorithm):
             ),
         )
 
-    def _tree(self, request: Request, account: Ledger, k: int) -> tuple[Tree, Rows]:
+    def _tree(self, request: Request, account: Ledger, k: int) -> tuple[CellTree, Ints]:
         """Try until the thresholds are met; every round is charged."""
         share = Cost(account.budget.epsilon / self.rounds)
         for number in range(1, self.rounds + 1):
@@ -163,15 +163,15 @@ class DpAnonym(PrivateAlgorithm):
             "fall-back that needs no threshold.",
         )
 
-    def _drawn(self, rows: int) -> tuple[Sampling, Rows]:
+    def _drawn(self, rows: int) -> tuple[Sampling, Ints]:
         if self.sampling == "poisson":
             return Poisson(self.sample), poisson(rows, self.sample)
         size = max(round(self.sample * rows), 1)
         return WithoutReplacement(size, rows), without_replacement(rows, size)
 
-    def _plan(self, request: Request, inner: Ledger) -> Plan:
+    def _plan(self, request: Request, inner: Ledger) -> TreePlan:
         shares = self.model(request).shares(PARTS)
-        return Plan.within(
+        return TreePlan.within(
             inner.budget.epsilon,
             depth=self.depth,
             selection=shares["selection"],
@@ -181,15 +181,17 @@ class DpAnonym(PrivateAlgorithm):
             relaxed=self.mode == "relaxed",
         )
 
-    def _good_enough(self, request: Request, tree: Tree, k: int) -> bool:
+    def _good_enough(self, request: Request, tree: CellTree, k: int) -> bool:
         """Judged by noisy counts and public boxes alone, which costs nothing more."""
         found = estimates(request, tree, k)
         return all(found[n] <= limit for n, limit in (self.thresholds or {}).items())
 
     def _grouping(
-        self, sampled: Request, tree: Tree, allowed: int
+        self, sampled: Request, tree: CellTree, allowed: int
     ) -> tuple[Grouping, tuple[Any, ...]]:
-        cells = merged(Cells.of(sampled, tree), tree.splits, join=self.small == "merge")
+        cells = merged(
+            TreeCells.of(sampled, tree), tree.splits, join=self.small == "merge"
+        )
         out = cells.left_out
         if self.small == "suppress" and out > allowed:
             raise InfeasibleError(
@@ -202,7 +204,9 @@ class DpAnonym(PrivateAlgorithm):
         )
         return Grouping(cells.group_of, len(cells.low), nodes=nodes), axes
 
-    def _facts(self, request: Request, account: Ledger, tree: Tree) -> dict[str, Any]:
+    def _facts(
+        self, request: Request, account: Ledger, tree: CellTree
+    ) -> dict[str, Any]:
         """Figures of the release: what all rounds cost one row, or one subject."""
         rows = 1 if request.subject is None else self.rows_per_subject
         facts = {
@@ -215,7 +219,7 @@ class DpAnonym(PrivateAlgorithm):
             facts["epsilon_by_the_thesis"] = self._thesis(account.entries[-1])
         return facts
 
-    def _thesis(self, round_: Entry) -> float:
+    def _thesis(self, round_: LedgerEntry) -> float:
         """ε_selection + ε_count of one level, amplified: what section 7.3 would claim."""
         touched = 1 if self.relation is Relation.ADD_REMOVE else 2
         levels = sum("counts" in part.what for part in round_.parts)
@@ -223,7 +227,7 @@ class DpAnonym(PrivateAlgorithm):
         return log1p(self.sample * (exp(once) - 1))
 
 
-def _on_sample(round_: Entry) -> float:
+def _on_sample(round_: LedgerEntry) -> float:
     """What a round costs a row that is known to be drawn."""
     return sum(part.cost.epsilon for part in round_.parts)
 
@@ -236,7 +240,7 @@ _CHOICES = {
 }
 
 
-def estimates(request: Request, tree: Tree, k: int) -> dict[str, float]:
+def estimates(request: Request, tree: CellTree, k: int) -> dict[str, float]:
     """Utility of a tree by its noisy counts: post-processing, without looking again."""
     sizes = np.maximum(tree.sizes, 0.0)
     total = max(float(sizes.sum()), 1.0)

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.algorithms.base import Request, Solution
 from sfumato.algorithms.private.node_labels import shown_axes
 from sfumato.algorithms.private.noisy_tree import (
     MOST_COUNTS,
     MOST_DEPTH,
-    Plan,
-    Tree,
+    CellTree,
+    TreePlan,
     grow,
 )
 from sfumato.algorithms.private.private_algorithm import (
@@ -23,6 +22,7 @@ from sfumato.algorithms.private.private_algorithm import (
     require,
     whole,
 )
+from sfumato.data.arrays import Counts, Floats
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.data.seeds import Seed
 from sfumato.dp.cost import Cost
@@ -33,9 +33,6 @@ from sfumato.hierarchies.axis import CodedAxis
 
 MOST_RECORDS = 100_000_000
 PARTS = {"selection": 0.0, "count": 0.5, "values": 0.5}
-
-Counts = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,13 +120,13 @@ class DpSynthesis(PrivateAlgorithm):
 
     def _tree(
         self, request: Request, account: Ledger, shares: dict[str, float]
-    ) -> Tree:
+    ) -> CellTree:
         plan = self._plan(account, shares)
         return grow(request.quasi, plan, account, request.progress)
 
-    def _plan(self, account: Ledger, shares: dict[str, float]) -> Plan:
+    def _plan(self, account: Ledger, shares: dict[str, float]) -> TreePlan:
         cuts = shares["selection"] + shares["count"]
-        return Plan.within(
+        return TreePlan.within(
             account.budget.epsilon * cuts,
             depth=self.depth,
             selection=shares["selection"],
@@ -140,7 +137,7 @@ class DpSynthesis(PrivateAlgorithm):
         )
 
     def _records(
-        self, request: Request, tree: Tree, counts: Counts
+        self, request: Request, tree: CellTree, counts: Counts
     ) -> tuple[CodedAxis, ...]:
         cell, values = np.divmod(
             np.repeat(np.arange(counts.size), counts.ravel()), counts.shape[1]
@@ -160,7 +157,7 @@ class DpSynthesis(PrivateAlgorithm):
 
 
 def _noisy_counts(
-    request: Request, tree: Tree, noise: Geometric, account: Ledger
+    request: Request, tree: CellTree, noise: Geometric, account: Ledger
 ) -> Counts:
     """(cells, combinations): noisy counts, those of absent combinations included."""
     width = int(np.prod([float(coded.axis.size) for coded in request.beside]))
@@ -224,7 +221,7 @@ def _unpacked(values: Counts, beside: tuple[CodedAxis, ...]) -> list[CodedAxis]:
 
 
 def _drawn_inside(
-    quasi: tuple[CodedAxis, ...], tree: Tree, cell: Counts
+    quasi: tuple[CodedAxis, ...], tree: CellTree, cell: Counts
 ) -> list[CodedAxis]:
     """Leaves drawn evenly from each record's cell."""
     found = []

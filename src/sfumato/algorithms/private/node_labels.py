@@ -8,16 +8,15 @@ from math import inf
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Codes
 from sfumato.data.values import exact_numbers
 from sfumato.hierarchies.axis import STAR, Axis, CodedAxis
 from sfumato.hierarchies.labels import Span, interval_label, parse_span, set_label
 
-Ints = npt.NDArray[np.int32]
-
 
 def shown_axes(
-    quasi: tuple[CodedAxis, ...], low: Ints, high: Ints, *, hierarchies: bool
-) -> tuple[tuple[CodedAxis, ...], Ints]:
+    quasi: tuple[CodedAxis, ...], low: Codes, high: Codes, *, hierarchies: bool
+) -> tuple[tuple[CodedAxis, ...], Codes]:
     """The axes on which boxes are shown, and the (boxes, axes) nodes they show.
 
     Without hierarchies every run of leaves that is not one leaf becomes a node.
@@ -33,7 +32,7 @@ def shown_axes(
     return tuple(axes), nodes
 
 
-def _with_runs(axis: Axis, low: Ints, high: Ints) -> tuple[Axis, Ints]:
+def _with_runs(axis: Axis, low: Codes, high: Codes) -> tuple[Axis, Codes]:
     pairs, place = np.unique(np.column_stack([low, high]), axis=0, return_inverse=True)
     first = len(axis.node_labels)
     runs = [(int(a), int(b)) for a, b in pairs]

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Progress
+from sfumato.data.arrays import Codes, Flags, Floats
 from sfumato.dp.cost import Cost, Relation
 from sfumato.dp.ledger import Ledger
 from sfumato.dp.mechanisms import Exponential, Geometric
@@ -27,12 +28,8 @@ MOST_DEPTH = 16
 MOST_COUNTS = 4_000_000
 """Noisy counts that one level may need."""
 
-Ints = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
-
-class Split(NamedTuple):
+class CellCut(NamedTuple):
     """A cell that was cut: the lower part keeps its number, the upper has a new one."""
 
     cell: int
@@ -40,7 +37,7 @@ class Split(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Plan:
+class TreePlan:
     """How a tree is grown; all of it is public."""
 
     depth: int
@@ -64,7 +61,7 @@ class Plan:
         relation: Relation,
         hierarchies: bool,
         relaxed: bool,
-    ) -> Plan:
+    ) -> TreePlan:
         """The plan that spends ε whole: depth × (selection + count), by their shares.
 
         A substituted row is in two cells, and costs twice.
@@ -86,16 +83,16 @@ class Plan:
 
 
 @dataclass(eq=False, kw_only=True)
-class Tree:
+class CellTree:
     """Disjoint cells that cover the whole domain, and the rows in them."""
 
-    cell_of: Ints
-    low: Ints
+    cell_of: Codes
+    low: Codes
     """(cells, axes): the box of each cell."""
-    high: Ints
+    high: Codes
     sizes: Floats
     """Rows per cell, as noisy counts have it."""
-    splits: list[Split] = field(default_factory=list)
+    splits: list[CellCut] = field(default_factory=list)
 
     @property
     def count(self) -> int:
@@ -103,7 +100,7 @@ class Tree:
 
 
 @dataclass(frozen=True, eq=False)
-class Ladder:
+class AxisCuts:
     """The public structure of one axis: where it may be cut."""
 
     axis: Axis
@@ -122,15 +119,15 @@ class Ladder:
         cover = int(np.argmax(levels[:, low] == levels[:, high]))
         return self._breaks[max(cover - 1, 0), low:high]
 
-    def width(self, low: Ints, high: Ints) -> Floats:
+    def width(self, low: Codes, high: Codes) -> Floats:
         """The normalized width of runs of leaves; 0 where there is none."""
         span = np.maximum(high - low, 0) / max(self.axis.size - 1, 1)
         return np.where(high < 0, 0.0, span)
 
 
 def grow(
-    quasi: tuple[CodedAxis, ...], plan: Plan, ledger: Ledger, progress: Progress
-) -> Tree:
+    quasi: tuple[CodedAxis, ...], plan: TreePlan, ledger: Ledger, progress: Progress
+) -> CellTree:
     """Grow the tree, charging every level before it looks at the rows."""
     grower = _Grower(quasi, plan, ledger)
     for level in range(plan.depth):
@@ -142,13 +139,13 @@ def grow(
 
 class _Grower:
     def __init__(
-        self, quasi: tuple[CodedAxis, ...], plan: Plan, ledger: Ledger
+        self, quasi: tuple[CodedAxis, ...], plan: TreePlan, ledger: Ledger
     ) -> None:
         self.plan, self.ledger = plan, ledger
-        self.ladders = [Ladder(coded.axis, plan.hierarchies) for coded in quasi]
+        self.ladders = [AxisCuts(coded.axis, plan.hierarchies) for coded in quasi]
         self.codes = np.array([coded.codes for coded in quasi], dtype=np.int32)
         sizes = np.array([coded.axis.size for coded in quasi], dtype=np.int32)
-        self.tree = Tree(
+        self.tree = CellTree(
             cell_of=np.zeros(self.codes.shape[1], dtype=np.int32),
             low=np.zeros((1, len(quasi)), dtype=np.int32),
             high=sizes[None, :] - 1,
@@ -190,7 +187,7 @@ class _Grower:
             rows=where,
         )
 
-    def _chosen_axes(self, cells: npt.NDArray[np.int64], allowed: Flags) -> Ints:
+    def _chosen_axes(self, cells: npt.NDArray[np.int64], allowed: Flags) -> Codes:
         scores = self._widths()
         chosen = np.empty(len(cells), dtype=np.int32)
         for place, cell in enumerate(cells):
@@ -213,7 +210,7 @@ class _Grower:
         return widths
 
     def _noisy_counts(
-        self, cells: npt.NDArray[np.int64], axes: Ints
+        self, cells: npt.NDArray[np.int64], axes: Codes
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Counts of every leaf of every cell's box on its axis, one batch of noise."""
         low = self.tree.low[cells, axes].astype(np.int64)
@@ -237,7 +234,7 @@ class _Grower:
     def _cut(
         self,
         cells: npt.NDArray[np.int64],
-        axes: Ints,
+        axes: Codes,
         counts: npt.NDArray[np.int64],
         starts: npt.NDArray[np.int64],
     ) -> None:
@@ -260,7 +257,7 @@ class _Grower:
         return _Cut(edge, edge + 1, 1.0, float(below[best]), float(total - below[best]))
 
     def _route(
-        self, cells: npt.NDArray[np.int64], axes: Ints, cuts: list[_Cut]
+        self, cells: npt.NDArray[np.int64], axes: Codes, cuts: list[_Cut]
     ) -> None:
         """Send rows to the upper cells. A row's way depends on itself alone."""
         tree = self.tree
@@ -282,13 +279,13 @@ class _Grower:
         tree.cell_of[rows[above]] = new[cell[above]].astype(np.int32)
 
     def _divide(
-        self, cells: npt.NDArray[np.int64], axes: Ints, cuts: list[_Cut]
+        self, cells: npt.NDArray[np.int64], axes: Codes, cuts: list[_Cut]
     ) -> None:
         tree = self.tree
         low, high = tree.low[cells].copy(), tree.high[cells].copy()
         for place, (cell, axis) in enumerate(zip(cells, axes, strict=True)):
             cut = cuts[place]
-            tree.splits.append(Split(int(cell), tree.count + place))
+            tree.splits.append(CellCut(int(cell), tree.count + place))
             tree.high[cell, axis] = cut.last_below
             low[place, axis] = cut.first_above
             tree.sizes[cell] = cut.below

@@ -8,9 +8,9 @@ from math import ceil, isfinite
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
+from sfumato.data.arrays import Ints
 from sfumato.data.rules import RuleKind
 from sfumato.dp.cost import Relation, per_row
 from sfumato.dp.ledger import Ledger
@@ -18,8 +18,6 @@ from sfumato.dp.sampling import capped
 from sfumato.errors import GuaranteeError, PolicyError, RefusedError
 from sfumato.models.base import Scope
 from sfumato.models.differential_privacy import DifferentialPrivacy
-
-Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +89,7 @@ class PrivateAlgorithm(Algorithm):
         """The requirement whose budget is spent."""
         return next(m for m in request.process if isinstance(m, DifferentialPrivacy))
 
-    def used(self, request: Request) -> tuple[Request, Rows]:
+    def used(self, request: Request) -> tuple[Request, Ints]:
         """The request on the rows that subjects may contribute, and which they are."""
         if request.subject is None:
             return request, np.arange(request.rows)

@@ -14,12 +14,12 @@ import numpy.typing as npt
 from sfumato.algorithms.base import Request, Solution
 from sfumato.algorithms.private.private_algorithm import (
     PrivateAlgorithm,
-    Rows,
     asked_rows,
     refuse_beyond_groups,
     require,
     share,
 )
+from sfumato.data.arrays import Ints
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.data.published_cells import distinct_tuples, packed_key
 from sfumato.dp.cost import Cost
@@ -228,13 +228,13 @@ def _refuse_delta(delta: float, published: int, rate: float) -> None:
         )
 
 
-def _tuples(axes: tuple[CodedAxis, ...], levels: Levels, rows: Rows) -> Rows:
+def _tuples(axes: tuple[CodedAxis, ...], levels: Levels, rows: Ints) -> Ints:
     """The number of each row's published tuple."""
     return np.unique(_key(_shown(axes, levels, rows)), return_inverse=True)[1]
 
 
 def _shown(
-    axes: tuple[CodedAxis, ...], levels: Levels, rows: Rows
+    axes: tuple[CodedAxis, ...], levels: Levels, rows: Ints
 ) -> list[npt.NDArray[np.int32]]:
     return [
         coded.axis.levels[level][coded.codes[rows]]
@@ -242,7 +242,7 @@ def _shown(
     ]
 
 
-def _key(columns: list[npt.NDArray[np.int32]]) -> Rows:
+def _key(columns: list[npt.NDArray[np.int32]]) -> Ints:
     return packed_key([c - c.min(initial=0) for c in columns], len(columns[0]))
 
 
@@ -271,7 +271,7 @@ def _searched(
     return candidates[choice.select(scores)]
 
 
-def _collapsed(axes: tuple[CodedAxis, ...]) -> tuple[tuple[CodedAxis, ...], Rows]:
+def _collapsed(axes: tuple[CodedAxis, ...]) -> tuple[tuple[CodedAxis, ...], Ints]:
     """The distinct tuples of the rows, and how often each occurs."""
     codes = [coded.codes for coded in axes]
     number, cells = distinct_tuples(codes, len(codes[0]))
@@ -283,7 +283,7 @@ def _collapsed(axes: tuple[CodedAxis, ...]) -> tuple[tuple[CodedAxis, ...], Rows
 
 
 def _score(
-    distinct: tuple[CodedAxis, ...], counts: Rows, levels: Levels, k: int
+    distinct: tuple[CodedAxis, ...], counts: Ints, levels: Levels, k: int
 ) -> float:
     groups = _tuples(distinct, levels, np.arange(len(counts)))
     sizes = np.bincount(groups, weights=counts, minlength=1)

@@ -29,16 +29,23 @@ from sfumato.algorithms.common.compiled_rules import Compiled, compile_rules
 from sfumato.algorithms.common.parallel_ranges import Clock, Range, work_through
 from sfumato.algorithms.refinement.growth_targets import make_guide
 from sfumato.algorithms.request import Request
+from sfumato.data.arrays import Ints
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import RuleKind
 from sfumato.data.seeds import Seed
 from sfumato.hierarchies.axis import Shape
 from sfumato.kernels.common.random_streams import mixed
-from sfumato.kernels.refinement.pools import MOST_ITEMS, Law, Pool, make_law, make_pool
+from sfumato.kernels.refinement.pools import (
+    MOST_ITEMS,
+    Pool,
+    PoolRules,
+    make_law,
+    make_pool,
+)
 from sfumato.kernels.refinement.refinement_round import (
     GAIN,
     WEIGHED,
-    Groups,
+    RefinedGroups,
     lay_out,
     make_tools,
     number_groups,
@@ -74,8 +81,6 @@ PATIENCE = 2
 was gained are the last at effort 1; more effort is content with less."""
 OUTSIDE = frozenset({RuleKind.POPULATION, RuleKind.PRESENCE})
 """Rules that look at a population, which no pool can count."""
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -146,7 +151,7 @@ def split_groups(request: Request, grouping: Grouping, clock: Clock) -> Grouping
     for number in range(SPLITS):
         groups = lay_out(task.terrain, task.item_of, task.rows, task.starts)
         seed = request.seed.child("split", number)
-        _pass(request, task, groups, seed, 1, Limits(), clock)
+        _pass(request, task, groups, seed, 1, StopConditions(), clock)
         task.rows, task.starts = number_groups(task.label)
     return Grouping(task.group_of(), len(task.starts) - 1)
 
@@ -163,7 +168,7 @@ def loss_of(request: Request, grouping: Grouping) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class StopConditions:
     """When to stop, and what is reported until then."""
 
     deadline: float = math.inf
@@ -172,11 +177,11 @@ class Limits:
 
 
 @dataclass(eq=False, kw_only=True)
-class Task:
+class RefinementTask:
     """A grouping in the form the kernels work on; rows are sorted by what they hold."""
 
     terrain: Terrain
-    law: Law
+    law: PoolRules
     guide: Guide
     values: npt.NDArray[np.int32]
     """(views, rows)"""
@@ -211,14 +216,14 @@ class Task:
 
 def prepare(
     request: Request, compiled: Compiled, group_of: npt.NDArray[np.int32]
-) -> Task:
+) -> RefinementTask:
     """Sort rows and groups by what they hold, so that their order does not matter."""
     order, item_of = sorted_items(request, compiled)
     owner = _by_content(group_of[order], item_of)
     within = np.lexsort([owner, item_of])
     order, label = order[within], _first_rows(owner[within])
     rows, starts = number_groups(label)
-    return Task(
+    return RefinementTask(
         terrain=make_terrain(
             [coded.axis for coded in request.quasi],
             [coded.codes[order] for coded in request.quasi],
@@ -262,7 +267,7 @@ def _first_rows(owner: Ints) -> Ints:
 
 def _run(
     request: Request,
-    task: Task,
+    task: RefinementTask,
     *,
     effort: float,
     seconds: float | None,
@@ -280,7 +285,7 @@ def _run(
     stopped = "effort"
     while work < budget:
         share = min(work / budget, 1.0)
-        limits = Limits(deadline=deadline, step="refining groups", share=share)
+        limits = StopConditions(deadline=deadline, step="refining groups", share=share)
         seed = request.seed.child("refine", passes)
         pooled = POOLED[passes % len(POOLED)]
         figures = _pass(request, task, groups, seed, pooled, limits, clock)
@@ -311,7 +316,7 @@ def _run(
     }
 
 
-def _work(request: Request, task: Task) -> float:
+def _work(request: Request, task: RefinementTask) -> float:
     """The work of effort 1."""
     work = WORK + WORK_PER_ROW * request.rows
     if not task.law.plain:
@@ -320,7 +325,7 @@ def _work(request: Request, task: Task) -> float:
     return work if trees else LONGER * work
 
 
-def _passes(groups: Groups) -> int:
+def _passes(groups: RefinedGroups) -> int:
     """How many passes the next round has."""
     count = len(groups.starts) - 1
     if count <= POOLED[0]:
@@ -330,11 +335,11 @@ def _passes(groups: Groups) -> int:
 
 def _pass(
     request: Request,
-    task: Task,
-    groups: Groups,
+    task: RefinementTask,
+    groups: RefinedGroups,
     seed: Seed,
     most: int,
-    limits: Limits,
+    limits: StopConditions,
     clock: Clock,
 ) -> npt.NDArray[np.float64]:
     """One pass over all groups; the figures of each block."""
@@ -377,7 +382,9 @@ def _pass(
     return figures
 
 
-def make_blocks(task: Task, groups: Groups, seed: Seed) -> tuple[Ints, Ints]:
+def make_blocks(
+    task: RefinementTask, groups: RefinedGroups, seed: Seed
+) -> tuple[Ints, Ints]:
     """Split the groups by a random tree into blocks of groups that are alike."""
     sizes = np.diff(task.starts)
     chosen = np.flatnonzero(np.diff(groups.item_starts) <= MOST_ITEMS)

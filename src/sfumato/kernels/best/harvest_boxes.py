@@ -18,13 +18,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Codes, Ints, Words
 from sfumato.kernels.compilation.decorators import both, inner
-from sfumato.kernels.refinement.pools import Law
+from sfumato.kernels.refinement.pools import PoolRules
 from sfumato.kernels.refinement.regroup import Guide
-
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-Words = npt.NDArray[np.uint64]
 
 MIX = np.uint64(0x9E3779B97F4A7C15)
 TIE = 1e-9
@@ -36,7 +33,7 @@ GLANCES = 4
 """So many tuples are ruled out in the time in which one is placed."""
 
 
-class Field(NamedTuple):
+class HarvestTables(NamedTuple):
     """Tuples, items and the tables that place tuples in boxes."""
 
     tables: Codes
@@ -52,7 +49,7 @@ class Field(NamedTuple):
     """(views, items)"""
 
 
-class Harvest(NamedTuple):
+class HarvestState(NamedTuple):
     """What is left, and room to work."""
 
     numbers: Ints
@@ -87,7 +84,7 @@ class Harvest(NamedTuple):
     lengths: Ints
 
 
-def make_harvest(field: Field, amounts: Ints) -> Harvest:
+def make_harvest(field: HarvestTables, amounts: Ints) -> HarvestState:
     """Everything left, nothing released."""
     tuples = len(field.item_starts) - 1
     entries = int(amounts.sum()) + 1
@@ -98,7 +95,7 @@ def make_harvest(field: Field, amounts: Ints) -> Harvest:
     shape = (views, entries if views else 0)
     ends = np.append(field.start[1:], len(field.tables))
     combinations = int(((ends - field.start) // field.width).max())
-    return Harvest(
+    return HarvestState(
         numbers=np.array([0, tuples, 0, 0, 0], dtype=np.int64),
         left=amounts.copy(),
         rows=np.add.reduceat(amounts, field.item_starts[:-1]),
@@ -123,10 +120,10 @@ def make_harvest(field: Field, amounts: Ints) -> Harvest:
 
 @both
 def harvest_nodes(
-    field: Field,
-    law: Law,
+    field: HarvestTables,
+    law: PoolRules,
     guide: Guide,
-    harvest: Harvest,
+    harvest: HarvestState,
     budget: int,
     pause: int,
     release: Ints,
@@ -165,7 +162,7 @@ def harvest_nodes(
 
 @inner
 def find_hope(
-    field: Field, minimum: int, c: int, number: int, harvest: Harvest
+    field: HarvestTables, minimum: int, c: int, number: int, harvest: HarvestState
 ) -> None:
     """Note the ids of a chunk whose projection at some levels has rows enough."""
     at = field.start[c] + number * field.width[c]
@@ -182,7 +179,7 @@ def find_hope(
 
 
 @inner
-def place(field: Field, node: int, harvest: Harvest) -> None:
+def place(field: HarvestTables, node: int, harvest: HarvestState) -> None:
     """Put every tuple that may be in a full box into the slot of its box."""
     tables, ids, slot, alive = field.tables, field.ids, harvest.slot, harvest.alive
     keys, size, hope = harvest.keys, harvest.size, harvest.hope
@@ -222,7 +219,7 @@ def place(field: Field, node: int, harvest: Harvest) -> None:
 
 
 @inner
-def forget(harvest: Harvest) -> None:
+def forget(harvest: HarvestState) -> None:
     """Empty the table, and keep only the tuples that have rows left."""
     gone = False
     for i in range(harvest.numbers[PLACED]):
@@ -241,7 +238,9 @@ def forget(harvest: Harvest) -> None:
 
 
 @inner
-def release_boxes(field: Field, minimum: int, harvest: Harvest, release: Ints) -> None:
+def release_boxes(
+    field: HarvestTables, minimum: int, harvest: HarvestState, release: Ints
+) -> None:
     """Make a group of every box with enough rows."""
     for i in range(harvest.numbers[PLACED]):
         h, t = harvest.slot[i], harvest.placed[i]
@@ -269,7 +268,11 @@ def note(release: Ints, group: int, item: int, rows: int) -> None:
 
 @inner
 def judge_boxes(
-    field: Field, law: Law, guide: Guide, harvest: Harvest, release: Ints
+    field: HarvestTables,
+    law: PoolRules,
+    guide: Guide,
+    harvest: HarvestState,
+    release: Ints,
 ) -> None:
     """Make a group of whatever can be kept of each box with enough rows."""
     count = harvest.numbers[PLACED]
@@ -287,7 +290,7 @@ def judge_boxes(
 
 
 @inner
-def collect(field: Field, harvest: Harvest, t: int) -> int:
+def collect(field: HarvestTables, harvest: HarvestState, t: int) -> int:
     """List the items of a box and count their values; how many items there are."""
     items = 0
     while t >= 0:
@@ -302,7 +305,7 @@ def collect(field: Field, harvest: Harvest, t: int) -> int:
 
 
 @inner
-def count_values(field: Field, harvest: Harvest, items: int) -> None:
+def count_values(field: HarvestTables, harvest: HarvestState, items: int) -> None:
     """The histogram of each view over the rows taken of the box's items."""
     for v in range(len(harvest.lengths)):
         codes = harvest.codes[v]
@@ -337,7 +340,9 @@ def find(codes: Codes, length: int, code: int) -> int:
 
 
 @inner
-def trim(law: Law, guide: Guide, harvest: Harvest, items: int, size: int) -> bool:
+def trim(
+    law: PoolRules, guide: Guide, harvest: HarvestState, items: int, size: int
+) -> bool:
     """Leave rows of the commonest values behind until the rules are met.
 
     Rows of small items go first: they are likely to be those that stick out.
@@ -368,7 +373,7 @@ def trim(law: Law, guide: Guide, harvest: Harvest, items: int, size: int) -> boo
 
 @inner
 def most_common(
-    guide: Guide, harvest: Harvest, size: int
+    guide: Guide, harvest: HarvestState, size: int
 ) -> tuple[int, int, float, bool]:
     """The value that exceeds its reference most: view, label and by how much.
 
@@ -399,7 +404,9 @@ def most_common(
 
 
 @inner
-def take_box(field: Field, harvest: Harvest, items: int, release: Ints) -> None:
+def take_box(
+    field: HarvestTables, harvest: HarvestState, items: int, release: Ints
+) -> None:
     """Make a group of the rows taken of each item of a box."""
     group = harvest.numbers[GROUPS]
     harvest.numbers[GROUPS] += 1

@@ -5,18 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from sfumato.kernels.best.harvest_boxes import Field, Harvest, count_values
+from sfumato.data.arrays import Codes, Floats, Ints, Words
+from sfumato.kernels.best.harvest_boxes import HarvestState, HarvestTables, count_values
 from sfumato.kernels.common.geometry import FLAT
 from sfumato.kernels.compilation.decorators import both, inner
-from sfumato.kernels.refinement.pools import Law
+from sfumato.kernels.refinement.pools import PoolRules
 from sfumato.kernels.refinement.row_points import SHAPE, Terrain, run_loss, set_loss
-
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
-Words = npt.NDArray[np.uint64]
 
 
 class Released(NamedTuple):
@@ -102,9 +97,9 @@ def cost_joined(
 @both
 def settle(
     terrain: Terrain,
-    field: Field,
-    law: Law,
-    harvest: Harvest,
+    field: HarvestTables,
+    law: PoolRules,
+    harvest: HarvestState,
     released: Released,
     items: Ints,
 ) -> None:
@@ -135,9 +130,9 @@ def settle(
 
 @inner
 def cheapest(
-    field: Field,
-    law: Law,
-    harvest: Harvest,
+    field: HarvestTables,
+    law: PoolRules,
+    harvest: HarvestState,
     released: Released,
     item: int,
     rows: int,
@@ -156,9 +151,9 @@ def cheapest(
 
 @inner
 def may_take(
-    field: Field,
-    law: Law,
-    harvest: Harvest,
+    field: HarvestTables,
+    law: PoolRules,
+    harvest: HarvestState,
     released: Released,
     g: int,
     item: int,
@@ -186,7 +181,11 @@ def may_take(
 
 @both
 def absorb(
-    terrain: Terrain, field: Field, law: Law, harvest: Harvest, released: Released
+    terrain: Terrain,
+    field: HarvestTables,
+    law: PoolRules,
+    harvest: HarvestState,
+    released: Released,
 ) -> bool:
     """Make a group of what is left and, while it must be, its nearest neighbors."""
     own = len(released.size) - 1

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.data.arrays import Ints
 from sfumato.kernels.clustering.block_tree import (
     ACTIVE,
     CODE_COUNT,
@@ -25,7 +26,7 @@ from sfumato.kernels.clustering.sensitive_state import (
     note,
     weigh,
 )
-from sfumato.kernels.clustering.units import Ints, Units, clear, put
+from sfumato.kernels.clustering.units import Units, clear, put
 from sfumato.kernels.common.group_rules import RuleTable
 from sfumato.kernels.compilation.decorators import inner, pointer
 

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.kernels.clustering.units import ABOVE, Codes, Floats, Ints, Units, Words
+from sfumato.data.arrays import Codes, Floats, Ints, Words
+from sfumato.kernels.clustering.units import ABOVE, Units
 from sfumato.kernels.compilation.decorators import door, inner
 
 LEAF = 16

@@ -7,13 +7,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.kernels.clustering.group_state import GROUPS, Clusters, Secrets, add_unit
 from sfumato.kernels.clustering.units import (
     WEIGHT,
-    Box,
-    Codes,
-    Floats,
-    Ints,
+    ShownCells,
     Units,
     cell_with,
     clear,
@@ -32,7 +30,7 @@ class Centers(NamedTuple):
     known: Ints
     """(groups, axes): the sum of the numbers of a group, and how many are known."""
     size: Ints
-    box: Box
+    box: ShownCells
 
 
 @inner
@@ -140,7 +138,7 @@ def fill_clusters(
         add_unit(units, clusters, secrets, group_of[u], u, changed)
 
 
-class Records(NamedTuple):
+class MdavRecords(NamedTuple):
     """Units as MDAV sees them."""
 
     numbers: Floats
@@ -156,7 +154,7 @@ class Records(NamedTuple):
 
 
 @inner
-def _apart(records: Records, u: int, numbers: Floats, codes: Codes) -> float:
+def _apart(records: MdavRecords, u: int, numbers: Floats, codes: Codes) -> float:
     """The distance of a unit from a center, squared if Euclidean."""
     total = 0.0
     for j in range(len(numbers)):
@@ -173,7 +171,7 @@ def _apart(records: Records, u: int, numbers: Floats, codes: Codes) -> float:
 
 
 @inner
-def _center(records: Records, alive: Ints, numbers: Floats, codes: Codes) -> None:
+def _center(records: MdavRecords, alive: Ints, numbers: Floats, codes: Codes) -> None:
     """Means of known numbers and most frequent codes of some units."""
     for j in range(len(numbers)):
         total = 0.0
@@ -192,7 +190,7 @@ def _center(records: Records, alive: Ints, numbers: Floats, codes: Codes) -> Non
 
 
 @inner
-def _farthest(records: Records, alive: Ints, numbers: Floats, codes: Codes) -> int:
+def _farthest(records: MdavRecords, alive: Ints, numbers: Floats, codes: Codes) -> int:
     """The unit farthest from a center, the first of several."""
     best, found = -1.0, alive[0]
     for u in alive:
@@ -204,7 +202,7 @@ def _farthest(records: Records, alive: Ints, numbers: Floats, codes: Codes) -> i
 
 @inner
 def _gather(
-    records: Records, alive: Ints, around: int, k: int, g: int, group_of: Ints
+    records: MdavRecords, alive: Ints, around: int, k: int, g: int, group_of: Ints
 ) -> Ints:
     """Make a group of a unit and its k − 1 nearest; the units that are left."""
     numbers, codes = records.numbers[around], records.codes[around]
@@ -224,7 +222,9 @@ def _gather(
 
 
 @both
-def mdav_some(records: Records, k: int, group_of: Ints, groups: int, limit: int) -> int:
+def mdav_some(
+    records: MdavRecords, k: int, group_of: Ints, groups: int, limit: int
+) -> int:
     """Form up to `limit` pairs of groups; how many groups there are then.
 
     Units without a group have −1. While 3k are left, a group around the unit farthest

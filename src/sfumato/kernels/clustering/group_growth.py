@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sfumato.data.arrays import Ints
 from sfumato.kernels.clustering.add_unit import FILTERED, PART, ROWS, admit_all
 from sfumato.kernels.clustering.block_tree import ALIVE, Index, is_left, remove
 from sfumato.kernels.clustering.group_state import (
@@ -20,21 +21,21 @@ from sfumato.kernels.clustering.group_state import (
     MEMBER,
     NOBODY,
     TIMES,
+    ClusterRules,
     Clusters,
-    Law,
     Secrets,
     contribution,
 )
 from sfumato.kernels.clustering.nearest_unit import Aim
 from sfumato.kernels.clustering.sensitive_state import Hidden
-from sfumato.kernels.clustering.units import Box, Ints, Units
+from sfumato.kernels.clustering.units import ShownCells, Units
 from sfumato.kernels.compilation.decorators import door, inner
 
 PATIENCE = 4
 """A group of so many times the least size takes rows that help, and no others."""
 
 
-class Work(NamedTuple):
+class GrowthState(NamedTuple):
     """Everything a growing group touches."""
 
     units: Units
@@ -54,7 +55,7 @@ class Work(NamedTuple):
 
 
 @door
-def grow_members(work: Work, law: Law, limit: int) -> bool:
+def grow_members(work: GrowthState, law: ClusterRules, limit: int) -> bool:
     """Grow up to `limit` groups of k-member; True if nothing is left to grow from."""
     units, index, aim, clusters = work.units, work.index, work.aim, work.clusters
     rules, hidden, state, root = law.rules, work.hidden, work.state, index.roots[0]
@@ -99,7 +100,7 @@ def _lift(aim: Aim, state: Ints) -> bool:
 
 
 @inner
-def _close(clusters: Clusters, here: Box, g: int) -> None:
+def _close(clusters: Clusters, here: ShownCells, g: int) -> None:
     """Keep the group, with this box."""
     box = clusters.box
     for j in range(box.cells.shape[1]):
@@ -140,7 +141,9 @@ def _dissolve(
 
 
 @door
-def grow_to_threshold(work: Work, law: Law, delta: float, limit: int) -> bool:
+def grow_to_threshold(
+    work: GrowthState, law: ClusterRules, delta: float, limit: int
+) -> bool:
     """Grow up to `limit` groups of TGC, part by part; True if all parts are done."""
     units, index, aim, clusters = work.units, work.index, work.aim, work.clusters
     rules, hidden, state, tried = law.rules, work.hidden, work.state, 0

@@ -11,11 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.kernels.clustering.units import (
-    Box,
-    Codes,
-    Floats,
-    Ints,
+    ShownCells,
     Units,
     cell,
     cell_with,
@@ -25,7 +23,7 @@ from sfumato.kernels.clustering.units import (
 )
 from sfumato.kernels.common.group_rules import RuleTable, group_ok
 from sfumato.kernels.compilation.decorators import door, inner, pointer
-from sfumato.kernels.partition.greedy_boxes import Histograms
+from sfumato.kernels.partition.greedy_boxes import BoxHistograms
 
 ENTRIES, GROUPS = range(2)
 """Places of `Clusters.number`."""
@@ -69,18 +67,18 @@ class Clusters(NamedTuple):
     chain: Ints
     size: Ints
     """Rows of each group; 0 for one that was merged into another."""
-    box: Box
+    box: ShownCells
     left: Ints
     """Copies of each unit that no group has."""
     pairs: Floats
     """(groups, sensitive columns): sums of pairwise contributions."""
 
 
-class Law(NamedTuple):
+class ClusterRules(NamedTuple):
     """What is asked of every group."""
 
     rules: RuleTable
-    room: Histograms
+    room: BoxHistograms
     meets: Any
     """`group_meets`, or `group_is_large` where only sizes count, behind a pointer."""
 
@@ -151,7 +149,7 @@ def group_is_large(
     h: int,
     u: int,
     rules: RuleTable,
-    room: Histograms,
+    room: BoxHistograms,
 ) -> bool:
     """`group_meets` where a least size is all that is asked."""
     return _joint_size(units.weight, clusters.size, g, h, u) >= rules.minimum
@@ -165,7 +163,7 @@ def group_meets(
     h: int,
     u: int,
     rules: RuleTable,
-    room: Histograms,
+    room: BoxHistograms,
 ) -> bool:
     """Whether group g, with group h (unless −1) and unit u (unless −1), is allowed."""
     size = _joint_size(units.weight, clusters.size, g, h, u)
@@ -198,20 +196,20 @@ def _joint_size(weight: Ints, sizes: Ints, g: int, h: int, u: int) -> int:
 
 
 def make_law(
-    units: Units, clusters: Clusters, rules: RuleTable, room: Histograms
-) -> Law:
+    units: Units, clusters: Clusters, rules: RuleTable, room: BoxHistograms
+) -> ClusterRules:
     """The rules, behind a pointer, so that callers compile without them.
 
     Where only sizes are compared, nothing else is compiled at all.
     """
     judge = group_meets if len(rules.kinds) else group_is_large
     taken = (units, clusters, 0, 0, 0, rules, room)
-    return Law(rules, room, pointer(judge, "boolean", *taken))
+    return ClusterRules(rules, room, pointer(judge, "boolean", *taken))
 
 
 @inner
 def _count_group(
-    units: Units, clusters: Clusters, g: int, v: int, found: int, room: Histograms
+    units: Units, clusters: Clusters, g: int, v: int, found: int, room: BoxHistograms
 ) -> int:
     entry = clusters.chain[g, HEAD]
     while entry >= 0:
@@ -223,7 +221,7 @@ def _count_group(
 
 @inner
 def _count_unit(
-    units: Units, u: int, count: int, v: int, found: int, room: Histograms
+    units: Units, u: int, count: int, v: int, found: int, room: BoxHistograms
 ) -> int:
     """Count the rows of some copies of a unit; how many values there are now."""
     start = units.first[u]
@@ -258,7 +256,7 @@ def insert_rest(
     until: int,
     middle: Ints,
     by_rows: bool,
-    law: Law,
+    law: ClusterRules,
     losses: Floats,
     growth: Floats,
     changed: Ints,
@@ -303,7 +301,7 @@ def _best_place(
     low: int,
     high: int,
     by_rows: bool,
-    law: Law,
+    law: ClusterRules,
     losses: Floats,
     growth: Floats,
 ) -> int:
@@ -386,7 +384,7 @@ def settle(
     units: Units,
     clusters: Clusters,
     secrets: Secrets,
-    law: Law,
+    law: ClusterRules,
     begin: int,
     limit: int,
 ) -> int:
@@ -421,7 +419,7 @@ def _partner(
     secrets: Secrets,
     g: int,
     growth: Floats,
-    law: Law,
+    law: ClusterRules,
 ) -> int:
     """The group to merge group g with; −1 if it is the only one."""
     size = float(clusters.size[g])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.kernels.clustering.neighbor_tree import (
     COUNTS,
     GONE,
@@ -20,7 +20,7 @@ from sfumato.kernels.clustering.neighbor_tree import (
     TAIL,
     WANTED,
     Items,
-    Space,
+    NeighborSpace,
 )
 from sfumato.kernels.compilation.decorators import inlined_numpy, inner_numpy
 
@@ -36,15 +36,11 @@ EVERYTHING = (1 << BITS) - 1
 SLACK = 1e-9
 """A share that is met exactly is met: the tolerance of the models."""
 
-Ints = npt.NDArray[np.int64]
-Rows = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
-
 
 class World(NamedTuple):
     """What does not change: axes, rows and what is asked of groups."""
 
-    space: Space
+    space: NeighborSpace
     points: Floats
     """(tuples, 3 × axes): a number or a code, as low, as high and as sum."""
     asked: Ints
@@ -57,7 +53,7 @@ class Flock(NamedTuple):
     """All groups: as items to be found, and their rows as linked lists."""
 
     items: Items
-    rows: Rows
+    rows: Codes
     """(rows, 2 + views): see `FOLLOWER` and the following; what is needed of a row
     lies together, for groups are visited in no order."""
     counts: Ints

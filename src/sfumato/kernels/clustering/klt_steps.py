@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.data.arrays import Floats, Ints
 from sfumato.kernels.clustering.klt_groups import (
     DISTINCT,
     EVERYTHING,
@@ -41,7 +41,7 @@ from sfumato.kernels.clustering.neighbor_tree import (
     TAIL,
     WANTED,
     Items,
-    Tree,
+    NeighborTree,
     distance,
     least_distance,
     renew,
@@ -49,9 +49,6 @@ from sfumato.kernels.clustering.neighbor_tree import (
 )
 from sfumato.kernels.common.borrowed_arrays import borrow
 from sfumato.kernels.compilation.decorators import both_numpy, inner_numpy
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 ANY, ROOM, COMPLETE, HARMLESS = range(4)
 """What is looked for: any item, a group with room for a row, a group that completes
@@ -62,7 +59,7 @@ FORM, PLACE, MERGE, MERGE_ONCE = range(4)
 """What a call of `advance` does."""
 
 
-class Desk(NamedTuple):
+class KltWorkspace(NamedTuple):
     """Counters, room for searching, and the rows that wait."""
 
     counters: Ints
@@ -71,9 +68,9 @@ class Desk(NamedTuple):
     queue: Ints
 
 
-def new_desk(rows: int, axes: int) -> Desk:
+def new_desk(rows: int, axes: int) -> KltWorkspace:
     """A desk for a table of so many rows and axes."""
-    return Desk(
+    return KltWorkspace(
         counters=np.zeros(STACK + DEEPEST, dtype=np.int64),
         bits=np.empty(axes, dtype=np.int64),
         bounds=np.empty(DEEPEST),
@@ -87,8 +84,8 @@ def advance(
     world: World,
     flock: Flock,
     items: Items,
-    tree: Tree,
-    desk: Desk,
+    tree: NeighborTree,
+    desk: KltWorkspace,
     waiting: Ints,
     most: int,
 ) -> None:
@@ -124,7 +121,12 @@ def advance(
 
 @inner_numpy
 def _start(
-    world: World, flock: Flock, items: Items, tree: Tree, desk: Desk, waiting: Ints
+    world: World,
+    flock: Flock,
+    items: Items,
+    tree: NeighborTree,
+    desk: KltWorkspace,
+    waiting: Ints,
 ) -> None:
     """Steps 1 and 2 for one group: start it with the first row and let it grow."""
     g = desk.counters[GROUPS]
@@ -141,14 +143,19 @@ def _start(
 
 
 @inner_numpy
-def _enqueue(desk: Desk, row: int) -> None:
+def _enqueue(desk: KltWorkspace, row: int) -> None:
     desk.queue[desk.counters[QUEUED]] = row
     desk.counters[QUEUED] += 1
 
 
 @inner_numpy
 def _withdraw(
-    world: World, items: Items, tree: Tree, desk: Desk, waiting: Ints, at: int
+    world: World,
+    items: Items,
+    tree: NeighborTree,
+    desk: KltWorkspace,
+    waiting: Ints,
+    at: int,
 ) -> int:
     """Take the first row of a tuple's queue."""
     row = items.marks[at, RANK]
@@ -183,7 +190,12 @@ def _brings_new(world: World, flock: Flock, g: int, row: int) -> bool:
 
 @inner_numpy
 def _mend(
-    world: World, flock: Flock, items: Items, tree: Tree, desk: Desk, once: bool
+    world: World,
+    flock: Flock,
+    items: Items,
+    tree: NeighborTree,
+    desk: KltWorkspace,
+    once: bool,
 ) -> None:
     """Step 5 for the next group: one merge, unless it needs none or finds none."""
     g, partner = desk.counters[NEXT], np.int64(-1)
@@ -205,8 +217,8 @@ def _search(
     world: World,
     flock: Flock,
     items: Items,
-    tree: Tree,
-    desk: Desk,
+    tree: NeighborTree,
+    desk: KltWorkspace,
     purpose: int,
     subject: int,
 ) -> int:

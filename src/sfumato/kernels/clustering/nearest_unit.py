@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Codes, Floats, Ints, Words
 from sfumato.kernels.clustering.block_tree import (
     ACTIVE,
     ALIVE,
@@ -42,13 +43,9 @@ from sfumato.kernels.clustering.units import (
     SHAPE,
     SIZE,
     WORD,
-    Box,
-    Codes,
-    Floats,
-    Ints,
     Lines,
+    ShownCells,
     Units,
-    Words,
     cell_with,
     run_loss,
     set_loss,
@@ -75,7 +72,7 @@ class Aim(NamedTuple):
     columns: Ints
     changed: Ints
     """Columns whose tables are not up to date."""
-    box: Box
+    box: ShownCells
     """Its first line is the group."""
     costs: Floats
     """Cost of code c of column j: costs[columns[j, START] + c]."""
@@ -251,7 +248,9 @@ def _nearer_last(blocks: Ints, stack: Ints, bounds: Floats, at: int) -> None:
         stack[at], stack[at + 1], bounds[at], bounds[at + 1] = two, one, second, first
 
 
-def make_aim(kind: Ints, sizes: Ints, used: npt.NDArray[np.bool_], box: Box) -> Aim:
+def make_aim(
+    kind: Ints, sizes: Ints, used: npt.NDArray[np.bool_], box: ShownCells
+) -> Aim:
     """Room for the costs of one group after the other."""
     tabled = (kind == TABLE) | (kind == LINE)
     ends = np.cumsum(np.where(tabled, sizes, 0))

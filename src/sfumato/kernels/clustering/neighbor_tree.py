@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.kernels.common.borrowed_arrays import borrow
 from sfumato.kernels.compilation.decorators import (
     both_numpy,
@@ -44,12 +44,8 @@ UNEVEN = 64
 """From this depth on every node is halved."""
 DEEPEST = 128
 
-Ints = npt.NDArray[np.int64]
-Ranks = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
 
-
-class Space(NamedTuple):
+class NeighborSpace(NamedTuple):
     """The axes, in few arrays, so that what takes them compiles soon."""
 
     ends: Ints
@@ -71,7 +67,7 @@ class Items(NamedTuple):
     """(items, …): see `SIZE` and the following."""
 
 
-class Tree(NamedTuple):
+class NeighborTree(NamedTuple):
     """Items in the order of the leaves, and the bounds of every node."""
 
     order: Ints
@@ -83,18 +79,20 @@ class Tree(NamedTuple):
     """(nodes, 3 + sets): see `CHILD` and the following."""
     pairs: Floats
     """(nodes, 2 × other axes): the lowest and the highest coordinate of each."""
-    firsts: Ranks
+    firsts: Codes
     """(nodes, values): the lowest rank of what may take in each value."""
 
 
-def plant(space: Space, items: Items, chosen: Ints, *, values: int = 1) -> Tree:
+def plant(
+    space: NeighborSpace, items: Items, chosen: Ints, *, values: int = 1
+) -> NeighborTree:
     """A tree over some of the items, at least one.
 
     Ranks are told apart by the first so many bits of what is wanted. The last row of
     each array is room for bounds in the making.
     """
     most, sets = 2 * len(chosen) + 1, int(space.ends[SET])
-    tree = Tree(
+    tree = NeighborTree(
         order=chosen.astype(np.int64),
         leaf_of=np.empty(len(items.marks), dtype=np.int64),
         places=np.empty((most, DEPTH + 1), dtype=np.int64),
@@ -107,7 +105,7 @@ def plant(space: Space, items: Items, chosen: Ints, *, values: int = 1) -> Tree:
 
 
 @both_numpy
-def settle(space: Space, items: Items, tree: Tree) -> None:
+def settle(space: NeighborSpace, items: Items, tree: NeighborTree) -> None:
     """Split the items from the root downward, then bound every node."""
     space, items, tree = borrow(space), borrow(items), borrow(tree)
     places, node, used = tree.places, 0, 1
@@ -134,7 +132,7 @@ def settle(space: Space, items: Items, tree: Tree) -> None:
 
 @inner_numpy
 def _split(
-    space: Space, items: Items, order: Ints, start: int, end: int, depth: int
+    space: NeighborSpace, items: Items, order: Ints, start: int, end: int, depth: int
 ) -> int:
     """Put the items of a node in two parts, and say where the second begins."""
     axis, middle = _widest(space, items, order[start:end]), (start + end) // 2
@@ -171,7 +169,7 @@ def _sifted(
 
 
 @inner_numpy
-def _widest(space: Space, items: Items, chosen: Ints) -> int:
+def _widest(space: NeighborSpace, items: Items, chosen: Ints) -> int:
     """The axis on which two of some items differ most on average."""
     best, widest = -1.0, 0
     for j in range(len(space.heads)):
@@ -199,7 +197,7 @@ def _variety(pairs: Floats, j: int, chosen: Ints) -> float:
 
 
 @inner_numpy
-def _spread(space: Space, pairs: Floats, j: int, chosen: Ints) -> float:
+def _spread(space: NeighborSpace, pairs: Floats, j: int, chosen: Ints) -> float:
     """The mean squared difference of two numbers; of nodes, what covers all."""
     low, high, total, squares = np.inf, -np.inf, 0.0, 0.0
     origin = pairs[chosen[0], j]
@@ -249,7 +247,7 @@ def _part(
 
 
 @inner_numpy
-def renew(space: Space, items: Items, tree: Tree, item: int) -> None:
+def renew(space: NeighborSpace, items: Items, tree: NeighborTree, item: int) -> None:
     """Bound the nodes above an item again, which has changed."""
     node = tree.leaf_of[item]
     while node >= 0 and bound(space, items, tree, node):
@@ -257,7 +255,7 @@ def renew(space: Space, items: Items, tree: Tree, item: int) -> None:
 
 
 @inner_numpy
-def bound(space: Space, items: Items, tree: Tree, node: int) -> bool:
+def bound(space: NeighborSpace, items: Items, tree: NeighborTree, node: int) -> bool:
     """Bound a node by its items or its children; whether that changed anything."""
     marks, spare = tree.marks, len(tree.marks) - 1
     _clear(space, tree, spare)
@@ -272,7 +270,7 @@ def bound(space: Space, items: Items, tree: Tree, node: int) -> bool:
 
 
 @inlined_numpy
-def _clear(space: Space, tree: Tree, node: int) -> None:
+def _clear(space: NeighborSpace, tree: NeighborTree, node: int) -> None:
     sets = space.ends[SET]
     tree.marks[node, LEAST], tree.marks[node, MOST] = GONE, 0
     for j in range(sets):
@@ -286,7 +284,9 @@ def _clear(space: Space, tree: Tree, node: int) -> None:
 
 
 @inlined_numpy
-def _cover_item(space: Space, items: Items, tree: Tree, node: int, i: int) -> None:
+def _cover_item(
+    space: NeighborSpace, items: Items, tree: NeighborTree, node: int, i: int
+) -> None:
     marks, sets, axes = tree.marks, space.ends[SET], len(space.heads)
     size, wanted = items.marks[i, SIZE], items.marks[i, WANTED]
     marks[node, LEAST] = min(marks[node, LEAST], size)
@@ -302,7 +302,9 @@ def _cover_item(space: Space, items: Items, tree: Tree, node: int, i: int) -> No
 
 
 @inlined_numpy
-def _cover_node(space: Space, tree: Tree, node: int, child: int) -> None:
+def _cover_node(
+    space: NeighborSpace, tree: NeighborTree, node: int, child: int
+) -> None:
     marks, pairs, firsts = tree.marks, tree.pairs, tree.firsts
     sets = space.ends[SET]
     marks[node, LEAST] = min(marks[node, LEAST], marks[child, LEAST])
@@ -331,7 +333,7 @@ def _widen(
 
 
 @inlined_numpy
-def _replaced(tree: Tree, node: int, spare: int) -> bool:
+def _replaced(tree: NeighborTree, node: int, spare: int) -> bool:
     """Give a node the bounds of another; whether they are different."""
     different = False
     for place in range(LEAST, tree.marks.shape[1]):

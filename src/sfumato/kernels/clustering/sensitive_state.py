@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sfumato.data.arrays import Floats, Ints
 from sfumato.data.rules import RuleKind
 from sfumato.kernels.clustering.block_tree import ACTIVE, CODE_COUNT, START
 from sfumato.kernels.clustering.group_state import Clusters, Secrets, contribution
 from sfumato.kernels.clustering.nearest_unit import Aim
-from sfumato.kernels.clustering.units import Floats, Ints, Units
+from sfumato.kernels.clustering.units import Units
 from sfumato.kernels.common.group_rules import RuleTable
 from sfumato.kernels.common.rule_layout import SHARES
 from sfumato.kernels.compilation.decorators import inner

@@ -15,16 +15,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.data.arrays import Codes, Floats, Ints, Words
 from sfumato.hierarchies.axis import Axis, Shape
 from sfumato.kernels.common.geometry import FLAT, TREE, axis_tables
 from sfumato.kernels.compilation.decorators import inner
-
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
-Words = npt.NDArray[np.uint64]
 
 ABOVE = np.int32(2**31 - 1)
 """Above every code."""
@@ -80,7 +75,7 @@ class Units(NamedTuple):
         return np.diff(self.first) // self.weight
 
 
-class Box(NamedTuple):
+class ShownCells(NamedTuple):
     """What groups show: a cell per axis, and the sets of the flat axes."""
 
     cells: Codes
@@ -123,15 +118,15 @@ def _run_losses(axis: Axis, unit: float, scale: float, single: float) -> Floats:
     return np.where(low == high, single, losses * scale)
 
 
-def new_boxes(units: Units, number: int) -> Box:
+def new_boxes(units: Units, number: int) -> ShownCells:
     """Empty boxes, one per line."""
     cells = np.zeros((number, units.axes, 3), dtype=np.int32)
     cells[:, :, LOW], cells[:, :, HIGH] = ABOVE, -1
-    return Box(cells, np.zeros((number, units.sets.shape[1]), dtype=np.uint64))
+    return ShownCells(cells, np.zeros((number, units.sets.shape[1]), dtype=np.uint64))
 
 
 @inner
-def clear(box: Box, g: int) -> None:
+def clear(box: ShownCells, g: int) -> None:
     """Take everything out of box g."""
     for j in range(box.cells.shape[1]):
         box.cells[g, j, LOW] = ABOVE
@@ -203,7 +198,7 @@ def set_loss(lines: Lines, j: int, count: int) -> float:
 
 
 @inner
-def cell_with(units: Units, box: Box, g: int, j: int, u: int) -> float:
+def cell_with(units: Units, box: ShownCells, g: int, j: int, u: int) -> float:
     """The loss of the cell of box g on axis j once it holds unit u as well."""
     if units.lines.axis[j, SHAPE] == FLAT:
         fresh = fresh_values(units, box.words, g, j, u)
@@ -214,7 +209,7 @@ def cell_with(units: Units, box: Box, g: int, j: int, u: int) -> float:
 
 
 @inner
-def cell(units: Units, box: Box, g: int, j: int) -> float:
+def cell(units: Units, box: ShownCells, g: int, j: int) -> float:
     """The loss of the cell of box g on axis j."""
     here = box.cells
     if units.lines.axis[j, SHAPE] == FLAT:
@@ -224,7 +219,7 @@ def cell(units: Units, box: Box, g: int, j: int) -> float:
 
 
 @inner
-def put(units: Units, box: Box, g: int, u: int, changed: Ints) -> None:
+def put(units: Units, box: ShownCells, g: int, u: int, changed: Ints) -> None:
     """Stretch box g to hold unit u; marks the axes that changed."""
     cells = box.cells
     for j in range(units.axes):
@@ -259,7 +254,7 @@ def _put_values(
 
 
 @inner
-def joined_cell(units: Units, box: Box, g: int, h: int, j: int) -> float:
+def joined_cell(units: Units, box: ShownCells, g: int, h: int, j: int) -> float:
     """The loss on axis j of a cell that covers boxes g and h."""
     cells = box.cells
     if units.lines.axis[j, SHAPE] == FLAT:
@@ -274,7 +269,7 @@ def joined_cell(units: Units, box: Box, g: int, h: int, j: int) -> float:
 
 
 @inner
-def join(units: Units, box: Box, g: int, h: int) -> None:
+def join(units: Units, box: ShownCells, g: int, h: int) -> None:
     """Stretch box g to cover box h."""
     cells = box.cells
     for w in range(box.words.shape[1]):

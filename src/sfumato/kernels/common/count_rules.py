@@ -9,13 +9,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Codes, Counts
 from sfumato.kernels.compilation.decorators import inner_numpy
 
 TOLERANCE = 1e-9
 """The models' tolerance: a limit that is met exactly is met."""
-
-Codes = npt.NDArray[np.int32]
-Counts = npt.NDArray[np.int64]
 
 
 @inner_numpy

@@ -6,11 +6,9 @@ a view's line of the rule table (see `ruletable`).
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
+from sfumato.data.arrays import Codes, Counts, Floats
 from sfumato.data.rules import Distance
-from sfumato.kernels.common.count_rules import TOLERANCE, Codes, Counts, total_of
+from sfumato.kernels.common.count_rules import TOLERANCE, total_of
 from sfumato.kernels.common.rule_layout import (
     CUMULATIVE,
     DOMAIN,
@@ -30,8 +28,6 @@ from sfumato.kernels.compilation.decorators import both_numpy, inner_numpy
 
 ORDERED = int(Distance.ORDERED)
 HIERARCHICAL = int(Distance.HIERARCHICAL)
-
-Floats = npt.NDArray[np.float64]
 
 
 @inner_numpy

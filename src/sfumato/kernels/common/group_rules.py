@@ -9,8 +9,9 @@ other combination × values + value: each combination is judged as a group of it
 
 from __future__ import annotations
 
+from sfumato.data.arrays import Codes, Counts
 from sfumato.data.rules import RuleKind
-from sfumato.kernels.common.count_rules import TOLERANCE, Codes, Counts, distinct
+from sfumato.kernels.common.count_rules import TOLERANCE, distinct
 from sfumato.kernels.common.rule_layout import APART
 from sfumato.kernels.common.rule_table import RuleTable, rule_table
 from sfumato.kernels.compilation.decorators import both_numpy, inner_numpy

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Codes, Ints
 from sfumato.kernels.compilation.decorators import both, inner
 
 WORD_BITS = 63
@@ -20,9 +21,6 @@ TAG = 32
 NUMBER = (1 << TAG) - 1
 STACK = 128
 DIGIT = 11
-
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
 
 
 class Fields(NamedTuple):

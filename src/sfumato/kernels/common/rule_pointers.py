@@ -11,13 +11,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.data.arrays import Codes, Counts, Floats
 from sfumato.data.rules import RuleKind
 from sfumato.kernels.common.count_rules import (
     TOLERANCE,
-    Codes,
-    Counts,
     disclosure_ok,
     distinct,
     entropy,
@@ -42,8 +40,6 @@ DISCLOSURE = int(RuleKind.DISCLOSURE)
 
 COUNTING = frozenset({DISTINCT, SHARE, ENTROPY, RECURSIVE, OCCURRENCE})
 COMPARING = frozenset({CLOSENESS, LIKENESS, DISCLOSURE})
-
-Floats = npt.NDArray[np.float64]
 
 
 def _taken() -> tuple[Any, ...]:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Floats, Ints
 from sfumato.data.rules import Distance, Rule, RuleKind, View
 from sfumato.hierarchies.axis import Axis, Shape
 from sfumato.hierarchies.sensitive_axis import ground_distance, is_line
@@ -45,9 +46,6 @@ from sfumato.kernels.common.rule_layout import (
 )
 from sfumato.kernels.common.rule_pointers import apart_judge, plain_judge
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-
 
 class RuleTable(NamedTuple):
     """The rules of a request, and what they need to know of each view."""
@@ -68,7 +66,7 @@ class RuleTable(NamedTuple):
     """The compiled judge of views that must be taken apart first."""
 
 
-class _Parts:
+class _FlatArrays:
     """Flat arrays in the making."""
 
     def __init__(self) -> None:
@@ -107,7 +105,7 @@ def rule_table(
     sizes = [int(rule.parameters[0]) for rule in rules if rule.kind == RuleKind.SIZE]
     others = [rule for rule in rules if rule.kind != RuleKind.SIZE]
     axes = axes or {}
-    whole, real = _Parts(), _Parts()
+    whole, real = _FlatArrays(), _FlatArrays()
     heads = np.full((len(views), HEADS), -1, dtype=np.int64)
     heads[:, VALUES] = 1 << 40
     heads[:, JOINT] = [view.others_known for view in views]
@@ -177,7 +175,7 @@ def _parameters(rules: Sequence[Rule], axes: Mapping[View, Axis]) -> Floats:
     return parameters
 
 
-def _marked(rule: Rule, axes: Mapping[View, Axis], whole: _Parts) -> int:
+def _marked(rule: Rule, axes: Mapping[View, Axis], whole: _FlatArrays) -> int:
     """Lay down which codes a rule exempts, or the codes it requires, counted first."""
     if rule.view is None or not (rule.exempt or rule.required):
         return -1
@@ -193,8 +191,8 @@ def _lay_axis(
     axis: Axis,
     shares: Floats,
     missing_any: bool,
-    whole: _Parts,
-    real: _Parts,
+    whole: _FlatArrays,
+    real: _FlatArrays,
 ) -> None:
     support = shares > 0
     known = np.flatnonzero(support)

@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from sfumato.kernels.common.count_rules import Codes, Counts
+from sfumato.data.arrays import Codes, Counts, Floats
 from sfumato.kernels.common.rule_layout import (
     DOMAIN,
     EXACT_VALUES,
@@ -24,8 +23,6 @@ from sfumato.kernels.common.rule_layout import (
     VALUES,
 )
 from sfumato.kernels.compilation.decorators import both_numpy, inner_numpy
-
-Floats = npt.NDArray[np.float64]
 
 
 def view_ok(

@@ -7,8 +7,8 @@ the lower 32. `sort_keys` looks at the upper part alone and keeps equal keys in 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.data.arrays import Ints
 from sfumato.kernels.compilation.decorators import both, inner
 
 LOWER = 32
@@ -16,8 +16,6 @@ POSITION = (1 << LOWER) - 1
 FEW = 24
 DIGIT = 8
 DIGITS = 1 << DIGIT
-
-Ints = npt.NDArray[np.int64]
 
 
 @both

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Codes, Floats, Hashes, Ints
 from sfumato.kernels.compilation.decorators import both, inner
 
 CHUNKS = 3
@@ -23,11 +24,6 @@ TABLE_LIMIT = 1 << 22
 KEY_LIMIT = 1 << 62
 """Packed keys stay below this."""
 
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-Ids = npt.NDArray[np.uint32]
-Floats = npt.NDArray[np.float64]
-
 
 class Chunks(NamedTuple):
     """All distinct tuples, and the tables that generalize them.
@@ -36,7 +32,7 @@ class Chunks(NamedTuple):
     `start[c] + combination * width[c]` in `groups`.
     """
 
-    ids: Ids
+    ids: Hashes
     """(chunks, tuples); unsigned, so that compiled look-ups need no test of the sign."""
     counts: Codes
     """Rows with each tuple; 0 for a tuple that only the population has."""
@@ -150,7 +146,7 @@ def _packed(codes: Sequence[Codes], sizes: Sequence[int]) -> Ints:
 
 def _collapse(
     row_keys: Ints, ids: Sequence[Codes], widths: Sequence[int]
-) -> tuple[Ints, Ids, Ints]:
+) -> tuple[Ints, Hashes, Ints]:
     """Sorted distinct keys, their chunk ids and how many rows have each."""
     if np.prod(np.array(widths, dtype=np.float64)) >= KEY_LIMIT:
         keys, first, counts = np.unique(row_keys, return_index=True, return_counts=True)

@@ -46,7 +46,7 @@ class Pointer(int):
 
 
 @dataclass(frozen=True)
-class Entry:
+class EntryPoint:
     """A compiled function for arguments of certain kinds."""
 
     symbol: str
@@ -60,7 +60,7 @@ class Library:
     """The compiled kernels of this platform."""
 
     path: Path
-    entries: Mapping[str, Sequence[Entry]]
+    entries: Mapping[str, Sequence[EntryPoint]]
     """By the name of the function: `module.function`."""
 
     @cached_property
@@ -139,9 +139,9 @@ def source_hash() -> str:
 
 
 def _library(directory: Path, index: Mapping[str, Any]) -> Library:
-    entries: dict[str, list[Entry]] = {}
+    entries: dict[str, list[EntryPoint]] = {}
     for line in index["entries"]:
-        entry = Entry(*line)
+        entry = EntryPoint(*line)
         entries.setdefault(entry.function, []).append(entry)
     return Library(directory / index["file"], entries)
 
@@ -152,7 +152,7 @@ class _Slot(ctypes.Structure):
     _fields_ = (("takes", ctypes.c_char_p), ("call", ctypes.c_void_p))
 
 
-def _door(library: Library, entries: Sequence[Entry]) -> Callable[..., Any]:
+def _door(library: Library, entries: Sequence[EntryPoint]) -> Callable[..., Any]:
     """A function that finds its entry by the kinds of its arguments, and calls it."""
     slots = (_Slot * len(entries))(
         *(_Slot(e.takes.encode(), library.address(e.symbol)) for e in entries)

@@ -1,9 +1,9 @@
 """A cache of compiled kernels that never stops a run.
 
-Numba's own fails where it finds no place to write to, where the disk is full and where a
-file is damaged. Ours has more places (`cache_places.py`), and what cannot be loaded or saved is
-compiled anew. Numba has no setting for it, so that what makes its caches is replaced,
-for our functions alone.
+Numba's own fails where it finds no place to write to, where the disk is full and where
+a file is damaged. Ours has more places (`cache_places.py`), and what cannot be loaded
+or saved is compiled anew. Numba has no setting for it, so that what makes its caches is
+replaced, for our functions alone.
 """
 
 from __future__ import annotations

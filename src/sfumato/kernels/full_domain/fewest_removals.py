@@ -13,8 +13,8 @@ the value's node is over-represented it equals the distance of the group as it i
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.data.rules import Distance, RuleKind
 from sfumato.kernels.common.count_rules import TOLERANCE, entropy, largest_of
 from sfumato.kernels.common.group_rules import RuleTable
@@ -36,10 +36,6 @@ LIKENESS = int(RuleKind.LIKENESS)
 EQUAL = int(Distance.EQUAL)
 HIERARCHICAL = int(Distance.HIERARCHICAL)
 ROUNDING = 1e-6
-
-Codes = npt.NDArray[np.int32]
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 @inner_numpy

@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Floats, Ints
 from sfumato.kernels.common.tuple_chunks import Chunks
 from sfumato.kernels.compilation.decorators import both, inner
 from sfumato.kernels.full_domain.node_groups import (
@@ -39,12 +40,10 @@ from sfumato.kernels.full_domain.node_groups import (
     SUPPRESSED,
     WASTE,
     Judging,
-    Work,
+    NodeWorkspace,
     judge,
 )
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Status = npt.NDArray[np.uint8]
 
 SEPARABLE, DISCERNIBILITY, AVERAGE_SIZE = range(3)
@@ -107,7 +106,7 @@ def visit(
     problem: Problem,
     search: Search,
     chunks: Chunks,
-    work: Work,
+    work: NodeWorkspace,
     judging: Judging | None,
 ) -> bool:
     """Check the nodes of `order` that may be as good as the best, at most `checks`.

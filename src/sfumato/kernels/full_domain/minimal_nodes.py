@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.data.arrays import Ints
 from sfumato.kernels.common.tuple_chunks import Chunks
 from sfumato.kernels.compilation.decorators import both, inner
 from sfumato.kernels.full_domain.lattice_search import (
@@ -26,11 +26,9 @@ from sfumato.kernels.full_domain.node_groups import (
     LOST,
     SUPPRESSED,
     Judging,
-    Work,
+    NodeWorkspace,
     judge,
 )
-
-Ints = npt.NDArray[np.int64]
 
 
 @both
@@ -41,7 +39,7 @@ def visit_subsets(
     status: Status,
     counters: Ints,
     chunks: Chunks,
-    work: Work,
+    work: NodeWorkspace,
     judging: Judging | None,
 ) -> bool:
     """Visit nodes in order, checking at most `checks`; whether the end is reached.

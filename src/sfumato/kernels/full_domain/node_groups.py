@@ -18,15 +18,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Codes, Floats, Hashes, Ints
 from sfumato.kernels.common.group_rules import RuleTable, group_ok
 from sfumato.kernels.common.tuple_chunks import CHUNKS, KEY_LIMIT, Chunks, hash_slot
 from sfumato.kernels.compilation.decorators import both, inlined, inner
 from sfumato.kernels.full_domain.fewest_removals import fewest_removals
-
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-Ids = npt.NDArray[np.uint32]
-Floats = npt.NDArray[np.float64]
 
 DENSE = 24
 """A table of cells is used up to this many cells per tuple; beyond it, a hash."""
@@ -48,7 +44,7 @@ class Runs(NamedTuple):
     """How many values each view has."""
 
 
-class Histograms(NamedTuple):
+class NodeHistograms(NamedTuple):
     """Room for the histogram of each view of one group."""
 
     tally: Ints
@@ -58,7 +54,7 @@ class Histograms(NamedTuple):
     lengths: Ints
 
 
-class Work(NamedTuple):
+class NodeWorkspace(NamedTuple):
     """Room to judge one node at a time, and the findings."""
 
     cell: Ints
@@ -79,7 +75,7 @@ class Room(NamedTuple):
     members: Codes
     verdict: npt.NDArray[np.uint8]
     """Per group, after `judge`: 1 if it is kept."""
-    tables: Histograms
+    tables: NodeHistograms
 
 
 class Judging(NamedTuple):
@@ -91,12 +87,12 @@ class Judging(NamedTuple):
     other: RuleTable
 
 
-def workspace(tuples: int) -> Work:
+def workspace(tuples: int) -> NodeWorkspace:
     """Room for a table with so many distinct tuples."""
     slots = 1024
     while slots < 2 * tuples:
         slots *= 2
-    return Work(
+    return NodeWorkspace(
         cell=np.zeros(tuples, dtype=np.int64),
         label=np.zeros(DENSE * tuples + 4096, dtype=np.int32),
         slots=np.zeros(slots, dtype=np.int64),
@@ -118,7 +114,7 @@ def judging_for(
         starts=np.zeros(tuples + 1, dtype=np.int32),
         members=np.zeros(tuples, dtype=np.int32),
         verdict=np.zeros(tuples, dtype=np.uint8),
-        tables=Histograms(
+        tables=NodeHistograms(
             tally=np.zeros((views, most), dtype=np.int64),
             codes=np.zeros((views, most), dtype=np.int32),
             values=np.zeros((views, most), dtype=np.int64),
@@ -135,7 +131,7 @@ def judge(
     levels: Ints,
     minimum: int,
     limit: int,
-    work: Work,
+    work: NodeWorkspace,
     judging: Judging | None,
 ) -> None:
     """Judge the groups at `levels`; without `judging` by their size alone.
@@ -155,7 +151,7 @@ def judge(
 
 
 @inner
-def place(chunks: Chunks, levels: Ints, work: Work) -> int:
+def place(chunks: Chunks, levels: Ints, work: NodeWorkspace) -> int:
     """Put every tuple into the cell of its group; returns how many cells there are."""
     if len(chunks.width) == CHUNKS:
         cells = _place_at_once(chunks, levels, work.cell)
@@ -212,7 +208,7 @@ def combination(chunks: Chunks, c: int, levels: Ints) -> int:
 
 
 @inner
-def _look_up(ids: Ids, table: Codes, groups: int, first: bool, cell: Ints) -> None:
+def _look_up(ids: Hashes, table: Codes, groups: int, first: bool, cell: Ints) -> None:
     if first:
         for i in range(len(ids)):
             cell[i] = table[ids[i]]
@@ -251,7 +247,7 @@ def _judge_sizes(
     levels: Ints,
     cells: int,
     limit: int,
-    work: Work,
+    work: NodeWorkspace,
 ) -> None:
     sizes = work.label
     sizes[:cells] = 0
@@ -292,7 +288,7 @@ def _count_sizes(
 
 @inner
 def _penalty_of_small(
-    chunks: Chunks, minimum: int, weights: Floats, levels: Ints, work: Work
+    chunks: Chunks, minimum: int, weights: Floats, levels: Ints, work: NodeWorkspace
 ) -> float:
     """Sum of the weights of rows in groups below the minimum, chunk by chunk."""
     total = 0.0
@@ -315,7 +311,7 @@ def _judge_groups(
     minimum: int,
     cells: int,
     limit: int,
-    work: Work,
+    work: NodeWorkspace,
     judging: Judging,
 ) -> None:
     room = judging.room
@@ -422,7 +418,7 @@ def _shift_starts(starts: Codes, groups: int, tuples: int) -> None:
 def _lost_rows(
     size: int,
     population: int,
-    tables: Histograms,
+    tables: NodeHistograms,
     inherited: RuleTable,
     convex: RuleTable,
     other: RuleTable,
@@ -449,7 +445,7 @@ def _lost_rows(
 
 
 @inner
-def collect(runs: Runs, members: Codes, tables: Histograms) -> None:
+def collect(runs: Runs, members: Codes, tables: NodeHistograms) -> None:
     """The histogram of each view over some tuples, values ascending."""
     for v in range(len(runs.sizes)):
         starts, tally = runs.starts[v], tables.tally[v]
@@ -518,7 +514,7 @@ def _add_group(size: int, lost: int, minimum: int, rows: int, counts: Ints) -> N
         counts[SQUARES] += size * size
 
 
-def groups_kept(work: Work, minimum: int, judging: Judging | None) -> Ints:
+def groups_kept(work: NodeWorkspace, minimum: int, judging: Judging | None) -> Ints:
     """The cell of each tuple after `judge`, −1 where its group is not kept."""
     if judging is None:
         kept = work.label[work.cell] >= minimum
@@ -533,7 +529,7 @@ def drop_groups(
     table: RuleTable,
     group_of: Ints,
     levels: Ints,
-    work: Work,
+    work: NodeWorkspace,
     room: Room,
 ) -> int:
     """Set `group_of` to −1 for tuples whose group breaks a rule; how many groups do.

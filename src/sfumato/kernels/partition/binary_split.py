@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Floats, Ints
 from sfumato.kernels.compilation.decorators import both, inner
 from sfumato.kernels.partition.greedy_boxes import (
-    Box,
-    Histograms,
-    Space,
+    BoxHistograms,
+    BoxSpace,
+    GrowingBox,
     distances,
     empty,
     loss,
@@ -19,22 +20,19 @@ from sfumato.kernels.partition.greedy_boxes import (
     rows_ok,
 )
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-
 HOPS = 3
 """How often the farthest point from the last one is looked for."""
 
 
 @both
 def split_segments(
-    space: Space,
+    space: BoxSpace,
     order: Ints,
     segments: Ints,
     open_segments: int,
     boundaries: npt.NDArray[np.uint8],
     budget: int,
-    room: Histograms,
+    room: BoxHistograms,
 ) -> tuple[int, int]:
     """Split open segments of `order` until none is left or the budget is spent.
 
@@ -67,7 +65,12 @@ def split_segments(
 
 @inner
 def split(
-    space: Space, rows: Ints, first: Box, second: Box, whole: Box, room: Histograms
+    space: BoxSpace,
+    rows: Ints,
+    first: GrowingBox,
+    second: GrowingBox,
+    whole: GrowingBox,
+    room: BoxHistograms,
 ) -> int:
     """Reorder a group into two; where the second starts, or 0 if it stays whole.
 
@@ -83,7 +86,7 @@ def split(
 
 
 @inner
-def _enclose(space: Space, rows: Ints, box: Box) -> float:
+def _enclose(space: BoxSpace, rows: Ints, box: GrowingBox) -> float:
     """Make a box the box of these rows; returns its loss."""
     empty(box)
     for row in rows:
@@ -92,7 +95,9 @@ def _enclose(space: Space, rows: Ints, box: Box) -> float:
 
 
 @inner
-def _sides(space: Space, rows: Ints, first: Box, second: Box) -> npt.NDArray[np.uint8]:
+def _sides(
+    space: BoxSpace, rows: Ints, first: GrowingBox, second: GrowingBox
+) -> npt.NDArray[np.uint8]:
     """Assign each row to the nearer of two boxes that grow from distant points."""
     one, other = _distant(space, rows)
     empty(first)
@@ -121,7 +126,7 @@ def _sides(space: Space, rows: Ints, first: Box, second: Box) -> npt.NDArray[np.
 
 
 @inner
-def _distant(space: Space, rows: Ints) -> tuple[int, int]:
+def _distant(space: BoxSpace, rows: Ints) -> tuple[int, int]:
     """Two rows far apart: from the first row to the farthest, a few times."""
     one, other = 0, 0
     reach = np.empty(len(rows))
@@ -146,7 +151,12 @@ def _partition(rows: Ints, side: npt.NDArray[np.uint8]) -> int:
 
 @inner
 def _corrected(
-    space: Space, rows: Ints, middle: int, first: Box, second: Box, room: Histograms
+    space: BoxSpace,
+    rows: Ints,
+    middle: int,
+    first: GrowingBox,
+    second: GrowingBox,
+    room: BoxHistograms,
 ) -> int:
     """Let a side that breaks a rule borrow from the other; where the second starts.
 
@@ -172,7 +182,9 @@ def _swap_sides(rows: Ints, middle: int) -> None:
 
 
 @inner
-def _borrow(space: Space, rows: Ints, middle: int, box: Box, room: Histograms) -> int:
+def _borrow(
+    space: BoxSpace, rows: Ints, middle: int, box: GrowingBox, room: BoxHistograms
+) -> int:
     """Move the nearest rows of the second side to the first until it meets the rules."""
     lender = rows[middle:].copy()
     near = np.empty(len(lender))

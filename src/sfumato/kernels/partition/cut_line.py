@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.kernels.common.geometry import FLAT, TREE, AxisTables, run_cost, set_cost
 from sfumato.kernels.common.packed_records import TAG, Records
 from sfumato.kernels.common.sorting import LOWER, POSITION, sort_keys
@@ -38,11 +39,8 @@ from sfumato.kernels.partition.cut_workspace import (
     UNTIL_LOW,
     WEIGHTS,
     WORD,
-    Codes,
-    Desk,
-    Floats,
-    Ground,
-    Ints,
+    CutSettings,
+    CutWorkspace,
 )
 
 EACH_RECORD = -1
@@ -53,7 +51,12 @@ NOTHING = np.int64(np.iinfo(np.int32).max)
 
 @inner
 def line_up_records(
-    ground: Ground, records: Records, j: int, low: int, end: int, desk: Desk
+    ground: CutSettings,
+    records: Records,
+    j: int,
+    low: int,
+    end: int,
+    desk: CutWorkspace,
 ) -> None:
     """Sort a group along axis j into the spare planes; ORDER says from where."""
     n = end - low
@@ -106,7 +109,7 @@ def most_frequent_first(planes: Ints, low: int, n: int, wide: Ints) -> None:
 
 @inner
 def find_runs(
-    ground: Ground, spare: Ints, j: int, level: int, low: int, n: int, wide: Ints
+    ground: CutSettings, spare: Ints, j: int, level: int, low: int, n: int, wide: Ints
 ) -> int:
     """Where the runs of a line start, and their weights; how many there are."""
     if level == EACH_RECORD:
@@ -144,7 +147,12 @@ def one_run_each(n: int, wide: Ints) -> int:
 
 @inner
 def cost_runs(
-    ground: Ground, spare: Ints, low: int, runs: int, singles: bool, desk: Desk
+    ground: CutSettings,
+    spare: Ints,
+    low: int,
+    runs: int,
+    singles: bool,
+    desk: CutWorkspace,
 ) -> None:
     """Sum, over the axes, the costs of heads, tails and, if asked, single runs."""
     for part in range(4):

@@ -7,6 +7,7 @@ histogram is filled (or moved along) from labels; the right one is what is left 
 
 from __future__ import annotations
 
+from sfumato.data.arrays import Bytes, Codes, Ints
 from sfumato.kernels.common.group_rules import asks_for_everybody, group_ok
 from sfumato.kernels.common.packed_records import NUMBER, TAG
 from sfumato.kernels.common.sorting import LOWER, POSITION, sort_keys
@@ -18,12 +19,9 @@ from sfumato.kernels.partition.cut_workspace import (
     SIDE,
     SPARE,
     WORD,
-    Codes,
-    Desk,
-    Flags,
-    Ground,
-    Ints,
-    Judge,
+    CutRules,
+    CutSettings,
+    CutWorkspace,
     weight_of,
 )
 from sfumato.kernels.partition.population_counts import people_beside
@@ -51,8 +49,8 @@ def label_views(
     planes: Ints,
     low: int,
     end: int,
-    desk: Desk,
-    judge: Judge,
+    desk: CutWorkspace,
+    judge: CutRules,
 ) -> None:
     """Number the values of each view in a group, ascending, and count them."""
     keys = desk.wide[KEYS]
@@ -91,7 +89,7 @@ def number_values(
 
 
 @inner
-def clear_left(judge: Judge) -> None:
+def clear_left(judge: CutRules) -> None:
     """Empty the left histograms."""
     for v in range(judge.views):
         for label in range(judge.lengths[v]):
@@ -99,7 +97,9 @@ def clear_left(judge: Judge) -> None:
 
 
 @inner
-def fill_left(judge: Judge, order: Codes, weights: Ints, first: int, last: int) -> None:
+def fill_left(
+    judge: CutRules, order: Codes, weights: Ints, first: int, last: int
+) -> None:
     """Count the records at places first … last − 1 of a line to the left."""
     for v in range(judge.views):
         labels = judge.labels[v]
@@ -109,7 +109,9 @@ def fill_left(judge: Judge, order: Codes, weights: Ints, first: int, last: int) 
 
 
 @inner
-def left_by_side(judge: Judge, planes: Ints, low: int, end: int, flags: Flags) -> None:
+def left_by_side(
+    judge: CutRules, planes: Ints, low: int, end: int, flags: Bytes
+) -> None:
     """Fill the left histograms from the side flags."""
     tag = len(planes) - 1
     clear_left(judge)
@@ -123,15 +125,15 @@ def left_by_side(judge: Judge, planes: Ints, low: int, end: int, flags: Flags) -
 
 @inner
 def both_ok(
-    ground: Ground,
+    ground: CutSettings,
     planes: Ints,
     low: int,
     end: int,
     high: int,
     left: int,
     n: int,
-    flags: Flags,
-    judge: Judge,
+    flags: Bytes,
+    judge: CutRules,
 ) -> bool:
     """Whether the left side (`left` of n rows) and the right may both be groups.
 
@@ -145,15 +147,15 @@ def both_ok(
 
 @inner
 def sides_ok(
-    ground: Ground,
+    ground: CutSettings,
     planes: Ints,
     low: int,
     end: int,
     high: int,
     left: int,
     n: int,
-    flags: Flags,
-    judge: Judge,
+    flags: Bytes,
+    judge: CutRules,
 ) -> bool:
     """Whether a group may be cut so: both sides are allowed and nobody falls out."""
     if not both_ok(ground, planes, low, end, high, left, n, flags, judge):
@@ -167,14 +169,14 @@ def sides_ok(
 
 @inner
 def rest_ok(
-    ground: Ground,
+    ground: CutSettings,
     planes: Ints,
     low: int,
     end: int,
     high: int,
     size: int,
-    flags: Flags,
-    judge: Judge,
+    flags: Bytes,
+    judge: CutRules,
 ) -> bool:
     """Whether the right side, of `size` rows, may be a group."""
     for v in range(judge.views):
@@ -185,7 +187,9 @@ def rest_ok(
 
 
 @both
-def whole_ok(ground: Ground, planes: Ints, desk: Desk, judge: Judge) -> bool:
+def whole_ok(
+    ground: CutSettings, planes: Ints, desk: CutWorkspace, judge: CutRules
+) -> bool:
     """Whether all records together may be a group."""
     high = planes.shape[1]
     end = judge.samples

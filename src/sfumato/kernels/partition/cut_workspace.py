@@ -10,17 +10,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.data.arrays import Bytes, Codes, Floats, Ints
 from sfumato.kernels.common.geometry import FLAT, AxisTables, run_cost, set_cost
 from sfumato.kernels.common.group_rules import RuleTable
 from sfumato.kernels.common.packed_records import TAG
 from sfumato.kernels.compilation.decorators import inner
-
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.uint8]
 
 WORD, SHIFT, MASK = 0, 1, 2
 """Rows of `fields`: first one column per axis, then one per view."""
@@ -47,7 +42,7 @@ BITS = 63
 """A flat axis with at most this many values is scanned as one bit set."""
 
 
-class Ground(NamedTuple):
+class CutSettings(NamedTuple):
     """Axes and options; the same for every group."""
 
     tables: AxisTables
@@ -60,12 +55,12 @@ class Ground(NamedTuple):
     relaxed: bool
 
 
-class Desk(NamedTuple):
+class CutWorkspace(NamedTuple):
     """Arrays for one thread and groups of up to a given number of records."""
 
     box: Ints
     axis_costs: Floats
-    flags: Flags
+    flags: Bytes
     wide: Ints
     costs: Floats
     runs: Codes
@@ -74,7 +69,7 @@ class Desk(NamedTuple):
     """Weight, then rank, of each code on one axis, counted from its lowest."""
 
 
-class Judge(NamedTuple):
+class CutRules(NamedTuple):
     """The rules, and arrays to judge a group by them."""
 
     rules: RuleTable
@@ -89,18 +84,18 @@ class Judge(NamedTuple):
     total: Ints
     left: Ints
     right: Ints
-    inside: Flags
+    inside: Bytes
     """Marks of the values in a box, per flat axis; 0 between uses."""
     box: Ints
 
 
-def make_desk(ground: Ground, capacity: int) -> Desk:
+def make_desk(ground: CutSettings, capacity: int) -> CutWorkspace:
     """A desk for groups of up to `capacity` records; untouched pages cost nothing."""
     sizes = ground.tables.size
     flat = int(sizes[ground.tables.shape == FLAT].max(initial=1))
     span = int(min(sizes.max(initial=1), 4 * capacity + 256))
     places = capacity + 1
-    return Desk(
+    return CutWorkspace(
         box=np.empty((3, ground.axes), dtype=np.int64),
         axis_costs=np.empty(ground.axes),
         flags=np.empty((2, capacity), dtype=np.uint8),
@@ -113,11 +108,11 @@ def make_desk(ground: Ground, capacity: int) -> Desk:
 
 
 def make_judge(
-    ground: Ground, rules: RuleTable, *, views: int, samples: int, capacity: int
-) -> Judge:
+    ground: CutSettings, rules: RuleTable, *, views: int, samples: int, capacity: int
+) -> CutRules:
     """A judge for groups of up to `capacity` records."""
     shape = (views, capacity if views else 0)
-    return Judge(
+    return CutRules(
         rules=rules,
         views=views,
         samples=samples,
@@ -143,7 +138,9 @@ def weight_of(planes: Ints, low: int, high: int) -> int:
 
 
 @inner
-def measure_box(ground: Ground, planes: Ints, low: int, high: int, desk: Desk) -> float:
+def measure_box(
+    ground: CutSettings, planes: Ints, low: int, high: int, desk: CutWorkspace
+) -> float:
     """Find the box of a range of records; its cost, summed over the axes."""
     box = desk.box
     total = 0.0

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sfumato.data.arrays import Bytes, Codes, Floats, Ints
 from sfumato.kernels.common.borrowed_arrays import borrow
 from sfumato.kernels.common.geometry import FREE, TREE, AxisTables
 from sfumato.kernels.common.packed_records import STACK, Records, push_parts, split
@@ -45,13 +46,9 @@ from sfumato.kernels.partition.cut_workspace import (
     STARTS,
     TAIL,
     WEIGHTS,
-    Codes,
-    Desk,
-    Flags,
-    Floats,
-    Ground,
-    Ints,
-    Judge,
+    CutRules,
+    CutSettings,
+    CutWorkspace,
     measure_box,
     weight_of,
 )
@@ -64,14 +61,14 @@ NONE = -2.0
 
 @both
 def cut_gain(
-    ground: Ground,
+    ground: CutSettings,
     records: Records,
     low: int,
     high: int,
     once: bool,
-    borders: Flags,
-    desk: Desk,
-    judge: Judge | None,
+    borders: Bytes,
+    desk: CutWorkspace,
+    judge: CutRules | None,
 ) -> int:
     """Cut a range into groups and mark where each starts; or cut it `once`.
 
@@ -100,12 +97,12 @@ def cut_gain(
 
 @inlined
 def find_gain(
-    ground: Ground,
+    ground: CutSettings,
     records: Records,
     low: int,
     high: int,
-    desk: Desk,
-    judge: Judge | None,
+    desk: CutWorkspace,
+    judge: CutRules | None,
 ) -> bool:
     """Set the sides of the group's best cut; whether there is one."""
     end = high
@@ -134,7 +131,7 @@ def find_gain(
 
 @inlined
 def best_of_axis(
-    ground: Ground,
+    ground: CutSettings,
     records: Records,
     j: int,
     low: int,
@@ -143,8 +140,8 @@ def best_of_axis(
     n: int,
     loss: float,
     best: float,
-    desk: Desk,
-    judge: Judge | None,
+    desk: CutWorkspace,
+    judge: CutRules | None,
 ) -> float:
     """Take the best allowed cut of an axis if it beats `best`; the new best."""
     line_up_records(ground, records, j, low, end, desk)
@@ -206,7 +203,7 @@ def score(left: int, n: int, loss: float, after: float) -> float:
 
 @inner
 def choose(
-    ground: Ground,
+    ground: CutSettings,
     planes: Ints,
     low: int,
     end: int,
@@ -215,8 +212,8 @@ def choose(
     singles: bool,
     n: int,
     best: float,
-    desk: Desk,
-    judge: Judge | None,
+    desk: CutWorkspace,
+    judge: CutRules | None,
 ) -> float:
     """Take the best allowed cut of this line if it beats `best`; the new best.
 
@@ -257,7 +254,7 @@ def highest(runs: int, singles: bool, costs: Floats) -> tuple[int, int]:
 
 @inner
 def sweep_after(
-    ground: Ground,
+    ground: CutSettings,
     planes: Ints,
     low: int,
     end: int,
@@ -265,8 +262,8 @@ def sweep_after(
     runs: int,
     n: int,
     best: float,
-    desk: Desk,
-    judge: Judge,
+    desk: CutWorkspace,
+    judge: CutRules,
 ) -> float:
     """Judge the cuts after each run in order, moving records to the left."""
     clear_left(judge)
@@ -284,7 +281,7 @@ def sweep_after(
 
 @inner
 def sweep_around(
-    ground: Ground,
+    ground: CutSettings,
     planes: Ints,
     low: int,
     end: int,
@@ -292,8 +289,8 @@ def sweep_around(
     runs: int,
     n: int,
     best: float,
-    desk: Desk,
-    judge: Judge,
+    desk: CutWorkspace,
+    judge: CutRules,
 ) -> float:
     """Judge the cuts around each run in order."""
     for run in range(runs):
@@ -307,7 +304,7 @@ def sweep_around(
 
 @inner
 def cut_ok(
-    ground: Ground,
+    ground: CutSettings,
     planes: Ints,
     low: int,
     end: int,
@@ -315,8 +312,8 @@ def cut_ok(
     run: int,
     kind: int,
     n: int,
-    desk: Desk,
-    judge: Judge,
+    desk: CutWorkspace,
+    judge: CutRules,
 ) -> bool:
     """Judge one cut from scratch."""
     first = desk.wide[STARTS, run] if kind == AROUND else np.int64(0)
@@ -328,7 +325,7 @@ def cut_ok(
 
 @inner
 def trial_ok(
-    ground: Ground,
+    ground: CutSettings,
     planes: Ints,
     low: int,
     end: int,
@@ -336,8 +333,8 @@ def trial_ok(
     run: int,
     kind: int,
     n: int,
-    desk: Desk,
-    judge: Judge,
+    desk: CutWorkspace,
+    judge: CutRules,
 ) -> bool:
     """Judge a cut whose left histograms are filled."""
     if high > end:
@@ -349,7 +346,7 @@ def trial_ok(
 
 
 @inner
-def take(n: int, run: int, kind: int, desk: Desk) -> None:
+def take(n: int, run: int, kind: int, desk: CutWorkspace) -> None:
     """Remember a cut as the best so far."""
     first = desk.wide[STARTS, run] if kind == AROUND else np.int64(0)
     last = desk.wide[STARTS, run + 1]
@@ -357,7 +354,7 @@ def take(n: int, run: int, kind: int, desk: Desk) -> None:
 
 
 @inner
-def mark(runs: Codes, n: int, first: int, last: int, flags: Flags, row: int) -> None:
+def mark(runs: Codes, n: int, first: int, last: int, flags: Bytes, row: int) -> None:
     """Flag the records at places first … last − 1 of the line, and no others."""
     for i in range(n):
         flags[row, runs[ORDER, i]] = first <= i < last

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.kernels.common.geometry import FLAT, AxisTables, run_cost, set_cost
 from sfumato.kernels.common.group_rules import RuleTable, group_ok
 from sfumato.kernels.compilation.decorators import both, inner
@@ -19,12 +20,8 @@ from sfumato.kernels.full_domain.node_groups import sort_codes
 PAIR_LIMIT = 256
 """Axes with at most so many codes have the loss of every run of codes in a table."""
 
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
 
-
-class Space(NamedTuple):
+class BoxSpace(NamedTuple):
     """The rows as points, and what boxes over them cost."""
 
     points: Codes
@@ -38,7 +35,7 @@ class Space(NamedTuple):
     rules: RuleTable
 
 
-class Box(NamedTuple):
+class GrowingBox(NamedTuple):
     """One box that grows."""
 
     low: Codes
@@ -48,7 +45,7 @@ class Box(NamedTuple):
     words: npt.NDArray[np.uint64]
 
 
-class Histograms(NamedTuple):
+class BoxHistograms(NamedTuple):
     """Room for the histogram of each view of one group."""
 
     tally: Ints
@@ -77,7 +74,7 @@ def pair_losses(tables: AxisTables) -> tuple[Ints, Floats]:
 
 
 @inner
-def run_loss(space: Space, j: int, low: int, high: int) -> float:
+def run_loss(space: BoxSpace, j: int, low: int, high: int) -> float:
     """The loss of a cell over the codes low … high of a tree or free axis."""
     start = space.pair_start[j]
     if start >= 0:
@@ -86,10 +83,10 @@ def run_loss(space: Space, j: int, low: int, high: int) -> float:
 
 
 @inner
-def new_box(tables: AxisTables) -> Box:
+def new_box(tables: AxisTables) -> GrowingBox:
     """An empty box."""
     axes = len(tables.size)
-    return Box(
+    return GrowingBox(
         np.full(axes, np.iinfo(np.int32).max, dtype=np.int32),
         np.full(axes, -1, dtype=np.int32),
         np.zeros(axes, dtype=np.int32),
@@ -98,7 +95,7 @@ def new_box(tables: AxisTables) -> Box:
 
 
 @inner
-def empty(box: Box) -> None:
+def empty(box: GrowingBox) -> None:
     """Take everything out of a box."""
     box.low[:] = np.iinfo(np.int32).max
     box.high[:] = -1
@@ -107,14 +104,14 @@ def empty(box: Box) -> None:
 
 
 @inner
-def holds(tables: AxisTables, box: Box, j: int, code: int) -> bool:
+def holds(tables: AxisTables, box: GrowingBox, j: int, code: int) -> bool:
     """Whether the set of a flat axis has a value already."""
     word = box.words[tables.word_start[j] + code // 64]
     return (word >> np.uint64(code % 64)) & np.uint64(1) == np.uint64(1)
 
 
 @inner
-def put(tables: AxisTables, box: Box, point: Codes) -> None:
+def put(tables: AxisTables, box: GrowingBox, point: Codes) -> None:
     """Stretch a box to hold a point."""
     for j in range(len(point)):
         code = point[j]
@@ -128,7 +125,7 @@ def put(tables: AxisTables, box: Box, point: Codes) -> None:
 
 
 @inner
-def loss(space: Space, box: Box) -> float:
+def loss(space: BoxSpace, box: GrowingBox) -> float:
     """The loss of one row of a group with this box."""
     total = 0.0
     for j in range(len(box.low)):
@@ -140,7 +137,7 @@ def loss(space: Space, box: Box) -> float:
 
 
 @inner
-def loss_with(space: Space, box: Box, point: Codes) -> float:
+def loss_with(space: BoxSpace, box: GrowingBox, point: Codes) -> float:
     """The loss of one row of a group once it holds this point as well."""
     start, pairs, size = space.pair_start, space.pairs, space.tables.size
     low, high = box.low, box.high
@@ -156,7 +153,7 @@ def loss_with(space: Space, box: Box, point: Codes) -> float:
 
 
 @inner
-def _cell_with(space: Space, box: Box, j: int, code: int) -> float:
+def _cell_with(space: BoxSpace, box: GrowingBox, j: int, code: int) -> float:
     """The loss of a cell once it holds a code, on an axis without a table."""
     if space.tables.shape[j] == FLAT:
         more = 0 if holds(space.tables, box, j, code) else 1
@@ -165,7 +162,7 @@ def _cell_with(space: Space, box: Box, j: int, code: int) -> float:
 
 
 @inner
-def distances(space: Space, rows: Ints, origin: Codes, result: Floats) -> None:
+def distances(space: BoxSpace, rows: Ints, origin: Codes, result: Floats) -> None:
     """The loss of a group of each row and the origin."""
     points, pairs = space.points, space.pairs
     result[:] = 0.0
@@ -181,18 +178,18 @@ def distances(space: Space, rows: Ints, origin: Codes, result: Floats) -> None:
 
 
 @inner
-def _loss_of_two(space: Space, j: int, low: int, high: int) -> float:
+def _loss_of_two(space: BoxSpace, j: int, low: int, high: int) -> float:
     """The loss of a cell over two different codes, on an axis without a table."""
     if space.tables.shape[j] == FLAT:
         return set_cost(space.tables, j, 2)
     return run_cost(space.tables, j, low, high)
 
 
-def histograms_for(values: Codes) -> Histograms:
+def histograms_for(values: Codes) -> BoxHistograms:
     """Room for histograms of these views."""
     views = values.shape[0]
     most = int(values.max(initial=0)) + 1
-    return Histograms(
+    return BoxHistograms(
         tally=np.zeros((views, most), dtype=np.int64),
         codes=np.zeros((views, most), dtype=np.int32),
         counts=np.zeros((views, most), dtype=np.int64),
@@ -201,7 +198,7 @@ def histograms_for(values: Codes) -> Histograms:
 
 
 @both
-def rows_ok(space: Space, rows: Ints, room: Histograms) -> bool:
+def rows_ok(space: BoxSpace, rows: Ints, room: BoxHistograms) -> bool:
     """Whether these rows may be a group."""
     if len(rows) < space.rules.minimum:
         return False
@@ -213,7 +210,7 @@ def rows_ok(space: Space, rows: Ints, room: Histograms) -> bool:
 
 
 @inner
-def _count_values(values: Codes, rows: Ints, v: int, room: Histograms) -> None:
+def _count_values(values: Codes, rows: Ints, v: int, room: BoxHistograms) -> None:
     """The histogram of one view over some rows, values ascending."""
     found = 0
     for row in rows:

@@ -7,22 +7,20 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Codes, Ints
 from sfumato.kernels.common.geometry import FLAT, set_cost
 from sfumato.kernels.compilation.decorators import both, inner
 from sfumato.kernels.partition.binary_split import split
 from sfumato.kernels.partition.greedy_boxes import (
-    Box,
-    Histograms,
-    Space,
+    BoxHistograms,
+    BoxSpace,
+    GrowingBox,
     empty,
     new_box,
     put,
     rows_ok,
     run_loss,
 )
-
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
 
 ALIVE, TIGHT, GONE = range(3)
 """A group that may break a rule, one that meets them all, and one that was merged."""
@@ -44,7 +42,7 @@ class Colony(NamedTuple):
     """How many groups there are, the group to look at next, merges so far."""
 
 
-def new_colony(space: Space, rows: Ints, starts: Ints) -> Colony:
+def new_colony(space: BoxSpace, rows: Ints, starts: Ints) -> Colony:
     """Groups of rows: `rows[starts[g]:starts[g + 1]]`, all rows of a group alike."""
     count = len(starts) - 1
     axes, words = space.points.shape[1], max(int(space.tables.words.sum()), 1)
@@ -64,7 +62,7 @@ def new_colony(space: Space, rows: Ints, starts: Ints) -> Colony:
 
 
 @both
-def _settle_groups(space: Space, rows: Ints, starts: Ints, colony: Colony) -> None:
+def _settle_groups(space: BoxSpace, rows: Ints, starts: Ints, colony: Colony) -> None:
     box = new_box(space.tables)
     for g in range(len(starts) - 1):
         _add_group(space, rows[starts[g] : starts[g + 1]], g, box, colony)
@@ -72,7 +70,9 @@ def _settle_groups(space: Space, rows: Ints, starts: Ints, colony: Colony) -> No
 
 
 @inner
-def _add_group(space: Space, rows: Ints, g: int, box: Box, colony: Colony) -> None:
+def _add_group(
+    space: BoxSpace, rows: Ints, g: int, box: GrowingBox, colony: Colony
+) -> None:
     """Make group g of these rows."""
     empty(box)
     for i in range(len(rows)):
@@ -89,7 +89,9 @@ def _add_group(space: Space, rows: Ints, g: int, box: Box, colony: Colony) -> No
 
 
 @both
-def merge_some(space: Space, colony: Colony, merges: int, room: Histograms) -> bool:
+def merge_some(
+    space: BoxSpace, colony: Colony, merges: int, room: BoxHistograms
+) -> bool:
     """Let groups that break a rule merge, once each per round; whether all are done."""
     first, second = new_box(space.tables), new_box(space.tables)
     whole = new_box(space.tables)
@@ -129,7 +131,7 @@ def rows_of(colony: Colony, g: int) -> Ints:
 
 
 @inner
-def _nearest(space: Space, colony: Colony, g: int) -> int:
+def _nearest(space: BoxSpace, colony: Colony, g: int) -> int:
     """The group that makes the smallest loss together with g, or −1."""
     # Arrays are taken out of their tuples first: this loop is where the time goes.
     low, high, status = colony.low, colony.high, colony.status
@@ -157,7 +159,9 @@ def _nearest(space: Space, colony: Colony, g: int) -> int:
 
 
 @inner
-def _loss_together(space: Space, colony: Colony, g: int, other: int, j: int) -> float:
+def _loss_together(
+    space: BoxSpace, colony: Colony, g: int, other: int, j: int
+) -> float:
     """The loss of a cell of two groups together, on an axis without a table."""
     if space.tables.shape[j] == FLAT:
         return set_cost(space.tables, j, _values(space, colony, g, other, j))
@@ -166,7 +170,7 @@ def _loss_together(space: Space, colony: Colony, g: int, other: int, j: int) -> 
 
 
 @inner
-def _values(space: Space, colony: Colony, g: int, other: int, j: int) -> int:
+def _values(space: BoxSpace, colony: Colony, g: int, other: int, j: int) -> int:
     """How many values of a flat axis two groups have together."""
     at = space.tables.word_start[j]
     count = 0
@@ -194,14 +198,14 @@ def _merge(colony: Colony, g: int, other: int) -> None:
 
 @inner
 def _split_large(
-    space: Space,
+    space: BoxSpace,
     colony: Colony,
     g: int,
     free: int,
-    first: Box,
-    second: Box,
-    whole: Box,
-    room: Histograms,
+    first: GrowingBox,
+    second: GrowingBox,
+    whole: GrowingBox,
+    room: BoxHistograms,
 ) -> None:
     """Split a group of twice the minimum or more; `free` takes the second half."""
     if colony.size[g] < 2 * space.rules.minimum:

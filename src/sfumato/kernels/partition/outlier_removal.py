@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.kernels.common.geometry import FREE
 from sfumato.kernels.common.packed_records import NUMBER, Records, split
 from sfumato.kernels.compilation.decorators import both, inner
@@ -36,12 +37,9 @@ from sfumato.kernels.partition.cut_workspace import (
     STARTS,
     TAIL,
     WEIGHTS,
-    Codes,
-    Desk,
-    Floats,
-    Ground,
-    Ints,
-    Judge,
+    CutRules,
+    CutSettings,
+    CutWorkspace,
     measure_box,
     weight_of,
 )
@@ -51,15 +49,15 @@ from sfumato.kernels.partition.population_counts import people_beside
 
 @both
 def trim_groups(
-    ground: Ground,
+    ground: CutSettings,
     records: Records,
     bounds: Ints,
     budget: int,
     step_of: Codes,
     rows: Ints,
     gains: Floats,
-    desk: Desk,
-    judge: Judge | None,
+    desk: CutWorkspace,
+    judge: CutRules | None,
 ) -> None:
     """Find the chain of each group; group g starts at bounds[g].
 
@@ -89,13 +87,13 @@ def trim_groups(
 
 @inner
 def trim_once(
-    ground: Ground,
+    ground: CutSettings,
     records: Records,
     low: int,
     high: int,
     budget: int,
-    desk: Desk,
-    judge: Judge | None,
+    desk: CutWorkspace,
+    judge: CutRules | None,
 ) -> tuple[int, float]:
     """The best removal from a group: its rows and gain; side 1 is what stays."""
     end = high
@@ -135,7 +133,7 @@ def trim_once(
 
 @inner
 def trim_axis(
-    ground: Ground,
+    ground: CutSettings,
     records: Records,
     j: int,
     low: int,
@@ -146,8 +144,8 @@ def trim_axis(
     budget: int,
     best: float,
     rows: int,
-    desk: Desk,
-    judge: Judge | None,
+    desk: CutWorkspace,
+    judge: CutRules | None,
 ) -> tuple[float, int]:
     """Try the removals along one axis; the best gain per row, and its rows."""
     line_up_records(ground, records, j, low, end, desk)
@@ -180,7 +178,7 @@ def trim_axis(
 
 @inner
 def trim_line(
-    ground: Ground,
+    ground: CutSettings,
     records: Records,
     low: int,
     end: int,
@@ -192,8 +190,8 @@ def trim_line(
     budget: int,
     best: float,
     rows: int,
-    desk: Desk,
-    judge: Judge | None,
+    desk: CutWorkspace,
+    judge: CutRules | None,
 ) -> tuple[float, int]:
     """Try what leaves a TAIL, a HEAD or the REST around a run of a line."""
     price = 0.0
@@ -233,7 +231,7 @@ def neighbor(part: int, run: int) -> int:
 
 @inner
 def removal_ok(
-    ground: Ground,
+    ground: CutSettings,
     records: Records,
     low: int,
     end: int,
@@ -241,8 +239,8 @@ def removal_ok(
     first: int,
     last: int,
     size: int,
-    desk: Desk,
-    judge: Judge,
+    desk: CutWorkspace,
+    judge: CutRules,
 ) -> bool:
     """Whether a group is still allowed without places first … last − 1 of the line."""
     clear_left(judge)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sfumato.data.arrays import Bytes, Ints
 from sfumato.kernels.common.geometry import FLAT, FREE, AxisTables, covering_node
 from sfumato.kernels.common.packed_records import TAG
 from sfumato.kernels.compilation.decorators import inner
@@ -18,23 +19,21 @@ from sfumato.kernels.partition.cut_workspace import (
     SHIFT,
     SIDE,
     WORD,
-    Flags,
-    Ground,
-    Ints,
-    Judge,
+    CutRules,
+    CutSettings,
 )
 
 
 @inner
 def people_beside(
-    ground: Ground,
+    ground: CutSettings,
     planes: Ints,
     low: int,
     end: int,
     high: int,
     which: int,
-    flags: Flags,
-    judge: Judge,
+    flags: Bytes,
+    judge: CutRules,
 ) -> int:
     """People whom the box of side `which` covers; side 1 comes first.
 
@@ -58,13 +57,13 @@ def people_beside(
 
 @inner
 def draw_box(
-    ground: Ground,
+    ground: CutSettings,
     planes: Ints,
     low: int,
     end: int,
     which: int,
-    flags: Flags,
-    judge: Judge,
+    flags: Bytes,
+    judge: CutRules,
 ) -> None:
     """The box of the table's records on one side: extremes, and marks for sets."""
     for j in range(ground.axes):
@@ -85,7 +84,9 @@ def draw_box(
 
 
 @inner
-def wipe_box(ground: Ground, planes: Ints, low: int, end: int, judge: Judge) -> None:
+def wipe_box(
+    ground: CutSettings, planes: Ints, low: int, end: int, judge: CutRules
+) -> None:
     """Clear the marks that `draw_box` made."""
     for j in range(ground.axes):
         if ground.tables.shape[j] == FLAT:
@@ -97,7 +98,7 @@ def wipe_box(ground: Ground, planes: Ints, low: int, end: int, judge: Judge) -> 
 
 
 @inner
-def inside_box(ground: Ground, planes: Ints, i: int, judge: Judge) -> bool:
+def inside_box(ground: CutSettings, planes: Ints, i: int, judge: CutRules) -> bool:
     """Whether the cells of the box cover record i."""
     for j in range(ground.axes):
         plane = planes[ground.fields[WORD, j]]

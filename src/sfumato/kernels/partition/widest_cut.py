@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sfumato.data.arrays import Bytes, Codes, Floats, Ints
 from sfumato.kernels.common.borrowed_arrays import borrow
 from sfumato.kernels.common.geometry import FLAT, FREE, TREE, AxisTables
 from sfumato.kernels.common.packed_records import STACK, TAG, Records, push_parts, split
@@ -36,13 +37,9 @@ from sfumato.kernels.partition.cut_workspace import (
     SPARE,
     STARTS,
     WORD,
-    Codes,
-    Desk,
-    Flags,
-    Floats,
-    Ground,
-    Ints,
-    Judge,
+    CutRules,
+    CutSettings,
+    CutWorkspace,
     measure_box,
     weight_of,
 )
@@ -53,14 +50,14 @@ APART, HALF, NEARER, OTHER = 0, 1, 2, 3
 
 @both
 def cut_widest(
-    ground: Ground,
+    ground: CutSettings,
     records: Records,
     low: int,
     high: int,
     once: bool,
-    borders: Flags,
-    desk: Desk,
-    judge: Judge | None,
+    borders: Bytes,
+    desk: CutWorkspace,
+    judge: CutRules | None,
 ) -> int:
     """Cut a range into groups and mark where each starts; or cut it `once`.
 
@@ -89,12 +86,12 @@ def cut_widest(
 
 @inlined
 def find_widest(
-    ground: Ground,
+    ground: CutSettings,
     planes: Ints,
     low: int,
     high: int,
-    desk: Desk,
-    judge: Judge | None,
+    desk: CutWorkspace,
+    judge: CutRules | None,
 ) -> bool:
     """Set the sides of the group's cut; whether there is one."""
     end = high
@@ -130,15 +127,15 @@ def widest_axis(box: Ints, costs: Floats) -> int:
 
 @inlined
 def cut_axis(
-    ground: Ground,
+    ground: CutSettings,
     planes: Ints,
     j: int,
     low: int,
     end: int,
     high: int,
     n: int,
-    desk: Desk,
-    judge: Judge | None,
+    desk: CutWorkspace,
+    judge: CutRules | None,
 ) -> bool:
     """Try the cuts of one axis in turn; the first that is allowed stands."""
     plane = planes[ground.fields[WORD, j], low:end]
@@ -272,7 +269,12 @@ def sort_values(
 
 @inner
 def line_up(
-    ground: Ground, j: int, values: int, base: int, counted: bool, desk: Desk
+    ground: CutSettings,
+    j: int,
+    values: int,
+    base: int,
+    counted: bool,
+    desk: CutWorkspace,
 ) -> int:
     """Rank the values; those that belong together become one run. How many are left."""
     wide = desk.wide
@@ -340,7 +342,7 @@ def sides_by_code(
     last: int,
     quota: int,
     position: Ints,
-    flags: Flags,
+    flags: Bytes,
 ) -> None:
     """Side 1 for runs up to `last`, and for `quota` records of the run after it."""
     for i in range(len(plane)):
@@ -356,7 +358,7 @@ def sides_by_code(
 
 @inner
 def sides_by_run(
-    n: int, last: int, quota: int, wide: Ints, runs: Codes, flags: Flags
+    n: int, last: int, quota: int, wide: Ints, runs: Codes, flags: Bytes
 ) -> None:
     """The same where each record's run is known."""
     for i in range(n):

@@ -13,8 +13,8 @@ from sfumato.kernels.refinement.pools import (
     NO_ITEM,
     NOW,
     WITHOUT_FIRST,
-    Law,
     Pool,
+    PoolRules,
     allowed,
     cost_with,
     measure,
@@ -31,7 +31,7 @@ LEAST_GAIN = 1e-9
 
 
 @both
-def polish(terrain: Terrain, law: Law, pool: Pool) -> None:
+def polish(terrain: Terrain, law: PoolRules, pool: Pool) -> None:
     """Move and swap rows between pairs of groups while that lowers the loss."""
     groups = pool.numbers[GROUPS]
     dirty = np.ones(groups, dtype=np.uint8)
@@ -52,7 +52,7 @@ def polish(terrain: Terrain, law: Law, pool: Pool) -> None:
 
 
 @inner
-def improve(terrain: Terrain, law: Law, pool: Pool, a: int, b: int) -> bool:
+def improve(terrain: Terrain, law: PoolRules, pool: Pool, a: int, b: int) -> bool:
     """Make the best move or swap between two groups; whether there is one."""
     now = pool.cost[a] * pool.size[a] + pool.cost[b] * pool.size[b]
     if now <= LEAST_GAIN:
@@ -102,7 +102,7 @@ def take_sides(terrain: Terrain, pool: Pool, g: int, side: int) -> int:
 @inner
 def best_move(
     terrain: Terrain,
-    law: Law,
+    law: PoolRules,
     pool: Pool,
     a: int,
     b: int,
@@ -130,7 +130,7 @@ def best_move(
 @inner
 def best_swap(
     terrain: Terrain,
-    law: Law,
+    law: PoolRules,
     pool: Pool,
     a: int,
     b: int,
@@ -160,7 +160,9 @@ def best_swap(
 
 
 @inner
-def exchange_ok(law: Law, pool: Pool, a: int, b: int, out: int, into: int) -> bool:
+def exchange_ok(
+    law: PoolRules, pool: Pool, a: int, b: int, out: int, into: int
+) -> bool:
     """Whether both groups stay allowed if a gives `out` to b, and b `into` to a."""
     if law.plain:
         return True

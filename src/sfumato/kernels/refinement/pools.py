@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.kernels.common.geometry import FLAT
 from sfumato.kernels.common.group_rules import RuleTable, group_ok
 from sfumato.kernels.compilation.decorators import inner, pointer
@@ -25,10 +25,6 @@ from sfumato.kernels.refinement.row_points import (
     Terrain,
     long_run_loss,
 )
-
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
 
 LOWEST, LOW, HIGHEST, HIGH, PRESENT = 0, 1, 2, 3, 4
 """Places of `Pool.edges`: the lowest code and the lowest without one row of it, the
@@ -56,7 +52,7 @@ MOST_GROUPS = 64
 FLAT_ROOM = 1 << 22
 
 
-class Law(NamedTuple):
+class PoolRules(NamedTuple):
     """The rules that every group must meet."""
 
     minimum: int
@@ -91,13 +87,13 @@ class Pool(NamedTuple):
     """(groups, views, places)"""
 
 
-def make_law(table: RuleTable) -> Law:
+def make_law(table: RuleTable) -> PoolRules:
     """The rules behind a pointer, compiled only where there are any."""
     plain = len(table.kinds) == 0
     codes, counts = np.zeros((1, 1), dtype=np.int32), np.zeros((1, 1), dtype=np.int64)
     taken = (0, 0, codes, counts, counts[0], table)
     judge = pointer(_never if plain else group_ok, "boolean", *taken)
-    return Law(table.minimum, plain, table, judge)
+    return PoolRules(table.minimum, plain, table, judge)
 
 
 def _never(
@@ -235,7 +231,7 @@ def cost_with(terrain: Terrain, pool: Pool, g: int, out: int, into: int) -> floa
 
 
 @inner
-def allowed(law: Law, pool: Pool, g: int) -> bool:
+def allowed(law: PoolRules, pool: Pool, g: int) -> bool:
     """Whether group g, as it is counted, meets every rule."""
     if pool.size[g] < law.minimum:
         return False

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.data.arrays import Codes, Floats, Ints, Words
 from sfumato.kernels.common.geometry import FLAT
 from sfumato.kernels.common.random_streams import Stream, draw_below, draw_share
 from sfumato.kernels.compilation.decorators import both, inner, pointer
@@ -27,8 +27,8 @@ from sfumato.kernels.refinement.pools import (
     NOW,
     POINT,
     TOTAL,
-    Law,
     Pool,
+    PoolRules,
     allowed,
     keep_amounts,
     measure,
@@ -55,13 +55,8 @@ GAIN, REFUSED, BETTER, WEIGHED = 0, 1, 2, 3
 """Columns of the figures of a block: the loss saved, pools with a group that breaks a
 rule to begin with, pools improved, and groups weighed up."""
 
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
-Words = npt.NDArray[np.uint64]
 
-
-class Groups(NamedTuple):
+class RefinedGroups(NamedTuple):
     """All groups: their rows, their items and their boxes."""
 
     rows: Ints
@@ -103,7 +98,7 @@ def number_groups(label: Ints) -> tuple[Ints, Ints]:
 
 
 @both
-def lay_out(terrain: Terrain, item_of: Ints, rows: Ints, starts: Ints) -> Groups:
+def lay_out(terrain: Terrain, item_of: Ints, rows: Ints, starts: Ints) -> RefinedGroups:
     """Find the items and the box of each group."""
     count, axes = len(starts) - 1, terrain.points.shape[1]
     item_starts = np.zeros(count + 1, dtype=np.int64)
@@ -128,20 +123,25 @@ def lay_out(terrain: Terrain, item_of: Ints, rows: Ints, starts: Ints) -> Groups
                 high[g, j] = max(high[g, j], code)
                 values[g, j] |= np.uint64(1) << np.uint64(code & 63)
         item_starts[g + 1] = found
-    return Groups(
+    return RefinedGroups(
         rows, starts, item_starts, items[:found], amounts[:found], low, high, values
     )
 
 
 @inner
-def items_in(groups: Groups, g: int) -> int:
+def items_in(groups: RefinedGroups, g: int) -> int:
     """How many items a group has."""
     return groups.item_starts[g + 1] - groups.item_starts[g]
 
 
 @inner
 def cost_together(
-    terrain: Terrain, groups: Groups, g: int, other: int, total: float, limit: float
+    terrain: Terrain,
+    groups: RefinedGroups,
+    g: int,
+    other: int,
+    total: float,
+    limit: float,
 ) -> float:
     """What a row loses if two groups are one, added to `total` up to a limit.
 
@@ -171,7 +171,7 @@ class Tools(NamedTuple):
     regroup: Any
 
 
-def make_tools(terrain: Terrain, law: Law, guide: Guide, pool: Pool) -> Tools:
+def make_tools(terrain: Terrain, law: PoolRules, guide: Guide, pool: Pool) -> Tools:
     """Polishing and regrouping behind pointers."""
     stream = np.zeros(1, dtype=np.uint64)
     return Tools(
@@ -183,10 +183,10 @@ def make_tools(terrain: Terrain, law: Law, guide: Guide, pool: Pool) -> Tools:
 @both
 def refine_blocks(
     terrain: Terrain,
-    law: Law,
+    law: PoolRules,
     guide: Guide,
     values: Codes,
-    groups: Groups,
+    groups: RefinedGroups,
     item_of: Ints,
     blocks: Ints,
     bounds: Ints,
@@ -231,7 +231,7 @@ def refine_blocks(
 
 
 @inner
-def all_allowed(law: Law, pool: Pool) -> bool:
+def all_allowed(law: PoolRules, pool: Pool) -> bool:
     """Whether every group of the pool meets every rule."""
     for g in range(pool.numbers[GROUPS]):
         if not allowed(law, pool, g):
@@ -242,7 +242,7 @@ def all_allowed(law: Law, pool: Pool) -> bool:
 @inner
 def choose(
     terrain: Terrain,
-    groups: Groups,
+    groups: RefinedGroups,
     free: Ints,
     left: int,
     most: int,
@@ -280,7 +280,7 @@ def choose(
 @inner
 def fill(
     terrain: Terrain,
-    groups: Groups,
+    groups: RefinedGroups,
     values: Codes,
     item_of: Ints,
     chosen: Ints,
@@ -357,7 +357,7 @@ def find(codes: Codes, length: int, code: int) -> int:
 @inner
 def improve_pool(
     terrain: Terrain,
-    law: Law,
+    law: PoolRules,
     guide: Guide,
     pool: Pool,
     stream: Stream,
@@ -387,7 +387,7 @@ def improve_pool(
 
 @inner
 def hand_back(
-    groups: Groups, item_of: Ints, chosen: Ints, pool: Pool, label: Ints
+    groups: RefinedGroups, item_of: Ints, chosen: Ints, pool: Pool, label: Ints
 ) -> None:
     """Label the rows of the pool: each with the first row of its new group."""
     items, count = pool.numbers[ITEMS], pool.numbers[GROUPS]
@@ -408,7 +408,7 @@ def hand_back(
 
 
 @both
-def total_loss(terrain: Terrain, groups: Groups) -> float:
+def total_loss(terrain: Terrain, groups: RefinedGroups) -> float:
     """What all rows lose."""
     total = 0.0
     widest = np.int64(0)

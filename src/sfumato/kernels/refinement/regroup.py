@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.kernels.common.geometry import FLAT
 from sfumato.kernels.common.random_streams import Stream, draw_below
 from sfumato.kernels.compilation.decorators import both, inner
@@ -29,8 +30,8 @@ from sfumato.kernels.refinement.pools import (
     NOW,
     PRESENT,
     TOTAL,
-    Law,
     Pool,
+    PoolRules,
     allowed,
     clear_group,
     cost_of,
@@ -54,10 +55,6 @@ OVER, LACKING = 0, 1
 """Rows of what is known of a growing group, one column per view."""
 TIE = 1e-9
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-
 
 class Guide(NamedTuple):
     """What the rules ask of each view, roughly."""
@@ -77,7 +74,7 @@ class Guide(NamedTuple):
 
 @both
 def regroup(
-    terrain: Terrain, law: Law, guide: Guide, pool: Pool, how: int, stream: Stream
+    terrain: Terrain, law: PoolRules, guide: Guide, pool: Pool, how: int, stream: Stream
 ) -> bool:
     """Deal all rows of the pool out; False if that leads to no allowed groups."""
     items, before = pool.numbers[ITEMS], pool.numbers[GROUPS]
@@ -153,7 +150,7 @@ def measure_from(terrain: Terrain, pool: Pool, p: int) -> None:
 @inner
 def grow(
     terrain: Terrain,
-    law: Law,
+    law: PoolRules,
     guide: Guide,
     pool: Pool,
     g: int,
@@ -297,7 +294,7 @@ def welcome(guide: Guide, pool: Pool, g: int, q: int, aim: int, state: Floats) -
 
 
 @inner
-def place_rest(terrain: Terrain, law: Law, pool: Pool) -> bool:
+def place_rest(terrain: Terrain, law: PoolRules, pool: Pool) -> bool:
     """Put rows that are left where they cost least; False if one finds no place."""
     if pool.numbers[GROUPS] == 0:
         return False
@@ -313,7 +310,9 @@ def place_rest(terrain: Terrain, law: Law, pool: Pool) -> bool:
 
 
 @inner
-def cheapest_group(terrain: Terrain, law: Law, pool: Pool, q: int, rows: int) -> int:
+def cheapest_group(
+    terrain: Terrain, law: PoolRules, pool: Pool, q: int, rows: int
+) -> int:
     """The group whose loss grows least with some rows of an item; −1 if none may."""
     found = -1
     nothing = np.int64(NO_ITEM)

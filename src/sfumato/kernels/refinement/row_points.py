@@ -11,15 +11,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.hierarchies.axis import Axis, Shape
 from sfumato.kernels.common.geometry import FLAT, TREE, axis_tables
 from sfumato.kernels.compilation.decorators import inner
-
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
 
 PAIR_LIMIT = 256
 """Axes with at most so many codes have the loss of every run of codes in a table."""

@@ -12,10 +12,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.models.base import Counts
+from sfumato.data.arrays import Codes, Counts
 from sfumato.models.common.groups import packed
 
-Cells = npt.NDArray[np.int32]
 Blank = npt.NDArray[np.bool_]
 
 NOBODY = -1
@@ -28,7 +27,7 @@ class TooManyFillingsError(Exception):
     """There are more ways to fill in missing cells than can be looked at."""
 
 
-def with_nobody(cells: Cells, blank: Blank) -> Cells:
+def with_nobody(cells: Codes, blank: Blank) -> Codes:
     """Every tuple, its missing cells filled in with a value that nobody shows.
 
     No other way of filling them in has fewer candidates.
@@ -36,7 +35,7 @@ def with_nobody(cells: Cells, blank: Blank) -> Cells:
     return np.where(blank, NOBODY, cells).astype(np.int32)
 
 
-def fillings(cells: Cells, blank: Blank) -> tuple[Counts, Cells]:
+def fillings(cells: Codes, blank: Blank) -> tuple[Counts, Codes]:
     """Every way of filling in the missing cells of distinct tuples that matters.
 
     Returns the tuple that each one fills in, and its cells. A value that no candidate
@@ -53,8 +52,8 @@ def fillings(cells: Cells, blank: Blank) -> tuple[Counts, Cells]:
 
 
 def _with_new(
-    owner: Counts, filled: Cells, turn: Counts, joined: Cells
-) -> tuple[Counts, Cells, Counts, Cells]:
+    owner: Counts, filled: Codes, turn: Counts, joined: Codes
+) -> tuple[Counts, Codes, Counts, Codes]:
     """The fillings known so far with those that are new, and the new ones alone."""
     owners, cells = np.append(owner, turn), np.concatenate([filled, joined])
     _, first = np.unique(_key([owners, *(cells + 1).T]), return_index=True)
@@ -66,7 +65,7 @@ def _with_new(
 
 
 def agreeing(
-    left: Cells, right: Cells, blank: Blank, *, open_left: Blank | None = None
+    left: Codes, right: Codes, blank: Blank, *, open_left: Blank | None = None
 ) -> tuple[Counts, Counts]:
     """Pairs of lines that agree wherever neither cell is missing, the left ones sorted.
 
@@ -101,9 +100,9 @@ def _patterns(blank: Blank) -> list[tuple[Blank, Counts]]:
 
 
 def _equal(
-    left: Cells,
+    left: Codes,
     lines: Counts,
-    right: Cells,
+    right: Codes,
     others: Counts,
     columns: Blank,
     room: int,

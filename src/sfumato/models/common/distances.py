@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Counts, Floats
 from sfumato.data.rules import Distance
 from sfumato.hierarchies.axis import Axis, Shape
 from sfumato.hierarchies.sensitive_axis import ground_distance, is_line
-from sfumato.models.base import TOLERANCE, Counts, Floats, Histogram
+from sfumato.models.base import TOLERANCE, Histogram
 
 DENSE_CELLS = 1 << 21
 """How many cells of a dense table are held at a time."""

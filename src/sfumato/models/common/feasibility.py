@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from sfumato.models.base import Counts, Feasibility, Groups, Histogram, SensitiveModel
+from sfumato.data.arrays import Counts, Flags
+from sfumato.models.base import Feasibility, Groups, Histogram, SensitiveModel
 
-Flags = npt.NDArray[np.bool_]
 Test = Callable[[Counts, int], bool]
 Score = Callable[[Counts, int], float]
 

@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Counts, Floats
 from sfumato.data.rules import SUBJECT, View
 from sfumato.hierarchies.axis import Axis, CodedAxis
 from sfumato.hierarchies.sensitive_axis import roll_up
-from sfumato.models.base import Counts, Floats, Groups, Histogram
+from sfumato.models.base import Groups, Histogram
 
-Codes = npt.NDArray[np.integer[Any]]
+AnyCodes = npt.NDArray[np.integer[Any]]
 
 WORD = 2**63 - 1
 """The largest packed key."""
@@ -29,12 +30,12 @@ DENSE = 4
 
 
 def build_groups(
-    group_of: Codes,
+    group_of: AnyCodes,
     count: int,
     *,
     sensitive: Mapping[str, CodedAxis],
     views: Sequence[View],
-    subject: Codes | None = None,
+    subject: AnyCodes | None = None,
     source_reference: Mapping[View, Floats] | None = None,
     cells: npt.NDArray[np.int32] | None = None,
     population: Counts | None = None,
@@ -78,12 +79,12 @@ class _Rows:
     kept: npt.NDArray[np.bool_] | None
     group: Counts
     count: int
-    subject: Codes | None
+    subject: AnyCodes | None
     numbers: Counts
     sizes: Counts
 
     @classmethod
-    def of(cls, group_of: Codes, count: int, subject: Codes | None) -> _Rows:
+    def of(cls, group_of: AnyCodes, count: int, subject: AnyCodes | None) -> _Rows:
         kept = group_of >= 0
         everything = bool(kept.all())
         group = (group_of if everything else group_of[kept]).astype(np.int64)
@@ -104,13 +105,13 @@ class _Rows:
             return len(self.group)
         return len(np.unique(self.of_kept(self.subject)))
 
-    def of_kept(self, codes: Codes) -> Codes:
+    def of_kept(self, codes: AnyCodes) -> AnyCodes:
         """The codes of the rows that are kept."""
         return codes if self.kept is None else codes[self.kept]
 
 
 def packed(
-    columns: Sequence[Codes], sizes: Sequence[int] | None = None, *, word: int = WORD
+    columns: Sequence[AnyCodes], sizes: Sequence[int] | None = None, *, word: int = WORD
 ) -> tuple[Counts, int]:
     """One key per row that orders rows by the columns, and its number of keys.
 
@@ -140,7 +141,7 @@ def run_lengths(key: Counts, number: int) -> tuple[Counts, Counts]:
     return ordered[first], np.diff(np.append(first, len(ordered)))
 
 
-def _first_rows(key: Counts, values: Codes) -> Codes:
+def _first_rows(key: Counts, values: AnyCodes) -> AnyCodes:
     """The value beside the first of each distinct key."""
     _, first = np.unique(key, return_index=True)
     return values[first]
@@ -175,8 +176,8 @@ def _histogram(
 def _published(
     rows: _Rows,
     axis: Axis,
-    kept: Codes,
-    values: Codes,
+    kept: AnyCodes,
+    values: AnyCodes,
     counts: Counts,
     missing_any: bool,
 ) -> Floats:
@@ -188,7 +189,7 @@ def _published(
     return normalized(axis, summed, missing_any=missing_any)
 
 
-def _rolled(column: CodedAxis, level: int) -> tuple[Axis, Codes]:
+def _rolled(column: CodedAxis, level: int) -> tuple[Axis, AnyCodes]:
     axis, to_new = roll_up(column.axis, level)
     return axis, column.codes if level == 0 else to_new[column.codes]
 
@@ -215,7 +216,7 @@ def _once_per_person(key: Counts, rows: _Rows) -> Counts:
 
 
 def value_shares(
-    axis: Axis, codes: Codes, subject: Codes | None, *, missing_any: bool = False
+    axis: Axis, codes: AnyCodes, subject: AnyCodes | None, *, missing_any: bool = False
 ) -> Floats:
     """The distribution of a column: of rows, or of persons, each once per value.
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Counts, Floats
 from sfumato.hierarchies.axis import Axis
-from sfumato.models.base import Counts, Floats, Histogram
+from sfumato.models.base import Histogram
 
 
 def distinct(histogram: Histogram) -> Floats:

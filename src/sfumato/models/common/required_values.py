@@ -6,21 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from sfumato.data.arrays import Counts, Flags
 from sfumato.models.base import (
     TOLERANCE,
-    Counts,
     Feasibility,
     Groups,
     Histogram,
     SensitiveModel,
 )
-from sfumato.models.common.feasibility import (
-    Flags,
-    evened,
-    nearest,
-    together,
-    whole_counts,
-)
+from sfumato.models.common.feasibility import evened, nearest, together, whole_counts
 from sfumato.models.common.measures import flags
 
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from sfumato.models.base import Counts
+from sfumato.data.arrays import Counts
 
 ESTIMATORS = ("poisson", "zero-truncated-poisson")
 

@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
-from sfumato.models.base import TOLERANCE, Counts
-from sfumato.models.common.feasibility import Flags, Limit
+from sfumato.data.arrays import Counts, Flags
+from sfumato.models.base import TOLERANCE
+from sfumato.models.common.feasibility import Limit
 
 
 def share_limit(limit: float, *, parameter: str) -> Limit:

@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.arrays import Counts, Flags
 from sfumato.data.grouping import Grouping
 from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import CodedAxis
-from sfumato.models.base import Counts, Matching, Target
-
-Flags = npt.NDArray[np.bool_]
+from sfumato.models.base import Matching, Target
 
 
 def having(coded: CodedAxis, value: str) -> Flags:

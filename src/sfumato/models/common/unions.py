@@ -9,7 +9,8 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.models.base import Counts, Groups, Histogram
+from sfumato.data.arrays import Counts
+from sfumato.models.base import Groups, Histogram
 from sfumato.models.common.candidates import agreeing, fillings
 from sfumato.models.common.groups import packed
 

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.models.base import TOLERANCE, Counts, Floats, Groups, Histogram, Verdict
+from sfumato.data.arrays import Counts, Floats
+from sfumato.models.base import TOLERANCE, Groups, Histogram, Verdict
 
-Measure = Callable[[Histogram], Floats]
+GroupMeasure = Callable[[Histogram], Floats]
 
 EXACT_VALUES = 1024
 """Up to this many values, a missing cell is tried as every one of them; beyond it, as
@@ -57,7 +58,7 @@ class Judgement:
 def judge(
     groups: Groups,
     histograms: Sequence[Histogram],
-    measure: Measure,
+    measure: GroupMeasure,
     *,
     side: Side,
     limit: float,
@@ -98,7 +99,7 @@ def lifted(
     return np.bincount(histogram.groups[broken], minlength=count) > 0
 
 
-def at_worst(histogram: Histogram, measure: Measure, *, smallest: bool) -> Floats:
+def at_worst(histogram: Histogram, measure: GroupMeasure, *, smallest: bool) -> Floats:
     """The measure of each group, with its missing cells at their worst.
 
     All missing cells of a group are taken as one value, whichever is worst.
