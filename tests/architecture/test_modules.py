@@ -17,6 +17,7 @@ LINES = 600
 MEDIAN_BODY = 10
 LONG_BODY = 40
 LONG_SHARE = 0.05
+BY_POSITION = 4
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = Function | ast.ClassDef
@@ -140,3 +141,37 @@ def imports(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             found.add(node.module or "")
     return found
+
+
+def by_position(function: Function) -> list[ast.arg]:
+    """The arguments that a caller may pass without their names."""
+    found = [*function.args.posonlyargs, *function.args.args]
+    return [each for each in found if each.arg not in ("self", "cls")]
+
+
+def public_functions(path: Path) -> Iterator[Function]:
+    """Public functions and methods that are called by people rather than by Typer."""
+    if path.parent.name == "cli" or "kernels" in path.parts:
+        return
+    for scope in (parsed(path), *public_definitions(path)):
+        if isinstance(scope, ast.Module | ast.ClassDef):
+            for node in scope.body:
+                if isinstance(node, Function) and not node.name.startswith("_"):
+                    yield node
+
+
+@every_module
+def test_few_arguments_are_passed_by_position(path):
+    many = [f.name for f in public_functions(path) if len(by_position(f)) > BY_POSITION]
+    assert many == []
+
+
+@every_module
+def test_a_true_or_false_is_passed_by_name(path):
+    unnamed = [
+        f"{function.name}({each.arg})"
+        for function in public_functions(path)
+        for each in by_position(function)[1:]
+        if each.annotation is not None and ast.unparse(each.annotation) == "bool"
+    ]
+    assert unnamed == []

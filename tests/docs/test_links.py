@@ -1,4 +1,4 @@
-"""Every relative link of the documentation leads somewhere."""
+"""Every link and every file that the documentation names leads somewhere."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
+FILE = re.compile(r"`((?:\w+/)+\w+\.py)`")
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 
 pages = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+sources = sorted(ROOT.glob("src/**/*.py"))
+places = (ROOT, ROOT / "src" / "sfumato")
 every_page = pytest.mark.parametrize(
     "page", pages, ids=lambda page: page.relative_to(ROOT).as_posix()
 )
@@ -46,3 +49,11 @@ def test_every_relative_link_leads_somewhere(page):
     links = [link for link in LINK.findall(prose(page)) if "://" not in link]
     links = [link for link in links if not link.startswith("mailto:")]
     assert [link for link in links if not leads_somewhere(page, link)] == []
+
+
+@pytest.mark.parametrize(
+    "text", [*pages, *sources], ids=lambda text: text.relative_to(ROOT).as_posix()
+)
+def test_every_named_file_exists(text):
+    named = set(FILE.findall(text.read_text(encoding="utf-8")))
+    assert [n for n in named if not any((p / n).is_file() for p in places)] == []

@@ -106,8 +106,8 @@ def test_the_coloring_of_example_3_4_takes_back_its_choice_for_vancouver():
             State.empty(sigma),
             sigma.nodes,
             lambda node, state: iter(offered[node]),
-            in_order([asian, vancouver, african]),
-            budget,
+            next_node=in_order([asian, vancouver, african]),
+            budget=budget,
         )
     )
     assert budget.backtracks == 1

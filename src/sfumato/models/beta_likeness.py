@@ -62,5 +62,5 @@ class BetaLikeness(ReferenceModel):
     def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
         verdict = self.verify(whole)
         return always_feasible(
-            self, whole, verdict, "beta", self.beta, removable=removable
+            self, whole, verdict, parameter="beta", limit=self.beta, removable=removable
         )

@@ -55,5 +55,10 @@ class DeltaDisclosure(ReferenceModel):
     def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
         verdict = self.verify(whole)
         return always_feasible(
-            self, whole, verdict, "delta", self.delta, removable=removable
+            self,
+            whole,
+            verdict,
+            parameter="delta",
+            limit=self.delta,
+            removable=removable,
         )

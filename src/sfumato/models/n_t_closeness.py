@@ -142,7 +142,12 @@ class NTCloseness(ReferenceModel):
         if not rows.feasible:
             return rows
         close = always_feasible(
-            self, whole, self.verify(whole), "t", self.t, removable=removable
+            self,
+            whole,
+            self.verify(whole),
+            parameter="t",
+            limit=self.t,
+            removable=removable,
         )
         return together([close, rows])
 

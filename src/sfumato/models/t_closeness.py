@@ -73,4 +73,6 @@ class TCloseness(ReferenceModel):
 
     def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
         verdict = self.verify(whole)
-        return always_feasible(self, whole, verdict, "t", self.t, removable=removable)
+        return always_feasible(
+            self, whole, verdict, parameter="t", limit=self.t, removable=removable
+        )

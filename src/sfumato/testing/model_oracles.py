@@ -116,12 +116,14 @@ def worst(
     """The worst value of a measure over all groups and all readings of a gap."""
     choose = min if smallest else max
     return choose(
-        choose(measure(filled) for filled in readings(group, rows.missing_any))
+        choose(
+            measure(filled) for filled in readings(group, missing_any=rows.missing_any)
+        )
         for group in groups_of(rows, domain, source=source)
     )
 
 
-def readings(group: OracleGroup, missing_any: bool) -> list[OracleGroup]:
+def readings(group: OracleGroup, *, missing_any: bool) -> list[OracleGroup]:
     """The group with its missing cells taken as each known value in turn."""
     gap = group.counts.get(group.domain.missing, 0) if missing_any else 0
     known = [value for value in group.domain.order if group.reference.get(value, 0) > 0]

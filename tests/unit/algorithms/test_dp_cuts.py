@@ -18,9 +18,9 @@ from sfumato.algorithms.base import silent
 from sfumato.algorithms.private.noisy_tree import AxisCuts, TreePlan, grow
 from sfumato.algorithms.private.private_algorithm import noisy_tree as dp_cuts
 from sfumato.data.schema import Kind
+from sfumato.dp.additive_noise import Geometric
 from sfumato.dp.cost import Cost, Relation
 from sfumato.dp.ledger import Ledger
-from sfumato.dp.mechanisms import Geometric
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.hierarchies.declared_domain import Declared, declared_axis
 from sfumato.testing.audit import audit

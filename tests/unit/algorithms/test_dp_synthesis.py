@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from sfumato.algorithms.base import Request
 from sfumato.algorithms.private.dp_synthesis import DpSynthesis, consistent
 from sfumato.algorithms.private.private_algorithm import dp_synthesis
+from sfumato.dp.additive_noise import Geometric
 from sfumato.dp.cost import Cost, Relation
 from sfumato.dp.ledger import Ledger
-from sfumato.dp.mechanisms import Geometric
 from sfumato.errors import InfeasibleError, PolicyError, RefusedError
 from sfumato.hierarchies.declared_domain import Declared, declared_axis
 from sfumato.models.differential_privacy import DifferentialPrivacy

@@ -12,17 +12,10 @@ from math import erf, exp, log, sqrt
 import numpy as np
 import pytest
 
+from sfumato.dp.additive_noise import Gaussian, Geometric, Laplace, gaussian_delta
 from sfumato.dp.cost import Cost
-from sfumato.dp.mechanisms import (
-    Exponential,
-    Gaussian,
-    Geometric,
-    Laplace,
-    NoisyMax,
-    RandomizedResponse,
-    UnaryEncoding,
-    gaussian_delta,
-)
+from sfumato.dp.noisy_choice import Exponential, NoisyMax
+from sfumato.dp.randomized_response import RandomizedResponse, UnaryEncoding
 from sfumato.errors import PolicyError
 from sfumato.testing.audit import audit
 

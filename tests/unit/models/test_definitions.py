@@ -173,7 +173,7 @@ def test_enhanced_likeness_limits_each_value_by_its_information(case):
         expected = all(
             test(filled)
             for group in oracles.groups_of(rows, sample.domain)
-            for filled in oracles.readings(group, rows.missing_any)
+            for filled in oracles.readings(group, missing_any=rows.missing_any)
         )
         assert model.verify(sample.groups(model)).holds == expected
 

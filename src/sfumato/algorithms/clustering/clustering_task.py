@@ -113,7 +113,9 @@ def prepare(request: Request, plan: ClusteringPlan) -> ClusteringTask:
     rows, starts = sort_rows(request, [*extra, *compiled.codes], merged=plan.merged)
     clock = Clock()
     with clock.running():
-        units = make_units(request, plan, compiled, extra, rows, starts)
+        units = make_units(
+            request, plan, compiled, extra=extra, rows=rows, starts=starts
+        )
     return ClusteringTask(
         request=request,
         plan=plan,
@@ -186,6 +188,7 @@ def make_units(
     request: Request,
     plan: ClusteringPlan,
     compiled: Compiled,
+    *,
     extra: Sequence[Codes],
     rows: Ints,
     starts: Ints,

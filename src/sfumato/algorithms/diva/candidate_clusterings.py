@@ -205,7 +205,7 @@ class Source:
 
     def _shown(self, rows: Ints, unseen: Flags) -> Ints:
         ends = np.array([0, len(rows)])
-        one = measured(self.sigma, self.points, rows, ends, unseen[None])
+        one = measured(self.sigma, self.points, rows, ends, hidden=unseen[None])
         return one.shown[:, 0]
 
     # Few rows: everything there is.

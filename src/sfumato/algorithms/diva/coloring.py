@@ -64,11 +64,16 @@ def clustering_of(
     starts = np.cumsum([0, *map(len, clusters)])
     if not clusters:
         return nothing(sigma, points.shape[1])
-    return measured(sigma, points, np.concatenate(clusters), starts, hidden)
+    return measured(sigma, points, np.concatenate(clusters), starts, hidden=hidden)
 
 
 def measured(
-    sigma: Sigma, points: Codes, rows: Ints, starts: Ints, hidden: Flags | None = None
+    sigma: Sigma,
+    points: Codes,
+    rows: Ints,
+    starts: Ints,
+    *,
+    hidden: Flags | None = None,
 ) -> Clustering:
     """The same from rows in a row."""
     first, width = starts[:-1], points.shape[1]
@@ -204,6 +209,7 @@ def colorings(
     state: State,
     nodes: Sequence[int],
     candidates: Candidates,
+    *,
     next_node: NextNode,
     budget: Budget,
 ) -> Iterator[State]:

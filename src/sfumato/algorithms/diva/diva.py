@@ -261,7 +261,9 @@ class DivaRun:
     def _all(self, nodes: tuple[int, ...], budget: Budget) -> Iterator[State]:
         source = replace(self.source, budget=budget)
         state, choose = State.empty(self.sigma), self._next_node()
-        return colorings(state, nodes, source.candidates, choose, budget)
+        return colorings(
+            state, nodes, source.candidates, next_node=choose, budget=budget
+        )
 
     def _next_node(self) -> NextNode:
         drawn = self.request.seed.child("nodes").permutation(self.sigma.count)

@@ -24,7 +24,7 @@ def settle_rest(
     rest = _outside(diverse, points.shape[0])
     if not len(rest) or judge.allows(rest):
         return diverse
-    joined = absorbed(sigma, points, judge, diverse, rest)
+    joined = absorbed(sigma, points, judge, diverse, rest=rest)
     if joined is not None:
         return joined
     return _dissolved(sigma, points, judge, diverse)
@@ -37,7 +37,7 @@ def _outside(clustering: Clustering, rows: int) -> Ints:
 
 
 def absorbed(
-    sigma: Sigma, points: Codes, judge: SubsetRules, diverse: Clustering, rest: Ints
+    sigma: Sigma, points: Codes, judge: SubsetRules, diverse: Clustering, *, rest: Ints
 ) -> Clustering | None:
     """Every left-over row in the cluster that then costs least, if there is one."""
     if len(rest) > ABSORBED:
@@ -114,7 +114,7 @@ def hide_excess(
         column = _column_to_hide(sigma, number, diverse, current)
         groups = cover(current.shown[number], excess)
         hidden[groups, column] = True
-        current = measured(sigma, points, rest.rows, rest.starts, hidden.copy())
+        current = measured(sigma, points, rest.rows, rest.starts, hidden=hidden.copy())
     return current
 
 

@@ -201,7 +201,7 @@ def prepare(options: Mondrian, request: Request) -> CutTask:
     if request.population is not None and judged:
         words, weights = add_population(request, fields, words, weights)
     if options.flat_order == "likeness":
-        order_by_likeness(request, fields, words, weights, samples)
+        order_by_likeness(request, fields, words, weights, samples=samples)
     large = len(weights) >= SERIAL
     return CutTask(
         ground=ground,
@@ -229,7 +229,7 @@ def add_population(
 
 
 def order_by_likeness(
-    request: Request, fields: Fields, words: Ints, weights: Ints, samples: int
+    request: Request, fields: Fields, words: Ints, weights: Ints, *, samples: int
 ) -> None:
     """Renumber the values of flat axes by likeness, inside the records."""
     axes = [coded.axis for coded in request.quasi]

@@ -90,18 +90,18 @@ class DpAnonym(PrivateAlgorithm):
     def __post_init__(self) -> None:
         super().__post_init__()
         whole(self, "depth")
-        require(self, "depth", 1 <= self.depth <= MOST_DEPTH, f"1 to {MOST_DEPTH}")
+        require(1 <= self.depth <= MOST_DEPTH, self, "depth", f"1 to {MOST_DEPTH}")
         share(self, "sample")
         whole(self, "rounds")
-        require(self, "rounds", self.rounds >= 1, "1 or more")
+        require(self.rounds >= 1, self, "rounds", "1 or more")
         for option, choices in _CHOICES.items():
             good = getattr(self, option) in choices
-            require(self, option, good, f"one of: {', '.join(choices)}")
+            require(good, self, option, f"one of: {', '.join(choices)}")
         known = all(
             name in MEASURES and isfinite(limit) and limit > 0
             for name, limit in (self.thresholds or {}).items()
         )
-        require(self, "thresholds", known, f"limits above 0 of {', '.join(MEASURES)}")
+        require(known, self, "thresholds", f"limits above 0 of {', '.join(MEASURES)}")
 
     @property
     def relation(self) -> Relation:

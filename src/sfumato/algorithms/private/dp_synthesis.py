@@ -25,9 +25,9 @@ from sfumato.algorithms.private.private_algorithm import (
 from sfumato.data.arrays import Counts, Floats
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.data.seeds import Seed
+from sfumato.dp.additive_noise import Geometric
 from sfumato.dp.cost import Cost
 from sfumato.dp.ledger import Ledger
-from sfumato.dp.mechanisms import Geometric
 from sfumato.errors import InfeasibleError, PolicyError, RefusedError
 from sfumato.hierarchies.axis import CodedAxis
 
@@ -72,8 +72,8 @@ class DpSynthesis(PrivateAlgorithm):
     def __post_init__(self) -> None:
         super().__post_init__()
         whole(self, "depth")
-        require(self, "depth", 1 <= self.depth <= MOST_DEPTH, f"1 to {MOST_DEPTH}")
-        require(self, "show", self.show in ("values", "cells"), "one of: values, cells")
+        require(1 <= self.depth <= MOST_DEPTH, self, "depth", f"1 to {MOST_DEPTH}")
+        require(self.show in ("values", "cells"), self, "show", "one of: values, cells")
 
     def check_models(self, request: Request) -> None:
         if request.models:

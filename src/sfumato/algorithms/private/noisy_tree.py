@@ -16,9 +16,10 @@ import numpy.typing as npt
 
 from sfumato.algorithms.base import Progress
 from sfumato.data.arrays import Codes, Flags, Floats
+from sfumato.dp.additive_noise import Geometric
 from sfumato.dp.cost import Cost, Relation
 from sfumato.dp.ledger import Ledger
-from sfumato.dp.mechanisms import Exponential, Geometric
+from sfumato.dp.noisy_choice import Exponential
 from sfumato.dp.sampling import coins
 from sfumato.errors import PolicyError, RefusedError
 from sfumato.hierarchies.axis import Axis, CodedAxis

@@ -44,7 +44,7 @@ class PrivateAlgorithm(Algorithm):
     per row is that much smaller."""
 
     def __post_init__(self) -> None:
-        require(self, "rows_per_subject", self.rows_per_subject >= 1, "1 or more")
+        require(self.rows_per_subject >= 1, self, "rows_per_subject", "1 or more")
         whole(self, "rows_per_subject")
 
     @property
@@ -151,7 +151,7 @@ def refuse_beyond_groups(algorithm: Algorithm, request: Request) -> None:
             )
 
 
-def require(algorithm: Algorithm, option: str, good: bool, expected: str) -> None:
+def require(good: bool, algorithm: Algorithm, option: str, expected: str) -> None:
     """Refuse an option's value, by name."""
     if not good:
         raise PolicyError(
@@ -164,7 +164,7 @@ def whole(algorithm: Algorithm, option: str) -> None:
     """Refuse an option that is not a whole number."""
     value: Any = getattr(algorithm, option)
     good = isinstance(value, int) and not isinstance(value, bool)
-    require(algorithm, option, good, "a whole number")
+    require(good, algorithm, option, "a whole number")
 
 
 def share(algorithm: Algorithm, option: str) -> None:
@@ -172,4 +172,4 @@ def share(algorithm: Algorithm, option: str) -> None:
     value: Any = getattr(algorithm, option)
     number = isinstance(value, int | float) and not isinstance(value, bool)
     good = number and isfinite(value) and 0 < value <= 1
-    require(algorithm, option, good, "a share above 0, at most 1")
+    require(good, algorithm, option, "a share above 0, at most 1")

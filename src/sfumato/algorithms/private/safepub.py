@@ -24,7 +24,7 @@ from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.data.published_cells import distinct_tuples, packed_key
 from sfumato.dp.cost import Cost
 from sfumato.dp.ledger import Ledger
-from sfumato.dp.mechanisms import Exponential
+from sfumato.dp.noisy_choice import Exponential
 from sfumato.dp.sampling import poisson
 from sfumato.dp.threshold import sampling_rate, smallest_group
 from sfumato.errors import InfeasibleError, PolicyError, RefusedError
@@ -76,7 +76,7 @@ class SafePub(PrivateAlgorithm):
             share(self, "sample")
         for level in (self.levels or {}).values():
             good = type(level) is int and level >= 0
-            require(self, "levels", good, "a table of whole numbers from 0")
+            require(good, self, "levels", "a table of whole numbers from 0")
 
     def check_models(self, request: Request) -> None:
         refuse_beyond_groups(self, request)

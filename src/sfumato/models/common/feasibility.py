@@ -207,7 +207,7 @@ def _hint(limit: Limit, best: float | None, needed: int | None) -> str:
     ways = []
     if best is not None:
         verb = "Lower" if limit.at_least else "Raise"
-        value = nearest(best, limit.at_least, strict=limit.strict)
+        value = nearest(best, at_least=limit.at_least, strict=limit.strict)
         ways.append(f"{verb} {limit.parameter} to {value}")
     if needed:
         ways.append(f"allow {needed} rows to be left out (max_suppressed)")
@@ -216,7 +216,7 @@ def _hint(limit: Limit, best: float | None, needed: int | None) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def nearest(value: float, at_least: bool, *, strict: bool = False) -> str:
+def nearest(value: float, *, at_least: bool, strict: bool = False) -> str:
     """A short number on the feasible side of a bound; beyond it, if that is strict."""
     scale = 10**4
     if at_least:

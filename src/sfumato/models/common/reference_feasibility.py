@@ -10,9 +10,9 @@ def always_feasible(
     model: ReferenceModel,
     whole: Groups,
     verdict: Verdict,
+    *,
     parameter: str,
     limit: float,
-    *,
     removable: int,
 ) -> Feasibility:
     """One group is the table itself, and equal to it.
@@ -24,7 +24,11 @@ def always_feasible(
     if verdict.holds or not judged_apart or removable:
         return Feasibility(True, 0.0)
     best = verdict.measured
-    raised = "" if best is None else f"Raise {parameter} to {nearest(best, False)}, or "
+    raised = (
+        ""
+        if best is None
+        else f"Raise {parameter} to {nearest(best, at_least=False)}, or "
+    )
     reach = "without bound" if best is None else f"{best:.6g}"
     return Feasibility(
         feasible=False,
