@@ -304,7 +304,7 @@ class View:
         ]
 
     def readings(self, group: OracleGroup) -> list[OracleGroup]:
-        return oracles.readings(group, self.proof.missing_any)
+        return oracles.readings(group, missing_any=self.proof.missing_any)
 
     def all(self, test: Callable[[OracleGroup], bool]) -> bool:
         """Whether every group passes, whatever its gaps stand for."""

@@ -10,7 +10,8 @@ import pytest
 
 from sfumato import registry
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.best.best import Best, best, plan
+from sfumato.algorithms.best import best
+from sfumato.algorithms.best.best import Best, plan
 from sfumato.algorithms.best.harvest import Harvest
 from sfumato.algorithms.best.loss_bound import lower_bound
 from sfumato.algorithms.clustering.k_member import KMember

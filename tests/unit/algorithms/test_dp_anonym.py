@@ -7,8 +7,8 @@ from math import exp, log
 import numpy as np
 import pytest
 
+from sfumato.algorithms.private import dp_anonym
 from sfumato.algorithms.private.dp_anonym import DpAnonym
-from sfumato.algorithms.private.private_algorithm import dp_anonym
 from sfumato.dp.amplification import Poisson, WithoutReplacement
 from sfumato.dp.cost import Cost
 from sfumato.errors import BudgetError, InfeasibleError, PolicyError, RefusedError

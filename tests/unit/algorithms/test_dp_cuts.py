@@ -15,8 +15,8 @@ import pyarrow as pa
 import pytest
 
 from sfumato.algorithms.base import silent
+from sfumato.algorithms.private import noisy_tree as dp_cuts
 from sfumato.algorithms.private.noisy_tree import AxisCuts, TreePlan, grow
-from sfumato.algorithms.private.private_algorithm import noisy_tree as dp_cuts
 from sfumato.data.schema import Kind
 from sfumato.dp.additive_noise import Geometric
 from sfumato.dp.cost import Cost, Relation

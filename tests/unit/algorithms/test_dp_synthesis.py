@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.algorithms.base import Request
+from sfumato.algorithms.private import dp_synthesis
 from sfumato.algorithms.private.dp_synthesis import DpSynthesis, consistent
-from sfumato.algorithms.private.private_algorithm import dp_synthesis
 from sfumato.dp.additive_noise import Geometric
 from sfumato.dp.cost import Cost, Relation
 from sfumato.dp.ledger import Ledger

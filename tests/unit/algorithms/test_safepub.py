@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.private.private_algorithm import safepub
+from sfumato.algorithms.private import safepub
 from sfumato.algorithms.private.safepub import SafePub
 from sfumato.dp.cost import Cost, Relation
 from sfumato.dp.ledger import Ledger
