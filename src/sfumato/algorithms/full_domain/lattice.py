@@ -42,16 +42,15 @@ from sfumato.kernels.common.tuple_chunks import (
     tuples_of_rows,
 )
 from sfumato.kernels.full_domain import lattice_search as kernel
+from sfumato.kernels.full_domain.node_cells import NodeWorkspace, workspace
 from sfumato.kernels.full_domain.node_groups import (
     Judging,
-    NodeWorkspace,
     Runs,
     drop_groups,
     groups_kept,
     judge,
     judging_for,
     penalty_of_dropped,
-    workspace,
 )
 from sfumato.models.base import OutputModel
 from sfumato.models.common.groups import normalized

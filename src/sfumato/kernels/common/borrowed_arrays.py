@@ -1,9 +1,13 @@
-"""Arrays for compiled code that need not be counted.
+"""Borrow arrays inside compiled code, so that their references are not counted.
 
 Compiled code counts references to arrays, atomically, whenever one is taken out of a
 tuple. In kernels that visit millions of small groups this costs more than the work,
 and threads wait for each other's counts. Whoever calls a kernel holds on to its
 arrays until it returns, so that inside it they can be borrowed.
+
+Cost: none at run time; a few instructions per array when a kernel is compiled.
+Invariant: data, shape and strides are those of the array given; nothing that is
+borrowed may be returned or outlive the call.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from sfumato.kernels.compilation.decorators import intrinsic
 
 @intrinsic
 def borrow(_context: Any, kind: Any) -> Any:
-    """The same array or tuple of arrays, uncounted; valid while the caller's lives."""
+    """Return the same array or tuple of arrays, uncounted, while the caller's lives."""
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return _uncounted(context, builder, kind, arguments[0])
@@ -28,6 +32,7 @@ def _uncounted(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
     if isinstance(kind, types.Array):
         array = context.make_array(kind)(context, builder, value)
+        # A null counter makes every increment and decrement do nothing.
         counter = array.meminfo.type
         array.meminfo = counter(None)
         return array._getvalue()

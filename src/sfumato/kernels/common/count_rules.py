@@ -1,7 +1,15 @@
-"""Rules on the counts of one group's values, compiled.
+"""Judge rules on the counts of one group's values, compiled.
 
 All take ascending `codes[:n]` with `counts[:n]`; zero counts are skipped. Parts of
 flat arrays are given as array and start: slices would cost time to compile.
+
+Paper: entropy and recursive (c, l)-diversity, with values that may be disclosed and
+values that must occur, as in Machanavajjhala et al. 2007; β-likeness as in Cao and
+Karras 2012; δ-disclosure as in Brickell and Shmatikov 2008.
+Cost: O(n) for n entries of the histogram; O(n × l) for recursive diversity, O(n × w)
+for w required values; no memory.
+Invariant: zero counts change nothing, so that a dense histogram is judged like a
+sparse one; a limit that is met exactly is met, to within `TOLERANCE`, as in the models.
 """
 
 from __future__ import annotations
@@ -18,7 +26,7 @@ TOLERANCE = 1e-9
 
 @inner_numpy
 def distinct(counts: Counts, n: int) -> int:
-    """How many values occur."""
+    """Count the values that occur."""
     found = 0
     for i in range(n):
         if counts[i] > 0:
@@ -28,7 +36,7 @@ def distinct(counts: Counts, n: int) -> int:
 
 @inner_numpy
 def total_of(counts: Counts, n: int) -> int:
-    """The sum of the counts."""
+    """Sum the counts."""
     total = 0
     for i in range(n):
         total += counts[i]
@@ -37,7 +45,7 @@ def total_of(counts: Counts, n: int) -> int:
 
 @inner_numpy
 def largest_of(counts: Counts, n: int) -> int:
-    """The largest count."""
+    """Return the largest count."""
     largest = 0
     for i in range(n):
         if counts[i] > largest:
@@ -47,13 +55,14 @@ def largest_of(counts: Counts, n: int) -> int:
 
 @inner_numpy
 def entropy(counts: Counts, n: int) -> float:
-    """Entropy of the values, in natural units."""
+    """Return the entropy of the values, in natural units."""
     total = 0
     spread = 0.0
     for i in range(n):
         if counts[i] > 0:
             total += counts[i]
             spread += counts[i] * np.log(counts[i])
+    # −Σ p ln p with p = count / total, rearranged: one logarithm per value, no division.
     return np.log(total) - spread / total
 
 
@@ -61,7 +70,10 @@ def entropy(counts: Counts, n: int) -> float:
 def recursive_ratio(
     codes: Codes, counts: Counts, n: int, l: int, whole: Counts, marks: int
 ) -> float:
-    """The commonest value not exempt, over the others without their l − 2 commonest."""
+    """Divide the commonest value not exempt by the tail of the others.
+
+    The tail is what is left of the other values without their l − 2 commonest.
+    """
     leader = -1
     for i in range(n):
         exempt = marks >= 0 and whole[marks + codes[i]] > 0
@@ -71,12 +83,13 @@ def recursive_ratio(
     if leader < 0:
         return 0.0
     rest = total_of(counts, n) - counts[leader] - _commonest(counts, n, leader, l - 2)
+    # No tail at all: the commonest value is certain, whatever c is.
     return counts[leader] / rest if rest > 0 else np.inf
 
 
 @inner_numpy
 def _commonest(counts: Counts, n: int, leader: int, number: int) -> int:
-    """The sum of the `number` largest counts, entry `leader` left aside.
+    """Sum the `number` largest counts, entry `leader` left aside.
 
     Walks down from count to count, so that nothing needs to be sorted.
     """
@@ -100,7 +113,7 @@ def _commonest(counts: Counts, n: int, leader: int, number: int) -> int:
 def rarest_required(
     codes: Codes, counts: Counts, n: int, size: int, whole: Counts, marks: int
 ) -> float:
-    """The smallest share among the required values."""
+    """Return the smallest share among the required values."""
     lowest = 1.0
     for wanted in range(whole[marks]):
         found = 0
@@ -121,11 +134,12 @@ def likeness_ok(
     beta: float,
     enhanced: bool,
 ) -> bool:
-    """Whether no share exceeds its reference by more than its limit."""
+    """Tell whether no share exceeds its reference by more than its limit."""
     total = total_of(counts, n)
     for i in range(n):
         if counts[i] > 0:
             expected = reference[start + codes[i]]
+            # A value that the reference lacks has an unbounded gain.
             if expected <= 0.0:
                 return False
             excess = counts[i] / total / expected - 1.0
@@ -146,7 +160,7 @@ def disclosure_ok(
     domain: int,
     delta: float,
 ) -> bool:
-    """Whether every value of the reference occurs about as often as there."""
+    """Tell whether every value of the reference occurs about as often as there."""
     total = total_of(counts, n)
     found = 0
     for i in range(n):

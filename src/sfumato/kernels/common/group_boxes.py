@@ -1,4 +1,9 @@
-"""The box of each group: lowest and highest code, or the set of codes."""
+"""Find the box of each group: lowest and highest code, or the set of codes.
+
+Cost: O(n) time for n rows, one pass; O(g) memory for g groups.
+Invariant: a group with a row has low ≤ high; one without rows has low > high, or no
+bit set; suppressed rows, of group −1, are in no box.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,7 @@ from sfumato.kernels.compilation.decorators import both
 def group_bounds(
     group_of: npt.NDArray[np.int32], codes: npt.NDArray[np.int32], count: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Lowest and highest code of each group; suppressed rows are skipped."""
+    """Return the lowest and highest code of each group; skip suppressed rows."""
     low = np.full(count, np.iinfo(np.int32).max, dtype=np.int32)
     high = np.full(count, -1, dtype=np.int32)
     for row in range(len(group_of)):
@@ -30,7 +35,7 @@ def group_bounds(
 def group_masks(
     group_of: npt.NDArray[np.int32], codes: npt.NDArray[np.int32], count: int
 ) -> npt.NDArray[np.uint64]:
-    """The set of codes of each group as one 64-bit word; codes must be below 64."""
+    """Return the set of codes of each group as one 64-bit word; codes are below 64."""
     masks = np.zeros(count, dtype=np.uint64)
     one = np.uint64(1)
     for row in range(len(group_of)):

@@ -1,10 +1,15 @@
-"""Privacy rules in compiled form: may these rows be a group?
+"""Judge privacy rules in compiled form: may these rows be a group?
 
 `group_ok` judges a group from its size and, for each view of a sensitive column, a
 histogram given as ascending `codes[v, :n]` with `counts[v, :n]`, n = `lengths[v]`;
 zero counts are allowed and skipped, so that a dense histogram serves as well as a
 sparse one. Codes of a view with other columns known are
 other combination × values + value: each combination is judged as a group of its own.
+
+Cost: O(1) for a group below the minimum; otherwise the sum over the rules of what each
+takes (`count_rules`, `distance_rules`), linear in the entries of its view.
+Invariant: the verdict is that of the models' own NumPy form, group by group; it does
+not depend on the order of the rules, on zero counts, or on codes that do not occur.
 """
 
 from __future__ import annotations
@@ -31,7 +36,8 @@ def group_ok(
     lengths: Counts,
     table: RuleTable,
 ) -> bool:
-    """Whether a group with this size and these histograms meets every rule."""
+    """Tell whether a group with this size and these histograms meets every rule."""
+    # Most groups fail by their size: no histogram is looked at for those.
     if size < table.minimum:
         return False
     for line in range(len(table.kinds)):
@@ -40,6 +46,7 @@ def group_ok(
             if population < table.parameters[line, 0]:
                 return False
         elif kind == PRESENCE:
+            # With a view, its codes are persons: each counts once.
             present = distinct(counts[v], lengths[v]) if v >= 0 else size
             if not _presence_ok(present, population, line, table):
                 return False
@@ -50,7 +57,7 @@ def group_ok(
 
 @inner_numpy
 def asks_for_everybody(table: RuleTable) -> bool:
-    """Whether a rule asks that everybody of the population matches some group."""
+    """Tell whether a rule asks that everybody of the population matches some group."""
     for line in range(len(table.kinds)):
         if table.kinds[line] == PRESENCE and table.parameters[line, 0] > TOLERANCE:
             return True
@@ -59,7 +66,7 @@ def asks_for_everybody(table: RuleTable) -> bool:
 
 @inner_numpy
 def _presence_ok(size: int, population: int, line: int, table: RuleTable) -> bool:
-    """Whether the share of the matching people who are in the table is in bounds."""
+    """Tell whether the share of the matching people who are in the table is in bounds."""
     if population <= 0:
         return False
     share = size / population
@@ -77,7 +84,7 @@ def _view_ok(
     line: int,
     table: RuleTable,
 ) -> bool:
-    """One rule on one view, as it is or taken apart."""
+    """Judge one rule on one view, as it is or taken apart."""
     kind, marks, parameters = table.kinds[line], table.marks[line], table.parameters
     if table.heads[v, APART] == 0:
         return table.plain(

@@ -1,8 +1,14 @@
-"""Rows packed into words, and equal rows collapsed into weighted records.
+"""Pack rows into words, and collapse equal rows into weighted records.
 
 Every code of a row is a bit field in one of a few 63-bit words, as wide as its column
 needs: eight small columns are one word, a column of a million values takes 20 bits.
 Records are sorted by their words, so that nothing depends on the order of the rows.
+
+Cost: O(n × m) to pack n rows of m columns; sorting takes O(n log n) for one word, else
+O(n × w × 6) radix passes for w words; splitting r records O(r × w); memory O(n × w).
+Invariant: packed codes can be read again; records are the distinct rows, ascending;
+`split` keeps the order of the records on both sides; words are never negative, so that
+shifting them right brings in no sign.
 """
 
 from __future__ import annotations
@@ -52,7 +58,7 @@ class Collapsed(NamedTuple):
 
 
 def fields_for(sizes: Sequence[int]) -> Fields:
-    """Give each column a bit field; no field crosses a word's border."""
+    """Give each column a bit field that does not cross the border of a word."""
     bits = [max(int(size) - 1, 0).bit_length() for size in sizes]
     word, shift, used = [], [], [0]
     for width in bits:
@@ -66,7 +72,7 @@ def fields_for(sizes: Sequence[int]) -> Fields:
 
 
 def pack(columns: Sequence[Codes], fields: Fields) -> Ints:
-    """The words of all rows; `columns` may be fewer than the fields."""
+    """Pack all rows into words; `columns` may be fewer than the fields."""
     rows = len(columns[0]) if columns else 0
     words = np.zeros((len(fields.used), rows), dtype=np.int64)
     for j, codes in enumerate(columns):
@@ -85,10 +91,12 @@ def collapse(columns: Sequence[Codes], fields: Fields, *, merge: bool) -> Collap
 
 
 def _sort(words: Ints, fields: Fields) -> Codes:
-    """Sort the words in place; the row that each came from."""
+    """Sort the words in place; return the row that each came from."""
     rows = words.shape[1]
     row_bits = max(rows - 1, 0).bit_length()
     order = np.empty(rows, dtype=np.int32)
+    # One word with bits to spare carries its row number: NumPy's sort of plain integers
+    # is several times faster than sorting an index.
     if len(words) == 1 and fields.used[0] + row_bits <= WORD_BITS:
         add_rows(words[0], row_bits)
         words[0].sort()
@@ -96,6 +104,7 @@ def _sort(words: Ints, fields: Fields) -> Codes:
         return order
     spare = np.empty(rows, dtype=np.int32)
     order[:] = np.arange(rows, dtype=np.int32)
+    # Stable, from the last word to the first: the first one decides.
     for plane in range(len(words) - 1, -1, -1):
         order, spare = radix_order(words[plane], order, spare, fields.used[plane])
     words[:] = words[:, order]
@@ -129,7 +138,10 @@ def take_rows(plane: Ints, order: Codes, bits: int) -> None:
 def radix_order(
     plane: Ints, order: Codes, spare: Codes, bits: int
 ) -> tuple[Codes, Codes]:
-    """Reorder `order` by one word, stably; the two arrays may change places."""
+    """Reorder `order` by one word, stably; the two arrays may change places.
+
+    Counts are taken over the plane itself: every row is counted once in any order.
+    """
     counts = np.empty(1 << DIGIT, dtype=np.int64)
     for shift in range(0, bits, DIGIT):
         for digit in range(len(counts)):
@@ -149,7 +161,7 @@ def radix_order(
 
 @both
 def squeeze(words: Ints, starts: Ints, merge: bool) -> int:
-    """Keep the first of each run of equal words; how many there are."""
+    """Keep the first of each run of equal words; return how many there are."""
     planes, rows = words.shape
     count = 0
     for i in range(rows):
@@ -185,7 +197,7 @@ def spread(
 
 
 def make_records(words: Ints, weights: Ints) -> Records:
-    """Records in their first order, numbered by it."""
+    """Make records in their first order, numbered by it."""
     tags = (weights.astype(np.int64) << TAG) | np.arange(len(weights), dtype=np.int64)
     planes = np.concatenate([words, tags[np.newaxis]])
     return Records(planes, np.empty_like(planes))
@@ -195,7 +207,7 @@ def make_records(words: Ints, weights: Ints) -> Records:
 def split(
     planes: Ints, spare: Ints, low: int, high: int, flags: npt.NDArray[np.uint8]
 ) -> int:
-    """Move the records flagged in row 0 to the front, keeping order; the border."""
+    """Move the records flagged in row 0 to the front, stably; return the border."""
     left = np.uint64(0)
     for w in range(len(planes)):
         plane = planes[w, low:high]
@@ -217,7 +229,7 @@ def split(
 
 @inner
 def push_parts(stack: Ints, waiting: int, low: int, middle: int, high: int) -> int:
-    """Stack the two parts of a range, the smaller on top; how many are waiting.
+    """Stack the two parts of a range, the smaller on top; return how many wait.
 
     So the stack never holds more ranges than the logarithm of the size.
     """

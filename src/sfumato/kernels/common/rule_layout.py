@@ -1,11 +1,16 @@
-"""Where a rule table keeps what: the columns of its `heads`."""
+"""Say where a rule table keeps what: the columns of its `heads`.
+
+Cost: none; constants that compiled code takes in.
+Invariant: every place below `HEADS` has one meaning, and `HEADS` is their number.
+"""
 
 PARAMETERS = 4
 EXACT_VALUES = 1024
 """Up to this many values, a missing cell is tried as every one of them; beyond it, as
 each value of its group, the rarest, the first and the last."""
 
-# Columns of `heads`: sizes and flags, or where a part starts in `whole` or `real`.
+# Columns of `heads`: sizes and flags, or where a part starts in `whole` or `real`; −1
+# where a view has no such part. Constants, not an enumeration: Numba compiles them in.
 VALUES = 0
 JOINT = 1
 MISSING = 2

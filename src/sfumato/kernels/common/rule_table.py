@@ -1,8 +1,13 @@
-"""Rules laid out for compiled code.
+"""Lay rules out for compiled code.
 
 Everything that rules need to know of a view lies in two flat arrays, `whole` for
 integers and `real` for shares and positions; a line of `heads` per view says where.
 Few arrays keep the time to compile short.
+
+Cost: O(d × h) time and memory per view, for d values and h levels; once per request.
+Invariant: rules on size are folded into `minimum`; every other rule keeps its own line,
+with the codes, parameters and reference that its model has; references sum to 1 over
+the values that occur.
 """
 
 from __future__ import annotations
@@ -74,7 +79,7 @@ class _FlatArrays:
         self.length = 0
 
     def add(self, values: npt.NDArray[np.generic]) -> int:
-        """Append values; returns where they start."""
+        """Append values; return where they start."""
         start = self.length
         self.arrays.append(values.ravel())
         self.length += values.size
@@ -107,6 +112,7 @@ def rule_table(
     axes = axes or {}
     whole, real = _FlatArrays(), _FlatArrays()
     heads = np.full((len(views), HEADS), -1, dtype=np.int64)
+    # Without an axis all codes are values of one combination: none is as large as this.
     heads[:, VALUES] = 1 << 40
     heads[:, JOINT] = [view.others_known for view in views]
     for line, view in enumerate(views):
@@ -176,7 +182,7 @@ def _parameters(rules: Sequence[Rule], axes: Mapping[View, Axis]) -> Floats:
 
 
 def _marked(rule: Rule, axes: Mapping[View, Axis], whole: _FlatArrays) -> int:
-    """Lay down which codes a rule exempts, or the codes it requires, counted first."""
+    """Lay out which codes a rule exempts, or the codes it requires, counted first."""
     if rule.view is None or not (rule.exempt or rule.required):
         return -1
     labels = axes[rule.view].labels
@@ -202,6 +208,7 @@ def _lay_axis(
     head[HEIGHT] = axis.height
     head[METRIC] = _metric(axis)
     head[SHARES] = real.add(shares)
+    # Ordered distances run over the values of the reference alone: ranks skip the rest.
     head[RANKS] = whole.add(np.maximum(np.cumsum(support) - 1, 0))
     head[CUMULATIVE] = real.add(cumulative)
     head[PREFIX] = real.add(np.concatenate([[0.0], np.cumsum(cumulative)]))
@@ -222,13 +229,13 @@ def _metric(axis: Axis) -> int:
 
 
 def _by_node(axis: Axis, values: Floats) -> Floats:
-    """The sum of leaf values under every code's node: (height, leaves)."""
+    """Sum leaf values under every code's node: (height, leaves)."""
     rows = [np.bincount(nodes, weights=values)[nodes] for nodes in axis.levels]
     return np.array(rows, dtype=np.float64)
 
 
 def _positions(axis: Axis, support: npt.NDArray[np.bool_]) -> Floats:
-    """Numbers scaled so that the occurring ones span 0 to 1; NaN for the missing."""
+    """Scale numbers so that the occurring ones span 0 to 1; NaN for the missing."""
     if axis.positions is None:
         return np.zeros(axis.size)
     numbers = axis.positions.astype(np.float64)

@@ -1,6 +1,13 @@
-"""Taking a view apart: persons counted once, combinations, open missing values.
+"""Take a view apart: count persons once, split combinations, fill missing values.
 
 Each part is then judged as a plain histogram.
+
+Cost: O(n) per part and filling for n entries; a part with missing cells is judged once
+per value of the domain, up to `EXACT_VALUES` of them, else n + 3 times; O(n log² n) to
+count persons.
+Invariant: parts are disjoint and cover every entry; a part is judged with each person
+counted once; missing cells are taken as one value for the whole part, the worst of
+those tried, and the entries handed on stay ascending.
 """
 
 from __future__ import annotations
@@ -39,7 +46,7 @@ def view_ok(
     whole: Counts,
     real: Floats,
 ) -> bool:
-    """One rule on one view, once for every combination and every missing value."""
+    """Judge one rule on one view, for every combination and every missing value."""
     values, sums = np.empty(n + 1, np.int32), np.empty(n + 1, np.int64)
     filled, full = np.empty(n + 1, np.int32), np.empty(n + 1, np.int64)
     start = 0
@@ -73,7 +80,7 @@ def view_ok(
 
 @inner_numpy
 def _value_of(code: int, v: int, heads: Counts, whole: Counts) -> int:
-    """The value (of a combination) behind a code that may stand for a pair."""
+    """Return the value (of a combination) behind a code that may stand for a pair."""
     pairs = heads[v, PAIRS]
     return whole[pairs + code] if pairs >= 0 else code
 
@@ -82,7 +89,7 @@ def _value_of(code: int, v: int, heads: Counts, whole: Counts) -> int:
 def _end_of_part(
     codes: Codes, start: int, n: int, v: int, heads: Counts, whole: Counts
 ) -> int:
-    """Where the entries of the combination at `start` end."""
+    """Return where the entries of the combination at `start` end."""
     values = heads[v, VALUES]
     part = _value_of(codes[start], v, heads, whole) // values
     end = start + 1
@@ -103,7 +110,10 @@ def _gather(
     heads: Counts,
     whole: Counts,
 ) -> tuple[int, int]:
-    """Entries start … end − 1 as plain values with counts; how many, and the size."""
+    """Gather entries start … end − 1 as values with counts; return how many, and the size.
+
+    Codes of pairs are sorted by value, then person: equal values are consecutive.
+    """
     pairs, modulus = heads[v, PAIRS], heads[v, VALUES]
     persons = np.empty(end - start if pairs >= 0 else 0, dtype=np.int64)
     m, size = 0, 0
@@ -125,7 +135,7 @@ def _gather(
 
 @inner_numpy
 def _number_of(persons: Counts, n: int) -> int:
-    """How many different persons there are; sorts them (by Shell's method)."""
+    """Count different persons; sorts them in place (by Shell's method)."""
     gap = n // 2
     while gap > 0:
         for i in range(gap, n):
@@ -144,7 +154,7 @@ def _number_of(persons: Counts, n: int) -> int:
 
 @both_numpy
 def _missing_at(codes: Codes, counts: Counts, n: int, v: int, heads: Counts) -> int:
-    """The entry of the missing cells that may be anything, or −1."""
+    """Return the entry of the missing cells that may be anything, or −1."""
     if heads[v, MISSING] >= 0:
         for i in range(n):
             if codes[i] == heads[v, MISSING] and counts[i] > 0:
@@ -154,7 +164,7 @@ def _missing_at(codes: Codes, counts: Counts, n: int, v: int, heads: Counts) -> 
 
 @both_numpy
 def _tries(n: int, at: int, v: int, heads: Counts) -> int:
-    """How often a rule is asked: once, or once for each value of the missing cells."""
+    """Count how often to ask a rule: once, or once for each value of the missing cells."""
     if n == 0:
         return 0
     if at < 0:
@@ -167,7 +177,7 @@ def _tries(n: int, at: int, v: int, heads: Counts) -> int:
 def _candidate(
     codes: Codes, n: int, turn: int, v: int, heads: Counts, real: Floats
 ) -> int:
-    """The value that missing cells are taken as at this turn.
+    """Return the value that missing cells are taken as at this turn.
 
     Values that do not occur in the reference stand for the first one, which does.
     """
@@ -192,7 +202,7 @@ def _fill(
     filled: Codes,
     full: Counts,
 ) -> int:
-    """The entries with the missing cells, entry `at`, counted as `value`."""
+    """Count the missing cells, entry `at`, as `value`; entries stay ascending."""
     m = 0
     placed = False
     for i in range(n + 1):

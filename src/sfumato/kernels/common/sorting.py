@@ -1,7 +1,12 @@
-"""Stable sorting of small and large runs of keys, without leaving compiled code.
+"""Sort small and large runs of keys stably, without leaving compiled code.
 
 A key is a 64-bit number: what to sort by in the upper 31 bits, where it came from in
 the lower 32. `sort_keys` looks at the upper part alone and keeps equal keys in order.
+
+Cost: O(n²) up to `FEW` keys; beyond, O(n × d) for d digits of 8 bits in the highest
+upper part; n spare places.
+Invariant: the result is the stable order of the upper parts; keys after the first n
+are untouched; the lower parts are carried along, never compared.
 """
 
 from __future__ import annotations
@@ -20,13 +25,15 @@ DIGITS = 1 << DIGIT
 
 @both
 def sort_keys(keys: Ints, spare: Ints, n: int, highest: int) -> None:
-    """Sort keys[:n] by their upper part, which is at most `highest`."""
+    """Sort keys[:n] by their upper part, which is at most `highest`, stably."""
+    # Clearing the counts of a radix pass costs more than a short insertion sort.
     if n <= FEW:
         _insert(keys, n)
         return
     counts = np.empty(DIGITS, dtype=np.int64)
     shift = LOWER
     swapped = False
+    # Only the digits that `highest` has; equal upper parts need no pass at all.
     while highest > 0:
         if swapped:
             _pass(spare, keys, n, shift, counts)
@@ -42,6 +49,7 @@ def sort_keys(keys: Ints, spare: Ints, n: int, highest: int) -> None:
 
 @inner
 def _insert(keys: Ints, n: int) -> None:
+    """Sort a few keys by insertion."""
     for i in range(1, n):
         key = keys[i]
         upper = key >> LOWER
@@ -54,6 +62,7 @@ def _insert(keys: Ints, n: int) -> None:
 
 @inner
 def _pass(source: Ints, target: Ints, n: int, shift: int, counts: Ints) -> None:
+    """Distribute keys by one digit, keeping the order of equal ones."""
     for digit in range(DIGITS):
         counts[digit] = 0
     for i in range(n):

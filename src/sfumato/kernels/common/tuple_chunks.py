@@ -1,9 +1,18 @@
-"""Distinct tuples of a table, laid out so that any lattice node is a few look-ups.
+"""Lay out distinct tuples of a table so that any lattice node is a few look-ups.
 
 The quasi-identifiers are split into a few *chunks*, each with few combinations of
 values that occur. A tuple is one id per chunk. For each chunk and each combination of
 its levels, a table gives the group of each id. The groups of a lattice node are
 then found with one look-up per chunk and tuple, whatever the number of columns.
+
+Paper: the frequency set of all leaves, from which Incognito rolls up every other one
+(LeFevre, DeWitt and Ramakrishnan 2005).
+Cost: O(n log n) to collapse n rows into t tuples; tables take O(w × L) for w ids and L
+combinations of levels per chunk, at most `TABLE_LIMIT` entries unless a single column
+needs more.
+Invariant: tuples are distinct and sorted; counts and population sum to the rows of the
+two tables; two ids of a chunk have the same group at a combination of levels exactly if
+their nodes agree on every column of the chunk.
 """
 
 from __future__ import annotations
@@ -65,6 +74,7 @@ def chunk_members(heights: Sequence[int], sizes: Sequence[int]) -> list[list[int
     """Split columns into chunks whose tables stay small."""
     chunks = [[column] for column in range(len(heights))]
     cost = [height * size for height, size in zip(heights, sizes, strict=True)]
+    # Join the two cheapest: the look-ups per tuple fall, the tables stay small.
     while len(chunks) > CHUNKS:
         first, second = np.argsort(cost, kind="stable")[:2]
         if cost[first] * cost[second] > TABLE_LIMIT:
@@ -79,7 +89,7 @@ def chunk_members(heights: Sequence[int], sizes: Sequence[int]) -> list[list[int
 def build_chunks(
     codes: Sequence[Codes], levels: Sequence[Codes], *, population: int = 0
 ) -> tuple[Chunks, Layout]:
-    """Collapse rows to tuples; the last `population` rows count as population only."""
+    """Collapse rows to tuples; count the last `population` rows as population only."""
     heights = [table.shape[0] for table in levels]
     members = chunk_members(heights, [table.shape[1] for table in levels])
     parts = [_chunk_ids([codes[j] for j in m], [levels[j] for j in m]) for m in members]
@@ -100,7 +110,7 @@ def build_chunks(
 def chunk_weights(
     chunks: Chunks, layout: Layout, cells: Sequence[npt.NDArray[np.float64]]
 ) -> Floats:
-    """Sums of `cells[column][level, code]` per chunk, laid out like `chunks.groups`."""
+    """Sum `cells[column][level, code]` per chunk, laid out like `chunks.groups`."""
     weights = np.zeros(len(chunks.groups))
     for c, (members, leaves) in enumerate(
         zip(layout.members, layout.leaves, strict=True)
@@ -114,12 +124,12 @@ def chunk_weights(
 
 
 def tuples_of_rows(layout: Layout, rows: int) -> Ints:
-    """The tuple of each of the first `rows` rows."""
+    """Find the tuple of each of the first `rows` rows."""
     return _find(layout.keys, layout.row_keys[:rows])
 
 
 def _chunk_ids(codes: Sequence[Codes], levels: Sequence[Codes]) -> tuple[Codes, Codes]:
-    """Dense ids of the combinations that occur, and the codes behind each id."""
+    """Number the combinations that occur; return each row's, and the codes behind it."""
     sizes = [table.shape[1] for table in levels]
     key = _packed(codes, sizes)
     present = np.zeros(int(np.prod(sizes, dtype=np.int64)), dtype=np.bool_)
@@ -131,7 +141,7 @@ def _chunk_ids(codes: Sequence[Codes], levels: Sequence[Codes]) -> tuple[Codes, 
 
 
 def _packed(codes: Sequence[Codes], sizes: Sequence[int]) -> Ints:
-    """One number per row, in the order of the codes; dense where it would overflow."""
+    """Pack codes into one number per row, in their order; renumber before overflow."""
     key = codes[0].astype(np.int64)
     cells = sizes[0]
     for column, size in zip(codes[1:], sizes[1:], strict=True):
@@ -147,11 +157,13 @@ def _packed(codes: Sequence[Codes], sizes: Sequence[int]) -> Ints:
 def _collapse(
     row_keys: Ints, ids: Sequence[Codes], widths: Sequence[int]
 ) -> tuple[Ints, Hashes, Ints]:
-    """Sorted distinct keys, their chunk ids and how many rows have each."""
+    """Return sorted distinct keys, their chunk ids and how many rows have each."""
     if np.prod(np.array(widths, dtype=np.float64)) >= KEY_LIMIT:
         keys, first, counts = np.unique(row_keys, return_index=True, return_counts=True)
         parts = np.stack([column[first] for column in ids]).astype(np.uint32)
         return keys, parts, counts
+    # Keys that never overflowed hold the ids themselves: sorting values alone is faster
+    # than `unique` with indexes, and the ids are unpacked again.
     ordered = np.sort(row_keys)
     new = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
     keys = ordered[new]
@@ -202,7 +214,7 @@ def _combinations(
 
 
 def _dense(nodes: Codes) -> list[Codes]:
-    """Nodes of each level renumbered from 0 in the order of the codes."""
+    """Renumber the nodes of each level from 0 in the order of the codes."""
     return [
         np.unique(level, return_inverse=True)[1].astype(np.int32) for level in nodes
     ]
@@ -210,14 +222,17 @@ def _dense(nodes: Codes) -> list[Codes]:
 
 @inner
 def hash_slot(key: int, mask: int) -> int:
-    """Where to look first for a key in a table of mask + 1 slots."""
+    """Return where to look first for a key in a table of mask + 1 slots.
+
+    Fibonacci hashing: the upper bits of a product with the golden ratio mix well.
+    """
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     return int(np.int64(mixed >> np.uint64(32)) & mask)
 
 
 @both
 def _find(keys: Ints, wanted: Ints) -> Ints:
-    """The position of each wanted key, all of which occur in `keys`."""
+    """Find the position of each wanted key, all of which occur in `keys`."""
     slots = 1024
     while slots < 2 * len(keys):
         slots *= 2

@@ -1,4 +1,4 @@
-"""Search over all full-domain generalizations: states, bounds and sweeps.
+"""Search all full-domain generalizations: states, bounds and sweeps.
 
 A node is a level per column; its number is the levels in mixed radix, last column
 fastest. The loss of node x is at least `low[x] + rise[x]`:
@@ -12,10 +12,19 @@ fastest. The loss of node x is at least `low[x] + rise[x]`:
   instead, which adds at least `rows` − max(its group's size at y, minimum).
 - Average group size: each group kept at x holds a group of z that has the minimum
   size, or consists of at least that many rows from smaller groups of z; so there are
-  at most large(z) + small_rows(z) // minimum of them. `rise` is nothing.
+  at most large(z) + small_rows(z) // minimum of them. `rise` is zero.
 
 A node is skipped when its bound exceeds the best loss by more than the tolerance, so
 that every node within the tolerance of the optimum is seen, whatever the order.
+
+Paper: the task of OLA (El Emam et al. 2009) and Flash (Kohlmayer et al. 2012). Both
+walk chains of nodes and rely on monotone rules; this sweeps by bounds instead, which
+also serves rules that suppression may break. Datafly (Sweeney 1997) and local recoding
+(Prasser et al. 2016) judge single nodes with the same states.
+Cost: O(t × c) per node checked, for t distinct tuples in c chunks, plus one pass over
+the nodes below (and, for group sizes, above) it; memory O(nodes).
+Invariant: low[x] + rise[x] never exceeds the loss of node x, nor does a bound ever
+fall; a DEAD node suppresses more rows than the limit.
 """
 
 from __future__ import annotations
@@ -28,6 +37,7 @@ import numpy.typing as npt
 from sfumato.data.arrays import Floats, Ints
 from sfumato.kernels.common.tuple_chunks import Chunks
 from sfumato.kernels.compilation.decorators import both, inner
+from sfumato.kernels.full_domain.node_cells import NodeWorkspace
 from sfumato.kernels.full_domain.node_groups import (
     FLOOR,
     GROUPS,
@@ -40,7 +50,6 @@ from sfumato.kernels.full_domain.node_groups import (
     SUPPRESSED,
     WASTE,
     Judging,
-    NodeWorkspace,
     judge,
 )
 
@@ -94,7 +103,7 @@ class Search(NamedTuple):
 
 @both
 def tolerance(value: float) -> float:
-    """How close two losses must be to count as equal."""
+    """Return how close two losses must be to count as equal."""
     return TOLERANCE * max(1.0, abs(value)) if np.isfinite(value) else 0.0
 
 
@@ -123,6 +132,8 @@ def visit(
         node = order[counters[CURSOR]]
         counters[CURSOR] += 1
         bound = search.low[node] + search.rise[node]
+        # Nodes within the tolerance are checked too: ties are broken later, by levels,
+        # and must not depend on which of them came first.
         if search.status[node] != OPEN or bound > best[0] + tolerance(best[0]):
             continue
         levels_of(node, problem.heights, problem.strides, levels)
@@ -138,6 +149,7 @@ def visit(
         counters[CHECKED] += 1
         counters[FEWEST] = min(counters[FEWEST], counts[SUPPRESSED])
         search.status[node] = DONE
+        # Rows lost here are lost at every node below: none of those can qualify.
         if counts[LOST] > problem.limit:
             fill_below(levels, problem.strides, search.status, DEAD)
             continue
@@ -162,7 +174,7 @@ def levels_of(node: int, heights: Ints, strides: Ints, levels: Ints) -> None:
 
 @inner
 def _loss(low: float, problem: Problem, counts: Ints, sums: Floats) -> float:
-    """The loss of the node just judged."""
+    """Return the loss of the node just judged."""
     if problem.goal == SEPARABLE:
         return low + sums[PENALTY]
     if problem.goal == DISCERNIBILITY:
@@ -175,7 +187,7 @@ def _loss(low: float, problem: Problem, counts: Ints, sums: Floats) -> float:
 def _tell_others(
     levels: Ints, problem: Problem, search: Search, counts: Ints, sums: Floats
 ) -> None:
-    """Raise the bounds of the nodes below and above the one just judged."""
+    """Raise the bounds of all nodes below and above the one just judged."""
     if problem.bounded:
         penalty = sums[LOST_PENALTY]
         if problem.goal == DISCERNIBILITY:
@@ -213,7 +225,7 @@ def _raise_below(
     rise: Floats,
     least: Floats,
 ) -> None:
-    """Rows lost here are lost below: raise the bound of every node below."""
+    """Raise the bound of every node below: rows lost here are lost there."""
     weighed = len(least) > 0
     if penalty <= 0.0 and (lost <= 0.0 or not weighed):
         return
@@ -250,7 +262,11 @@ def _raise_above(
 
 @inner
 def next_run(node: int, counter: Ints, levels: Ints, strides: Ints) -> int:
-    """The next run of nodes in the box below `levels`, or −1."""
+    """Return the next run of nodes in the box below `levels`, or −1.
+
+    A run varies the last column alone, whose stride is 1: inner loops then touch
+    consecutive entries.
+    """
     for j in range(len(levels) - 2, -1, -1):
         if counter[j] < levels[j]:
             counter[j] += 1

@@ -1,4 +1,19 @@
-"""Incognito's pass over the lattice: which nodes qualify, which cannot."""
+"""Walk the lattice as Incognito does: which nodes qualify, which cannot.
+
+A subset of the quasi-identifiers is the whole table with every other column at its
+top, so that one status per node of the whole lattice serves all subsets.
+
+Paper: LeFevre, DeWitt and Ramakrishnan 2005: the breadth-first search of the candidate
+graph (`visit_subsets`), the subset property that prunes it (`_subset_is_dead`) and the
+generalization property (`mark_above`). Departs where groups are suppressed: a node that
+fails by its loss alone prunes its subsets' supersets, never nodes above it. Frequency
+sets are rolled up from the distinct tuples (`node_cells.place`) instead of from the
+node below, which costs the same look-up per tuple.
+Cost: O(t × c) per node checked, for t distinct tuples in c chunks; O(columns) per node
+skipped; O(nodes above) per minimal node found.
+Invariant: a node is DEAD only if it and every node below it loses more rows than the
+limit; the nodes within the limit that are not ABOVE are exactly the minimal ones.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +36,12 @@ from sfumato.kernels.full_domain.lattice_search import (
     levels_of,
     next_run,
 )
+from sfumato.kernels.full_domain.node_cells import NodeWorkspace
 from sfumato.kernels.full_domain.node_groups import (
     GROUPS,
     LOST,
     SUPPRESSED,
     Judging,
-    NodeWorkspace,
     judge,
 )
 
@@ -42,7 +57,7 @@ def visit_subsets(
     work: NodeWorkspace,
     judging: Judging | None,
 ) -> bool:
-    """Visit nodes in order, checking at most `checks`; whether the end is reached.
+    """Visit nodes in order, check at most `checks`; return whether the end is reached.
 
     A node is DEAD if no node below it can be within the limit, and ABOVE if a node
     below it is. Stops at each node within the limit, which is then PENDING.
@@ -83,7 +98,10 @@ def visit_subsets(
 def _subset_is_dead(
     node: int, levels: Ints, heights: Ints, strides: Ints, status: Status
 ) -> bool:
-    """Whether leaving one column out already loses too many rows."""
+    """Tell whether leaving one column out already loses too many rows.
+
+    A column at its top says nothing, so that node stands for the subset without it.
+    """
     for j in range(len(levels)):
         rest = heights[j] - 1 - levels[j]
         if rest > 0 and status[node + rest * strides[j]] == DEAD:
@@ -93,7 +111,7 @@ def _subset_is_dead(
 
 @both
 def mark_above(node: int, heights: Ints, strides: Ints, status: Status) -> None:
-    """No node above this one is minimal."""
+    """Mark every node above this one: it is not minimal."""
     last = len(heights) - 1
     room = np.zeros(last + 1, dtype=np.int64)
     levels_of(node, heights, strides, room)
@@ -104,6 +122,7 @@ def mark_above(node: int, heights: Ints, strides: Ints, status: Status) -> None:
     while offset >= 0:
         start = node + offset
         for above in range(start, start + room[last] + 1):
+            # DEAD is kept: it also prunes nodes that add a column, ABOVE does not.
             if above != node and status[above] != DEAD:
                 status[above] = ABOVE
         offset = next_run(offset, counter, room, strides)

@@ -1,4 +1,4 @@
-"""What a lattice node does to a table: its groups, and which of them may stay.
+"""Judge a lattice node: its groups, and which of them may stay.
 
 `judge` finds the groups of a node, counts the rows of those that break a rule, and
 says how many rows *every* node below must lose as well. Three kinds of rule:
@@ -9,6 +9,16 @@ says how many rows *every* node below must lose as well. Three kinds of rule:
   are kept below, their union meets the rule; so the group loses at least the fewest
   rows whose removal makes it meet the rule (`sfumato.kernels.full_domain.fewest_removals`);
 - *other*: nothing is known about the nodes below.
+
+Paper: the test of a node by its frequency set (Incognito, LeFevre, DeWitt and
+Ramakrishnan 2005). Suppressing the outliers of a node is the last step of Datafly
+(Sweeney 1997).
+Cost: O(t × c) per node for t distinct tuples in c chunks; with rules also O(e) for e
+(tuple, sensitive value) pairs, and O(v log v) to order v values of a group; memory
+O(t + values), none of it per node.
+Invariant: the groups are exactly the sets of tuples with the same nodes; LOST ≤
+SUPPRESSED, and no node below suppresses fewer rows than LOST, or adds less to the loss
+than LOST_PENALTY; tallies are all zero between calls.
 """
 
 from __future__ import annotations
@@ -18,19 +28,22 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.data.arrays import Codes, Floats, Hashes, Ints
+from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.kernels.common.group_rules import RuleTable, group_ok
-from sfumato.kernels.common.tuple_chunks import CHUNKS, KEY_LIMIT, Chunks, hash_slot
+from sfumato.kernels.common.tuple_chunks import Chunks
 from sfumato.kernels.compilation.decorators import both, inlined, inner
 from sfumato.kernels.full_domain.fewest_removals import fewest_removals
-
-DENSE = 24
-"""A table of cells is used up to this many cells per tuple; beyond it, a hash."""
+from sfumato.kernels.full_domain.node_cells import (
+    NodeWorkspace,
+    combination,
+    offsets,
+    place,
+)
 
 SUPPRESSED, LOST, GROUPS, SQUARES, FLOOR, WASTE, LARGE, SMALL_ROWS = range(8)
-"""What `Work.counts` holds after `judge`: see there."""
+"""Places of `NodeWorkspace.counts` after `judge`: see there."""
 PENALTY, LOST_PENALTY = range(2)
-"""What `Work.sums` holds after `judge`."""
+"""Places of `NodeWorkspace.sums` after `judge`."""
 
 
 class Runs(NamedTuple):
@@ -52,17 +65,6 @@ class NodeHistograms(NamedTuple):
     codes: Codes
     values: Ints
     lengths: Ints
-
-
-class NodeWorkspace(NamedTuple):
-    """Room to judge one node at a time, and the findings."""
-
-    cell: Ints
-    label: Codes
-    slots: Ints
-    owner: Codes
-    counts: Ints
-    sums: Floats
 
 
 class Room(NamedTuple):
@@ -87,25 +89,10 @@ class Judging(NamedTuple):
     other: RuleTable
 
 
-def workspace(tuples: int) -> NodeWorkspace:
-    """Room for a table with so many distinct tuples."""
-    slots = 1024
-    while slots < 2 * tuples:
-        slots *= 2
-    return NodeWorkspace(
-        cell=np.zeros(tuples, dtype=np.int64),
-        label=np.zeros(DENSE * tuples + 4096, dtype=np.int32),
-        slots=np.zeros(slots, dtype=np.int64),
-        owner=np.zeros(slots, dtype=np.int32),
-        counts=np.zeros(8, dtype=np.int64),
-        sums=np.zeros(2),
-    )
-
-
 def judging_for(
     tuples: int, runs: Runs, inherited: RuleTable, convex: RuleTable, other: RuleTable
 ) -> Judging:
-    """Rules and room for a table with so many distinct tuples."""
+    """Make rules and room for a table with so many distinct tuples."""
     views, most = len(runs.sizes), int(runs.sizes.max(initial=1))
     room = Room(
         runs=runs,
@@ -151,95 +138,6 @@ def judge(
 
 
 @inner
-def place(chunks: Chunks, levels: Ints, work: NodeWorkspace) -> int:
-    """Put every tuple into the cell of its group; returns how many cells there are."""
-    if len(chunks.width) == CHUNKS:
-        cells = _place_at_once(chunks, levels, work.cell)
-        if cells > 0:
-            if cells > len(work.label):
-                cells = _compress(work.cell, work.slots, work.owner)
-            return cells
-    cells = 1
-    for c in range(len(chunks.width)):
-        table, groups = generalized(chunks, c, levels)
-        if cells > KEY_LIMIT // groups:
-            cells = _compress(work.cell, work.slots, work.owner)
-        _look_up(chunks.ids[c], table, groups, c == 0, work.cell)
-        cells *= groups
-    if cells > len(work.label):
-        cells = _compress(work.cell, work.slots, work.owner)
-    return cells
-
-
-@inner
-def _place_at_once(chunks: Chunks, levels: Ints, cell: Ints) -> int:
-    """The common case of three chunks in one pass; 0 if the numbers grow too large."""
-    high, high_groups = generalized(chunks, 0, levels)
-    middle, middle_groups = generalized(chunks, 1, levels)
-    low, low_groups = generalized(chunks, 2, levels)
-    if high_groups * middle_groups > KEY_LIMIT // low_groups:
-        return 0
-    step = middle_groups * low_groups
-    for i in range(len(cell)):
-        cell[i] = (
-            step * high[chunks.ids[0, i]]
-            + low_groups * middle[chunks.ids[1, i]]
-            + low[chunks.ids[2, i]]
-        )
-    return high_groups * step
-
-
-@inner
-def generalized(chunks: Chunks, c: int, levels: Ints) -> tuple[Codes, int]:
-    """The group of each id of chunk c at `levels`, and how many groups there are."""
-    number = combination(chunks, c, levels)
-    at = chunks.start[c] + number * chunks.width[c]
-    groups = chunks.ranges[chunks.range_start[c] + number]
-    return chunks.groups[at : at + chunks.width[c]], groups
-
-
-@inner
-def combination(chunks: Chunks, c: int, levels: Ints) -> int:
-    """The number of a combination of levels within chunk c."""
-    number = 0
-    for j in range(len(levels)):
-        number += chunks.step[c, j] * levels[j]
-    return number
-
-
-@inner
-def _look_up(ids: Hashes, table: Codes, groups: int, first: bool, cell: Ints) -> None:
-    if first:
-        for i in range(len(ids)):
-            cell[i] = table[ids[i]]
-    else:
-        for i in range(len(ids)):
-            cell[i] = cell[i] * groups + table[ids[i]]
-
-
-@inner
-def _compress(cell: Ints, slots: Ints, owner: Codes) -> int:
-    """Renumber cells from 0 in the order of the tuples; returns how many there are."""
-    mask = 1024
-    while mask < 2 * len(cell):
-        mask *= 2
-    mask -= 1
-    owner[: mask + 1] = -1
-    found = 0
-    for i in range(len(cell)):
-        key = cell[i]
-        slot = hash_slot(key, mask)
-        while owner[slot] >= 0 and slots[slot] != key:
-            slot = (slot + 1) & mask
-        if owner[slot] < 0:
-            owner[slot] = found
-            slots[slot] = key
-            found += 1
-        cell[i] = owner[slot]
-    return found
-
-
-@inner
 def _judge_sizes(
     chunks: Chunks,
     minimum: int,
@@ -251,10 +149,13 @@ def _judge_sizes(
 ) -> None:
     sizes = work.label
     sizes[:cells] = 0
+    # Unsigned indexes spare compiled code the test for negative ones.
     for i in range(len(work.cell)):
         sizes[np.uintp(work.cell[i])] += chunks.counts[i]
     _count_sizes(sizes, cells, minimum, work.counts, _total(chunks.counts))
     penalty = 0.0
+    # Above the limit nobody asks for the loss. Sizes are inherited: what is suppressed
+    # here is lost below, so that both sums are the same.
     if 0 < work.counts[SUPPRESSED] <= limit and len(weights) > 0:
         penalty = _penalty_of_small(chunks, minimum, weights, levels, work)
     work.sums[PENALTY] = penalty
@@ -290,7 +191,7 @@ def _count_sizes(
 def _penalty_of_small(
     chunks: Chunks, minimum: int, weights: Floats, levels: Ints, work: NodeWorkspace
 ) -> float:
-    """Sum of the weights of rows in groups below the minimum, chunk by chunk."""
+    """Sum the weights of rows in groups below the minimum, chunk by chunk."""
     total = 0.0
     for c in range(len(chunks.width)):
         number = combination(chunks, c, levels)
@@ -320,6 +221,7 @@ def _judge_groups(
     counts, sums, ids = work.counts, work.sums, chunks.ids
     counts[:] = 0
     sums[:] = 0.0
+    # Small groups alone exceed the limit: histograms need not be counted.
     if small > limit:
         counts[SUPPRESSED] = small
         counts[LOST] = small
@@ -339,22 +241,13 @@ def _judge_groups(
         verdict[g] = lost < 0
         _add_group(size, lost, minimum, rows, counts)
         if lost >= 0 and len(weights) > 0:
+            # All tuples of a group are shown alike, so that they weigh the same.
             first = members[starts[g]]
             weight = 0.0
             for c in range(len(parts)):
                 weight += weights[parts[c] + ids[c, first]]
             sums[PENALTY] += size * weight
             sums[LOST_PENALTY] += lost * weight
-
-
-@inner
-def offsets(chunks: Chunks, levels: Ints) -> Ints:
-    """Where the tables of each chunk start at `levels`."""
-    found = np.empty(len(chunks.width), dtype=np.int64)
-    for c in range(len(found)):
-        number = combination(chunks, c, levels)
-        found[c] = chunks.start[c] + number * chunks.width[c]
-    return found
 
 
 @inner
@@ -381,7 +274,10 @@ def _relabel(cells: int, cell: Ints, label: Codes) -> int:
 
 @inner
 def _gather(chunks: Chunks, cell: Ints, groups: int, minimum: int, room: Room) -> int:
-    """Sort tuples by group, sum sizes; returns the rows in groups below the minimum."""
+    """Sort tuples by group and sum sizes; return the rows in groups below the minimum.
+
+    A counting sort: tuples stay in order within their group.
+    """
     sizes, population = room.sizes, room.population
     starts, members = room.starts, room.members
     counts, people = chunks.counts, chunks.population
@@ -408,7 +304,7 @@ def _gather(chunks: Chunks, cell: Ints, groups: int, minimum: int, room: Room) -
 
 @inner
 def _shift_starts(starts: Codes, groups: int, tuples: int) -> None:
-    """After filling from the back, entry g + 1 holds the start of group g."""
+    """Shift starts: after filling from the back, entry g + 1 holds that of group g."""
     for g in range(groups):
         starts[g] = starts[g + 1]
     starts[groups] = tuples
@@ -423,7 +319,7 @@ def _lost_rows(
     convex: RuleTable,
     other: RuleTable,
 ) -> int:
-    """Rows of a group lost in this node and all below, at least; −1 if it is kept.
+    """Return the fewest rows of a group lost here and below; −1 if it is kept.
 
     Inlined: a call would copy three tables of rules for every group.
     """
@@ -446,7 +342,7 @@ def _lost_rows(
 
 @inner
 def collect(runs: Runs, members: Codes, tables: NodeHistograms) -> None:
-    """The histogram of each view over some tuples, values ascending."""
+    """Count the histogram of each view over some tuples, values ascending."""
     for v in range(len(runs.sizes)):
         starts, tally = runs.starts[v], tables.tally[v]
         codes, values = tables.codes[v], tables.values[v]
@@ -461,6 +357,7 @@ def collect(runs: Runs, members: Codes, tables: NodeHistograms) -> None:
                     touched += 1
                 tally[code] += run_counts[np.uintp(at)]
         _in_order(runs.sizes[v], touched, codes, tally)
+        # Clear only what was touched: the tally is as wide as the whole domain.
         for e in range(touched):
             values[e] = tally[codes[e]]
             tally[codes[e]] = 0
@@ -482,7 +379,7 @@ def _in_order(size: int, touched: int, codes: Codes, tally: Ints) -> None:
 
 @inner
 def sort_codes(codes: Codes, count: int) -> None:
-    """Sort the first codes, by ever smaller gaps (the library's own compiles long)."""
+    """Sort the first `count` codes by Shell's method (NumPy's sort compiles for long)."""
     gap = 1
     while gap < count // 9:
         gap = 3 * gap + 1
@@ -515,7 +412,7 @@ def _add_group(size: int, lost: int, minimum: int, rows: int, counts: Ints) -> N
 
 
 def groups_kept(work: NodeWorkspace, minimum: int, judging: Judging | None) -> Ints:
-    """The cell of each tuple after `judge`, −1 where its group is not kept."""
+    """Return the cell of each tuple after `judge`, −1 where its group is not kept."""
     if judging is None:
         kept = work.label[work.cell] >= minimum
     else:
@@ -532,7 +429,7 @@ def drop_groups(
     work: NodeWorkspace,
     room: Room,
 ) -> int:
-    """Set `group_of` to −1 for tuples whose group breaks a rule; how many groups do.
+    """Set `group_of` to −1 for tuples whose group breaks a rule; return how many do.
 
     Groups that are dropped already are not judged again.
     """
@@ -563,7 +460,7 @@ def drop_groups(
 def penalty_of_dropped(
     chunks: Chunks, weights: Floats, group_of: Ints, levels: Ints
 ) -> float:
-    """What the rows of dropped tuples add to the loss."""
+    """Return what the rows of dropped tuples add to the loss."""
     parts = offsets(chunks, levels)
     total = 0.0
     for c in range(len(parts)):
