@@ -11,7 +11,7 @@ import importlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, Protocol, TypeVar, cast
 
 from sfumato.kernels.compilation import library
 
@@ -19,13 +19,22 @@ WITHOUT_DOOR = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """For kernels that only kernels call: a way in from Python takes long to compile."""
 
 
-def _decorator(**options: Any) -> Callable[[Any], Any]:
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Decorator(Protocol):
+    """Compiles a function; its types stay those of its source."""
+
+    def __call__(self, function: F, /) -> F: ...
+
+
+def _decorator(**options: Any) -> Decorator:
     """A decorator for kernels that Numba would compile with these options."""
 
-    def decorate(function: Any) -> Any:
+    def decorate(function: F) -> F:
         if library.usable() is not None:
-            return Kernel(function, options)
-        return _numba().njit(cache=True, nogil=True, **options)(function)
+            return cast(F, Kernel(function, options))
+        return cast(F, _numba().njit(cache=True, nogil=True, **options)(function))
 
     return decorate
 
