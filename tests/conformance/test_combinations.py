@@ -45,7 +45,7 @@ def test_a_draft_that_fails_its_proof_fails_the_check(monkeypatch):
     def fail(*_args, **_settings):
         raise GuaranteeError("The draft does not meet it.")
 
-    monkeypatch.setattr(combination_checks.api, "anonymize", fail)
+    monkeypatch.setattr(f"{combination_checks.__name__}.api.anonymize", fail)
     check = combination_checks.check_of(
         Combination("mondrian", {}, "k-anonymity", "generalize", {})
     )

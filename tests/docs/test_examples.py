@@ -9,6 +9,7 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pyarrow.csv as pa_csv
 import pytest
@@ -27,7 +28,7 @@ with_examples = [
 ]
 
 
-def blocks(language: str) -> list[pytest.param]:
+def blocks(language: str) -> list[Any]:
     """The blocks of code in one language, of all pages."""
     return [
         pytest.param(text, id=f"{page.relative_to(ROOT).as_posix()}-{number}")

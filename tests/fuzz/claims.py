@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -68,18 +69,24 @@ def _diverse(proof: Proof, wanted: Wanted) -> bool:
     for view in proof.views(wanted):
         exempt = _listed(view, wanted.get("may_disclose", ()), kind != "recursive")
         factor = oracles.recursive_factor(int(l), exempt)
-        if not view.all(lambda g, factor=factor: _at_most(factor(g), c)):
+        if not view.all(partial(_within, factor, c)):
             return False
         required = _listed(
             view, wanted.get("must_occur", ()), kind.startswith("negative")
         )
         if required:
             rarest = oracles.rarest_required(required)
-            if not view.all(
-                lambda g, rarest=rarest: _at_least(rarest(g), wanted["c2"])
-            ):
+            if not view.all(partial(_reaches, rarest, wanted["c2"])):
                 return False
     return True
+
+
+def _within(measure: OracleMeasure, limit: float, group: OracleGroup) -> bool:
+    return _at_most(measure(group), limit)
+
+
+def _reaches(measure: OracleMeasure, limit: float, group: OracleGroup) -> bool:
+    return _at_least(measure(group), limit)
 
 
 def _listed(view: View, texts: Sequence[str], used: bool) -> list[Hashable]:
@@ -91,7 +98,7 @@ def _listed(view: View, texts: Sequence[str], used: bool) -> list[Hashable]:
     reader = view.proof.release.reader(view.column)
     present = set(view.domain.order)
     found = [reader.key(text) for text in texts]
-    return [v for v in found if isinstance(v, Hashable) and v in present]
+    return [v for v in found if v in present]
 
 
 def _distance(view: View, asked: str | None) -> OracleMeasure:
@@ -127,7 +134,7 @@ def _height_of(view: View) -> int:
 def _close(proof: Proof, wanted: Wanted) -> bool:
     for view in proof.views(wanted):
         distance = _distance(view, wanted.get("distance"))
-        if not view.all(lambda g, d=distance: _at_most(d(g), wanted["t"])):
+        if not view.all(partial(_within, distance, wanted["t"])):
             return False
     return True
 

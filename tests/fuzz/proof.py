@@ -78,7 +78,7 @@ class Proof:
             sorted({c for c in column if c is not GAP}, key=str)
             for column in zip(*cells, strict=True)
         ]
-        seen = set()
+        seen: set[Any] = set()
         for own in dict.fromkeys(cells):
             options = [
                 [*known[at], NOBODY] if cell is GAP else [cell]
@@ -224,7 +224,7 @@ class Proof:
         reader = self.release.reader(column)
         if not reader.paths:
             return True
-        ranked = sorted(reader.paths, key=lambda t: (reader.key(t), t))  # type: ignore[return-value]
+        ranked = sorted(reader.paths, key=lambda t: (reader.key(t), t))
         for level in range(1, len(reader.paths[ranked[0]])):
             labels = [reader.paths[leaf][level] for leaf in ranked]
             runs = [a for a, b in zip(labels, [None, *labels], strict=False) if a != b]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
@@ -56,7 +57,7 @@ def _wanted(random: Random, setting: str) -> bool:
     return random.random() < (0.15 if setting in SELDOM else 0.4)
 
 
-def _on(random: Random, case: Case, model: str) -> str | list[str] | None:
+def _on(random: Random, case: Case, model: str) -> str | Sequence[str] | None:
     """The sensitive columns it judges; None for all of them."""
     listed = case.names("sensitive")
     sensitive = issubclass(registry.load("models", model), SensitiveModel)

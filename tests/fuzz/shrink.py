@@ -47,8 +47,8 @@ def _smaller(case: Case) -> Iterator[Case]:
     for section in ("algorithm", "publish", "data", "report"):
         for key in case.policy.get(section, {}):
             if key not in ("name", "operator", "delimiter"):
-                left = {k: v for k, v in case.policy[section].items() if k != key}
-                yield _changed(case, {section: left})
+                rest = {k: v for k, v in case.policy[section].items() if k != key}
+                yield _changed(case, {section: rest})
     for name in case.columns:
         if len(case.columns) > 1:
             yield _without(case, name)

@@ -92,7 +92,7 @@ def test_every_key_of_the_policy_is_drawn(cases):
         "report": "Report",
         "privacy": "Privacy",
     }
-    wanted = {
+    wanted: set[tuple[str, ...]] = {
         (s, key) for s, name in sections.items() for key in schema()[name]["properties"]
     }
     wanted |= {(key,) for key in Policy.json_schema()["properties"]}

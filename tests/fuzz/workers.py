@@ -8,6 +8,7 @@ import re
 import time
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from tests.fuzz.cases import Case
@@ -44,7 +45,7 @@ class Worker:
 
     def __init__(self, *, seconds: float) -> None:
         self.seconds = seconds
-        self._process: multiprocessing.Process | None = None
+        self._process: BaseProcess | None = None
         self._pipe: Connection | None = None
 
     def ask(self, case: Case) -> Answer:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from diva_patients import QUASI, patients, patients_request, published
 
 import sfumato as sf
 from sfumato.algorithms.diva.coloring import (
@@ -20,6 +19,7 @@ from sfumato.data.seeds import Seed
 from sfumato.models.diversity import Diversity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.pipeline.loss_by_value import loss_by
+from tests.golden.diva_patients import QUASI, patients, patients_request, published
 
 ASIAN = Diversity(where={"ETH": "Asian"}, at_least=2, at_most=5)
 AFRICAN = Diversity(where={"ETH": "African"}, at_least=1, at_most=3)

@@ -1,5 +1,7 @@
 """Seed 001: the 4-anonymous table 2.2 of the patients of table 2.1."""
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -36,7 +38,7 @@ def patients(tmp_path, *, gender_weight=1.0, seed=1):
         "".join(f"{age},{'≤45' if age <= 45 else '>45'},*\n" for age in rows),
         encoding="utf-8",
     )
-    columns = {
+    columns: dict[str, tuple[Any, ...]] = {
         "age": (AGES, Kind.INTEGER, {"file": "age.csv", "trust": True}, 1.0),
         "gender": (GENDERS, Kind.CATEGORY, "flat", gender_weight),
         "zip": (ZIPS, Kind.CODE, {"prefix": [4, 3]}, 1.0),

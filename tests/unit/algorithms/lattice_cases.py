@@ -89,7 +89,7 @@ def random_request(
     sensitive = random.choice(values, size=rows, p=shares).astype(np.int32)
     return Request(
         quasi=tuple(quasi),
-        models=tuple(models),  # type: ignore[arg-type]
+        models=tuple(models),
         sensitive={"s": CodedAxis(tree_axis("s", paths), sensitive)},
         removable=removable,
         seed=Seed.guessable(1),

@@ -1,12 +1,17 @@
 import numpy as np
 import pytest
-from lattice_cases import find, random_request, size_at_least, tree_axis
 
 from sfumato.algorithms.base import Request
 from sfumato.algorithms.full_domain.datafly import Datafly
 from sfumato.errors import InfeasibleError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.models.k_anonymity import KAnonymity
+from tests.unit.algorithms.lattice_cases import (
+    find,
+    random_request,
+    size_at_least,
+    tree_axis,
+)
 
 ZIP = tree_axis(
     "zip",

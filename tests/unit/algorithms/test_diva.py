@@ -9,7 +9,6 @@ from time import sleep
 import numpy as np
 import pyarrow as pa
 import pytest
-from diva_cases import Asked, Case, drawn, fewest_stars, stars_of
 
 import sfumato as sf
 from sfumato.algorithms.diva.constraint_targets import Sigma
@@ -17,6 +16,7 @@ from sfumato.algorithms.diva.diva import Diva, once
 from sfumato.algorithms.diva.leftover_clusters import cover
 from sfumato.data.seeds import Seed
 from sfumato.errors import InfeasibleError, PolicyError, RefusedError, SearchError
+from tests.unit.algorithms.diva_cases import Asked, Case, drawn, fewest_stars, stars_of
 
 STRATEGIES = ("basic", "min-choice", "max-fan-out")
 CASES = 60

@@ -167,7 +167,9 @@ def records_at(rows: int) -> int:
     """How many records with both values 'a' a run gives, for so many rows of them."""
     ledger = Ledger(budget=Cost(2.0), relation=Relation.ADD_REMOVE)
     request = replace(tiny(rows), ledger=ledger)
-    x, y = DpSynthesis(depth=1).solve(request).synthetic
+    synthetic = DpSynthesis(depth=1).solve(request).synthetic
+    assert synthetic is not None
+    x, y = synthetic
     return int(((x.codes == 0) & (y.codes == 0)).sum())
 
 

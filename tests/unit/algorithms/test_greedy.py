@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from lattice_cases import random_request, tree_axis
 
 from sfumato.algorithms.base import Request
 from sfumato.algorithms.partition.bottom_up import BottomUp
@@ -12,6 +11,7 @@ from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.k_map import KMap
 from sfumato.models.l_diversity import LDiversity
+from tests.unit.algorithms.lattice_cases import random_request, tree_axis
 
 BOTH = pytest.mark.parametrize("algorithm", [TopDown(), BottomUp()], ids=["top", "up"])
 

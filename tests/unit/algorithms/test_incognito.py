@@ -1,6 +1,12 @@
 import numpy as np
 import pytest
-from lattice_cases import (
+
+from sfumato.algorithms.full_domain.incognito import Incognito
+from sfumato.errors import InfeasibleError, RefusedError
+from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.l_diversity import LDiversity
+from sfumato.models.t_closeness import TCloseness
+from tests.unit.algorithms.lattice_cases import (
     all_nodes,
     close,
     entropy_at_least,
@@ -8,12 +14,6 @@ from lattice_cases import (
     random_request,
     size_at_least,
 )
-
-from sfumato.algorithms.full_domain.incognito import Incognito
-from sfumato.errors import InfeasibleError, RefusedError
-from sfumato.models.k_anonymity import KAnonymity
-from sfumato.models.l_diversity import LDiversity
-from sfumato.models.t_closeness import TCloseness
 
 
 def minimal_by_definition(request, k, keeps):

@@ -359,7 +359,7 @@ def test_a_subject_column_is_refused():
 
 def test_an_unknown_variant_is_refused():
     with pytest.raises(PolicyError, match="'variant' is 'boger'"):
-        Klt(variant="boger")  # type: ignore[arg-type]
+        Klt(variant="boger")
 
 
 def test_adult_is_published_whole(shared_data):

@@ -9,17 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mondrian_cases import (
-    ask,
-    flat_axis,
-    free_axis,
-    gain_cuts,
-    partition,
-    rows_of,
-    total_loss,
-    tree_axis,
-    widest_cuts,
-)
 
 from sfumato.algorithms.base import Request
 from sfumato.algorithms.partition import mondrian
@@ -30,6 +19,17 @@ from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.k_map import KMap
 from sfumato.models.l_diversity import LDiversity
 from sfumato.models.t_closeness import TCloseness
+from tests.unit.algorithms.mondrian_cases import (
+    ask,
+    flat_axis,
+    free_axis,
+    gain_cuts,
+    partition,
+    rows_of,
+    total_loss,
+    tree_axis,
+    widest_cuts,
+)
 
 NAN = float("nan")
 TREE = tree_axis([0, 0, 1, 1, 1, 2], [0, 0, 0, 0, 0, 1])

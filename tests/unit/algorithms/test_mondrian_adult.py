@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mondrian_cases import flat_axis, free_axis
 
 from sfumato.algorithms.base import Request
 from sfumato.algorithms.partition.mondrian import Mondrian
 from sfumato.hierarchies.axis import CodedAxis, Shape
 from sfumato.models.k_anonymity import KAnonymity
+from tests.unit.algorithms.mondrian_cases import flat_axis, free_axis
 
 QUASI = (
     "sex",

@@ -2,19 +2,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from lattice_cases import (
-    all_nodes,
-    best_by_definition,
-    close,
-    distinct_at_least,
-    entropy_at_least,
-    find,
-    random_request,
-    recursive,
-    share_at_most,
-    size_at_least,
-    tree_axis,
-)
 
 from sfumato.algorithms.base import Request
 from sfumato.algorithms.full_domain import lattice as lattices
@@ -28,6 +15,19 @@ from sfumato.models.alpha_k import AlphaK
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity
 from sfumato.models.t_closeness import TCloseness
+from tests.unit.algorithms.lattice_cases import (
+    all_nodes,
+    best_by_definition,
+    close,
+    distinct_at_least,
+    entropy_at_least,
+    find,
+    random_request,
+    recursive,
+    share_at_most,
+    size_at_least,
+    tree_axis,
+)
 
 LIMITS = (0.0, 0.2, 1.0)
 

@@ -7,7 +7,6 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 import pytest
-from lattice_cases import tree_axis
 
 import sfumato as sf
 from sfumato import registry
@@ -21,6 +20,7 @@ from sfumato.errors import GuaranteeError, InfeasibleError, RefusedError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.models.delta_presence import DeltaPresence
 from sfumato.models.k_map import KMap
+from tests.unit.algorithms.lattice_cases import tree_axis
 
 COUNTING = ("datafly", "incognito", "optimal", "local-optimal", "mondrian", "best")
 """The algorithms that count a population."""

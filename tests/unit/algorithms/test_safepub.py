@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace
 from itertools import product
 from math import comb, exp
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -206,13 +207,13 @@ def published(cells: str, drawn: np.ndarray, monkeypatch) -> tuple:
     return tuple(sorted(Counter(cells[row] for row in kept).items()))
 
 
-def outputs(cells: str, monkeypatch) -> Counter:
+def outputs(cells: str, monkeypatch) -> dict[Any, float]:
     """The exact distribution of what is published.
 
     Equal rows are exchangeable: one sample stands for all with as many of each value.
     """
     rate = sampling_rate(EPSILON)
-    found: Counter = Counter()
+    found: dict[Any, float] = defaultdict(float)
     ends = [cells.count(value) for value in "ab"]
     for ones in range(ends[0] + 1):
         for twos in range(ends[1] + 1):

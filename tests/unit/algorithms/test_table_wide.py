@@ -8,7 +8,6 @@ from itertools import chain, combinations
 import numpy as np
 import pyarrow as pa
 import pytest
-from lattice_cases import all_nodes, groups_at, losses_of, random_request
 
 import sfumato as sf
 from sfumato.algorithms.full_domain.level_losses import METRICS
@@ -18,6 +17,12 @@ from sfumato.models.average_risk import AverageRisk
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.models.uniqueness import Uniqueness
+from tests.unit.algorithms.lattice_cases import (
+    all_nodes,
+    groups_at,
+    losses_of,
+    random_request,
+)
 
 
 def mean_at_most(limit):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -179,7 +180,8 @@ def test_a_private_record_that_is_damaged_is_named(people, tmp_path):
         sf.check(release.data, groups=damaged, **SETTINGS | {"algorithm": None})
 
 
-ELSEWHERE = {
+CLAIM: dict[str, Any] = {"quasi": "age", "k": 1}
+ELSEWHERE: dict[str, Any] = {
     "manifest": (
         lambda people: sf.check(people, manifest=5, **CLAIM),
         "manifest is a p",
@@ -203,7 +205,6 @@ ELSEWHERE = {
     "zero": (lambda _: sf.Policy.load("a\0b"), "cannot be read"),
     "long": (lambda _: sf.check("x" * 5000 + ".csv", **CLAIM), "There is no file"),
 }
-CLAIM = {"quasi": "age", "k": 1}
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)

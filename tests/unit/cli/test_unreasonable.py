@@ -8,11 +8,11 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from unreasonable import CASES, ILLNESS, NAME, POLICY, people
 
 import sfumato
 import sfumato.api
 from sfumato.cli import main
+from tests.unit.cli.unreasonable import CASES, ILLNESS, NAME, POLICY, people
 
 
 @pytest.fixture

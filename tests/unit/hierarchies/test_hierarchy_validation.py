@@ -149,7 +149,7 @@ def test_settings_that_are_not_understood_are_named(
     column_of: Columns, spec: object, problem: str
 ) -> None:
     with pytest.raises(HierarchyError, match=problem) as info:
-        build(column_of([1, 2], name="age"), spec)  # type: ignore[arg-type]
+        build(column_of([1, 2], name="age"), spec)
     assert "column 'age'" in info.value.message
 
 

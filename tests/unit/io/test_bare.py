@@ -181,7 +181,7 @@ def case(leaf, *shapes):
     return shown_part(array)
 
 
-NESTED = [(leaf, ()) for leaf in LEAVES]
+NESTED: list[tuple[str, tuple[str, ...]]] = [(leaf, ()) for leaf in LEAVES]
 NESTED += [(leaf, (shape,)) for leaf in LEAVES for shape in SHAPES]
 NESTED += [
     (leaf, (inner, outer))

@@ -7,19 +7,19 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
-from every_type import (
-    ROWS,
-    arrow_columns,
-    cycle,
-    pandas_columns,
-    polars_columns,
-)
 
 import sfumato as sf
 from sfumato.data.seeds import Seed
 from sfumato.errors import DataError, SfumatoError
 from sfumato.io.read import read_source
 from sfumato.io.write import write_table
+from tests.unit.io.every_type import (
+    ROWS,
+    arrow_columns,
+    cycle,
+    pandas_columns,
+    polars_columns,
+)
 
 ROLES = ("quasi", "sensitive", "insensitive", "subject", "weight", "identifier")
 WAYS = (*ROLES, "pseudonym", "mean")

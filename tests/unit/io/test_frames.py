@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from typing import Any
 
 import pandas as pd
 import polars as pl
@@ -66,7 +67,8 @@ def test_arrow_comes_back_as_arrow():
 
 def test_a_path_gets_arrow():
     table = pa.table({"a": pa.array(["x"]).dictionary_encode()})
-    assert like("some.csv", table).schema.field("a").type == pa.string()
+    shown: Any = like("some.csv", table)
+    assert shown.schema.field("a").type == pa.string()
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "arrow"])

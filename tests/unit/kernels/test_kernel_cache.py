@@ -6,10 +6,12 @@ import errno
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numba
 import pytest
+from numba.core.caching import FunctionCache
 
 from sfumato.kernels.compilation import cache_places as places
 from sfumato.kernels.compilation import safe_cache as caching
@@ -80,7 +82,7 @@ def test_a_read_only_install_uses_the_users_cache(monkeypatch, tmp_path):
 @pytest.mark.usefixtures("read_only")
 def test_without_a_home_a_temporary_directory_is_used(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(NOWHERE))
-    monkeypatch.setattr(places.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     found = cache_place()
     assert found.directory == tmp_path / f"sfumato-{os.getuid()}"
     assert found.directory.stat().st_mode & 0o777 == 0o700
@@ -92,7 +94,7 @@ def test_a_temporary_directory_that_others_can_write_to_is_not_used(
 ):
     """What is loaded from the cache is run: nobody else may put a file there."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(NOWHERE))
-    monkeypatch.setattr(places.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     (tmp_path / f"sfumato-{os.getuid()}").mkdir()
     (tmp_path / f"sfumato-{os.getuid()}").chmod(0o777)
     assert cache_place().directory is None
@@ -101,7 +103,7 @@ def test_a_temporary_directory_that_others_can_write_to_is_not_used(
 @pytest.mark.usefixtures("read_only")
 def test_a_link_in_the_temporary_directory_is_not_followed(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(NOWHERE))
-    monkeypatch.setattr(places.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     (tmp_path / "other").mkdir(mode=0o700)
     (tmp_path / f"sfumato-{os.getuid()}").symlink_to(tmp_path / "other")
     assert cache_place().directory is None
@@ -111,7 +113,7 @@ def test_a_link_in_the_temporary_directory_is_not_followed(monkeypatch, tmp_path
 def test_without_any_place_kernels_are_not_kept(monkeypatch):
     monkeypatch.setenv(places.OURS, str(NOWHERE))
     monkeypatch.setenv("XDG_CACHE_HOME", str(NOWHERE))
-    monkeypatch.setattr(places.tempfile, "tempdir", str(NOWHERE))
+    monkeypatch.setattr(tempfile, "tempdir", str(NOWHERE))
     assert cache_place() == Place(None, "no directory can be written to")
 
 
@@ -154,14 +156,14 @@ def test_a_full_disk_is_survived(monkeypatch, tmp_path):
 def test_functions_of_others_keep_numbas_own_cache():
     function = _plain_function()
     function.__module__ = "others"
-    assert type(caching.cache_of(function)) is caching.FunctionCache
+    assert type(caching.cache_of(function)) is FunctionCache
 
 
 def test_the_setting_of_others_is_left_as_it_was(monkeypatch, tmp_path):
     monkeypatch.setenv(places.OURS, str(tmp_path))
-    before = numba.config.CACHE_DIR
+    before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
     _compiled()
-    assert before == numba.config.CACHE_DIR
+    assert before == numba.config.CACHE_DIR  # type: ignore[attr-defined]
 
 
 def _plain_function():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -398,7 +399,7 @@ def test_settings_that_no_data_could_save_are_not_charged(
 ):
     whole = policy_for(name, more=LEDGER).model_dump(mode="json", exclude_unset=True)
     *path, last = key.split(".")
-    inner = whole
+    inner: Any = whole
     for step in path:
         inner = inner[int(step) if step.isdigit() else step]
     inner[last] = value

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from typing import Any
 
 import pandas as pd
 import polars as pl
@@ -28,7 +29,7 @@ def words(start: str) -> list[str]:
     return [f"{start}{row % 2}" for row in range(ROWS)]
 
 
-def plain_columns() -> dict[str, list[object]]:
+def plain_columns() -> dict[str, list[Any]]:
     """People alike, and one who stands out in every column."""
     return {
         "age": [30 + row % 2 for row in range(ROWS - 1)] + [NUMBER],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 
@@ -10,6 +12,8 @@ from sfumato.data.schema import Role
 from sfumato.errors import DataError
 from sfumato.hierarchies.build import build
 from sfumato.io.read import read_source
+from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.l_diversity import LDiversity
 from sfumato.policy import Policy
 from sfumato.policy.propose import propose
 
@@ -42,6 +46,8 @@ def test_a_proposal_parses_and_fits_its_table(text):
 
 def test_it_asks_for_k_5_and_l_2(text):
     k, diversity = Policy.parse(text).models()
+    assert isinstance(k, KAnonymity)
+    assert isinstance(diversity, LDiversity)
     assert (k.k, diversity.l, diversity.on) == (5, 2, ("diagnosis",))
 
 
@@ -49,7 +55,8 @@ def test_hierarchies_suit_the_kinds(text):
     policy = Policy.parse(text)
     assert policy.column("age").hierarchy == {"intervals": [5, 10, 20]}
     assert set(policy.column("zip").hierarchy) == {"prefix"}
-    assert "year" in policy.column("born").hierarchy["calendar"]
+    born: Any = policy.column("born").hierarchy
+    assert "year" in born["calendar"]
     assert policy.column("sex").hierarchy == "flat"
 
 
@@ -82,7 +89,8 @@ def test_unusual_names_are_quoted():
 
 def test_a_small_table_gets_a_small_k():
     table = pa.table({"age": ["1", "2", "1"]})
-    assert Policy.parse(propose(table, path="t.csv").text).models()[0].k == 3
+    models = Policy.parse(propose(table, path="t.csv").text).models()
+    assert models[0] == KAnonymity(k=3)
 
 
 def test_without_diverse_values_no_diversity_is_asked():

@@ -80,7 +80,12 @@ def test_the_first_trial_is_the_policy_as_it_is():
 
 def test_nothing_is_tried_twice_or_beyond_the_limit():
     asked = []
-    search(FIELD, lambda settings: asked.append(dict(settings)) or 1.0, trials=7)
+
+    def note(settings):
+        asked.append(dict(settings))
+        return 1.0
+
+    search(FIELD, note, trials=7)
     assert len(asked) == 7
     assert len({tuple(sorted(each.items())) for each in asked}) == 7
 

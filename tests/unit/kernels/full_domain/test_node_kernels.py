@@ -19,6 +19,7 @@ from sfumato.algorithms.full_domain.level_losses import METRICS
 from sfumato.algorithms.full_domain.optimal import start_search, sweep_order
 from sfumato.kernels.full_domain import lattice_search as sweep
 from sfumato.kernels.full_domain import node_groups as kernel
+from sfumato.kernels.full_domain.node_cells import NodeWorkspace
 from sfumato.models.alpha_k import AlphaK
 from sfumato.models.beta_likeness import BetaLikeness
 from sfumato.models.k_anonymity import KAnonymity
@@ -100,7 +101,7 @@ def tables(
         )
 
 
-def judged(lattice: Lattice, node: Node, *, weighed: bool) -> kernel.NodeWorkspace:
+def judged(lattice: Lattice, node: Node, *, weighed: bool) -> NodeWorkspace:
     """What the kernel finds at a node, with no limit on rows suppressed."""
     weights = lattice.weights if weighed else np.zeros(0)
     levels = np.array(node, dtype=np.int64)
