@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
     from sfumato.api import (
         CheckResult,
-        Release,
         anonymize,
         check,
         propose,
         tune,
         workload_error,
     )
+    from sfumato.pipeline.release import Release
     from sfumato.policy import Policy
     from sfumato.workload.queries import Workload
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "CheckResult": "sfumato.api",
     "Policy": "sfumato.policy",
-    "Release": "sfumato.api",
+    "Release": "sfumato.pipeline.release",
     "Workload": "sfumato.workload.queries",
     "anonymize": "sfumato.api",
     "check": "sfumato.api",

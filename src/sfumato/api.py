@@ -1,11 +1,11 @@
-"""The Python door: anonymize and check, and the objects they give back."""
+"""The public Python functions, and the results they return."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -25,29 +25,33 @@ from sfumato.calls import (
 )
 from sfumato.data.safe_repr import Quiet, counted
 from sfumato.data.seeds import Seed
-from sfumato.errors import OutputError, RefusedError, UsageError
+from sfumato.errors import RefusedError, UsageError
 from sfumato.io.decimals import pointed
 from sfumato.io.formats import Format
 from sfumato.io.read import Seen, delimiter_of, read_source
 from sfumato.io.spreadsheet import unguarded
 from sfumato.io.write import format_of, hash_bytes
 from sfumato.models.base import OutputModel
-from sfumato.pipeline.claimed_columns import claimed_giveaways, unmentioned, withheld
+from sfumato.pipeline.claimed_columns import (
+    added,
+    claimed_giveaways,
+    unmentioned,
+    withheld,
+)
 from sfumato.pipeline.column_kinds import from_manifest, marks_formulas
 from sfumato.pipeline.expand_requirements import expanded, from_record
 from sfumato.pipeline.manifest import requirements as requirement_records
 from sfumato.pipeline.manifest import risk as risk_of
 from sfumato.pipeline.private_record import read_private
 from sfumato.pipeline.private_run import every_column
-from sfumato.pipeline.verification import Private, Question
+from sfumato.pipeline.refusals import refuse_pairing
+from sfumato.pipeline.release import Release
+from sfumato.pipeline.verification import Claim, Private
 from sfumato.policy import Policy
 from sfumato.policy.keywords import Settings
 from sfumato.publish.base import Form
-from sfumato.report.card import card
-from sfumato.report.html import render
 
 if TYPE_CHECKING:
-    from sfumato.pipeline.run import Outcome
     from sfumato.pipeline.tuning import Tuned
     from sfumato.workload.answer_errors import ErrorMeasure, WorkloadError
     from sfumato.workload.queries import Workload
@@ -57,116 +61,21 @@ Source = Any
 PolicyLike = Policy | str | os.PathLike[str] | None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Release(Quiet):
-    """A proven release: its data, what was measured on it, and the way to a file."""
-
-    outcome: Outcome
-    origin: Source
-    """What was handed in: decides the kind of `data` and the format of `save`."""
-    private: Mapping[str, Any]
-    """For the steward alone: hash of the source, where it is a file."""
-    delimiter: str = ","
-    """Between the cells of a CSV file, as it came."""
-
-    @property
-    def table(self) -> pa.Table:
-        """The published table as Arrow."""
-        return self.outcome.proven.table
-
-    @property
-    def data(self) -> Any:
-        """The published table, as the kind of frame that came in."""
-        # Late: files need no library of frames.
-        from sfumato.io.frames import like
-
-        return like(self.origin, self.table)
-
-    @property
-    def manifest(self) -> Mapping[str, Any]:
-        return self.outcome.proven.manifest
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        return self.outcome.proven.facts
-
-    @property
-    def verdicts(self) -> list[dict[str, Any]]:
-        """Every requirement, measured on the published cells."""
-        return list(self.manifest["requirements"])
-
-    @property
-    def utility(self) -> dict[str, float]:
-        return dict(self.manifest["utility"])
-
-    @property
-    def risk(self) -> dict[str, Any]:
-        return dict(self.manifest["risk"])
-
-    @property
-    def alternatives(self) -> tuple[Mapping[str, Any], ...]:
-        """Other solutions that met the policy, with their figures."""
-        return self.outcome.proven.alternatives
-
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write the report as one self-contained page."""
-        place = path_of(path, what="A report's place")
-        try:
-            place.write_text(render(self.manifest, self.facts), encoding="utf-8")
-        except OSError as fault:
-            raise OutputError(
-                f"'{place}' cannot be written: {fault.strerror}.",
-                hint="Name another place.",
-            ) from None
-
-    def save(
-        self, directory: str | os.PathLike[str], *, force: bool = False
-    ) -> Mapping[str, Any]:
-        """Write the release, proven from its own bytes; returns the manifest.
-
-        With `force` it takes the place of an older release, which stays until then.
-        """
-        from sfumato.pipeline.write_release import write_release
-
-        return write_release(
-            self.outcome,
-            path_of(directory, what="A release's place"),
-            extension=self._extension(),
-            delimiter=self.delimiter,
-            page=render,
-            private=self.private,
-            force=force,
-        )
-
-    def _repr_html_(self) -> str:
-        return card(self.manifest)
-
-    def _told(self) -> str:
-        return self.outcome.proven._told()
-
-    def _extension(self) -> str:
-        asked = self.outcome.question.policy.publish.format
-        if asked is not None:
-            return asked
-        return format_of(self.origin) if _is_path(self.origin) else "csv"
-
-
 @dataclass(frozen=True, repr=False)
 class CheckResult(Quiet):
-    """What a check of a published table found."""
+    """The result of checking a published table."""
 
     verdicts: list[dict[str, Any]]
     rows: int
     groups: int
     risk: dict[str, Any]
-    """The risk that remains; under `columns` what columns that are no
-    quasi-identifiers give away."""
+    """The remaining risk; `columns` has the rows that other columns single out."""
     withheld: tuple[str, ...] = ()
-    """Columns that are there although the policy withholds them."""
+    """Columns in the table that the policy withholds."""
     kinds: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """How sensitive columns were read: their kind, their distance, and who said so."""
+    """How each sensitive column was read: kind, distance, and where that came from."""
     unmentioned: tuple[str, ...] = ()
-    """Columns that the claim does not speak of."""
+    """Columns that the policy does not mention."""
 
     def _told(self) -> str:
         held = sum(verdict["holds"] for verdict in self.verdicts)
@@ -192,16 +101,17 @@ def anonymize(
     base: str | os.PathLike[str] | None = None,
     **settings: Unpack[Settings],
 ) -> Release:
-    """Make a proven release of a file or a frame.
+    """Anonymize a file or a frame, and prove the result.
 
-    Give a policy or its file, or settings that make one: `quasi`, `sensitive`, `k`,
-    `l`, and the others of `Policy.build`. `seed` is the text in the audit record of a
-    run to repeat; `insecure_seed` is for tests, and marks the release as not for
-    publication. `progress` is True for a bar, or a function of step and share.
+    Pass a policy, the path of a policy file, or the settings of one: `quasi`,
+    `sensitive`, `k`, `l`, and the rest of `Policy.build`. `seed` repeats a run: copy it
+    from the run's audit record. `insecure_seed` is for tests and marks the release as
+    not for publication. `progress` is True for a bar, or a function that takes the
+    name of a step and the share that is done.
     """
-    # Late: whoever only checks a table must not wait for the compiler.
+    # Imported late, so that `check` never loads the compiler.
+    from sfumato.pipeline.make_release import make_release
     from sfumato.pipeline.run import Run
-    from sfumato.pipeline.run import anonymize as run_line
 
     policy = policy_of(policy)
     chosen, count = seed_of(seed, insecure_seed), threads_of(threads)
@@ -215,7 +125,7 @@ def anonymize(
             seen=lambda content: hashed.append(aside.submit(hash_bytes, content)),
         )
         asked = policy_for(policy, settings, source)
-        outcome = run_line(
+        release = make_release(
             Run(
                 policy=asked,
                 source=source,
@@ -226,8 +136,12 @@ def anonymize(
             )
         )
         watcher("done", 1.0)
-    private = {"source_sha256": hashed[0].result()} if hashed else {}
-    return Release(outcome, data, private, delimiter_of(source) or ",")
+    return replace(
+        release,
+        origin=data,
+        delimiter=delimiter_of(source) or ",",
+        source_sha256=hashed[0].result() if hashed else None,
+    )
 
 
 @spelled_out
@@ -241,11 +155,11 @@ def check(
     base: str | os.PathLike[str] | None = None,
     **settings: Unpack[Settings],
 ) -> CheckResult:
-    """Judge a published table, ours or not, by its cells.
+    """Check a published table, made by Sfumato or not, from its cells.
 
     `groups` is the private record of a release whose cells do not show its groups.
-    `manifest` says what the values of columns are; without it the policy does, and
-    where it does not, the cells decide.
+    `manifest` says what kind of values each column has. Without it the policy does;
+    where the policy does not, the kind is inferred from the cells.
     """
     policy, required = policy_of(policy), models_of(requirements)
     said = None if manifest is None else path_of(manifest, what="manifest")
@@ -264,30 +178,33 @@ def check(
             "There is nothing to check: no requirement is given.",
             hint="Give a policy, or requirements such as k=5.",
         )
-    form = asked.operator_instance().form
+    operator = asked.operator_instance()
+    form, names = operator.form, source.column_names
     private = Private()
     if groups is not None:
         record = path_of(groups, what="groups")
         private = read_private(record, source, swapped=form is Form.SWAPPED)
     models = expanded(models, from_record(private.source_values))
-    question = Question(
-        asked,
-        models,
-        _base(base, asked),
-        private,
-        form,
+    claim = Claim(
+        policy=asked,
+        models=models,
+        base=_base(base, asked),
+        private=private,
+        form=form,
         every_column=every_column(asked),
         decided={} if said is None else from_manifest(said),
     )
-    proof = question.ask(source, _beside(data, form, safe=safe))
+    beside = _beside(data, form, safe=safe)
+    refuse_pairing(form, models)
+    proof, made = claim.verify(source, beside), added(asked, operator, names)
     return CheckResult(
         verdicts=requirement_records(models, proof),
         rows=source.num_rows,
         groups=proof.groups.count,
-        risk=risk_of(proof, form) | claimed_giveaways(asked, source, form),
-        withheld=withheld(asked, source.column_names),
-        kinds=question.kinds(proof.sensitive),
-        unmentioned=unmentioned(asked, source.column_names),
+        risk=risk_of(proof, form) | claimed_giveaways(asked, source, form, made=made),
+        withheld=withheld(asked, names, but=made),
+        kinds=claim.kinds(proof.sensitive),
+        unmentioned=unmentioned(asked, names, but=made),
     )
 
 
@@ -303,12 +220,13 @@ def workload_error(
     seed: int = 0,
     **settings: Unpack[Settings],
 ) -> WorkloadError:
-    """How far a release's answers to queries are from those of the original.
+    """Measure how far a release's answers to queries are from the original's.
 
-    `release` is what `anonymize` gave back, or a published file or frame, ours or not;
-    of an anatomized pair, the file `data` beside the file `sensitive`. A policy (or
-    settings that make one) says what published labels stand for; without one, cells
-    are values, intervals and sets. `seed` draws the bootstrap's resamples.
+    `release` is a result of `anonymize`, or a published file or frame, made by Sfumato
+    or not. For an anatomized pair, give the file `data`, with the file `sensitive` in
+    the same directory. A policy, or its settings, says what published labels stand for;
+    without one, cells are read as values, intervals and sets. `seed` seeds the
+    bootstrap.
     """
     from sfumato.pipeline.workload_tables import ground
 
@@ -316,7 +234,7 @@ def workload_error(
     source = _read(original, asked, {})
     place = ground(asked, source, workload_of(workload), _base(base, asked))
     if isinstance(release, Release):
-        table, beside = release.table, release.outcome.proven.beside
+        table, beside = release.table, release.beside
     else:
         safe = asked.publish.spreadsheet_safe
         table = _as_meant(release, _read(release, asked, {}), safe=safe)
@@ -343,8 +261,8 @@ def tune(
 ) -> Tuned:
     """Fit attribute weights and algorithm options to a workload.
 
-    The search sees a share of the queries; the error on the others is reported with
-    an interval. Every trial meets the requirements of the policy.
+    The search sees only a share of the queries. The error on the rest is reported with
+    a confidence interval. Every trial meets the requirements of the policy.
     """
     from sfumato.pipeline.tuning import Tuning
     from sfumato.pipeline.tuning import tune as run_search
@@ -378,10 +296,10 @@ def propose(
     encoding: str | None = None,
     missing: str | Sequence[str] | None = None,
 ) -> Policy:
-    """Propose a policy for a file or a frame: what `sfumato init` writes.
+    """Propose a policy for a file or a frame, as `sfumato init` does.
 
-    Every role in it is a guess; read it (`print(policy.dump())`) before you use it.
-    `missing` names marks of missing values; left out, they are looked for.
+    Every role in it is a guess: read it (`print(policy.dump())`) before you use it.
+    `missing` lists the marks of missing values; without it, they are detected.
     """
     from sfumato.policy.propose import propose as proposed
 
@@ -399,18 +317,18 @@ def _asking_policy(
     settings: Mapping[str, Any],
     original: Source,
 ) -> Policy:
-    """The policy that says how cells are read: given, the release's own, or none."""
+    """Pick the policy that says how to read cells: given, the release's own, or none."""
     if policy is not None or settings:
         return policy_for(policy, settings, _read(original, policy, settings))
     if isinstance(release, Release):
-        return release.outcome.question.policy
+        return release.claim.policy
     return Policy(unlisted="keep")
 
 
 def policy_for(
     policy: Policy | None, settings: Mapping[str, Any], source: pa.Table
 ) -> Policy:
-    """The policy given, or the one that keyword settings stand for."""
+    """Return the given policy, or build one from keyword settings."""
     if policy is None:
         return Policy.build(columns=source.column_names, **settings)
     if settings:
@@ -444,7 +362,7 @@ def _read(
 
 
 def _wake_compiler() -> None:
-    """Beside reading: loading the compiler takes as long as reading a large file."""
+    """Load the compiler while the file is read: each can take seconds."""
     from sfumato.kernels.compilation.decorators import wake
 
     wake()
@@ -459,7 +377,7 @@ def _base(base: str | os.PathLike[str] | None, policy: Policy) -> Path | None:
 
 
 def _beside(data: Source, form: Form, *, safe: bool) -> dict[str, pa.Table]:
-    """The second table of an anatomy: the file beside the one that is checked."""
+    """Read the second table of an anatomized release from the same directory."""
     if form is not Form.ANATOMIZED or not _is_path(data):
         return {}
     place = Path(data).with_name("sensitive" + Path(data).suffix)
@@ -471,7 +389,7 @@ def _spreadsheet_safe(
     settings: Mapping[str, Any],
     manifest: Path | None,
 ) -> bool:
-    """Whether a CSV file has marks before what could be formulas."""
+    """Tell whether CSV cells that look like formulas carry a mark."""
     said = settings.get("spreadsheet_safe") if policy is None else None
     if policy is not None:
         said = policy.publish.spreadsheet_safe
@@ -479,6 +397,6 @@ def _spreadsheet_safe(
 
 
 def _as_meant(data: Source, table: pa.Table, *, safe: bool) -> pa.Table:
-    """A published table without the marks that a CSV file has for spreadsheets."""
+    """Strip the marks that protect spreadsheets from formulas in CSV cells."""
     marked = safe and _is_path(data) and format_of(data) is Format.CSV
     return unguarded(table) if marked else table

@@ -1,8 +1,8 @@
-"""What a claim says of the columns of a published table, and what it leaves unsaid."""
+"""Compare the columns of a published table with those that a policy mentions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -11,36 +11,45 @@ from sfumato.data.schema import Role
 from sfumato.pipeline.unique_values import released_giveaways
 from sfumato.pipeline.verification import BOUNDS
 from sfumato.policy import Policy
-from sfumato.publish.base import Form
+from sfumato.publish.base import Form, Operator
 
 
-def added(policy: Policy, names: Sequence[str]) -> list[str]:
-    """Columns that the operator adds, among those that are there."""
+def added(policy: Policy, operator: Operator, names: Sequence[str]) -> list[str]:
+    """The columns of a table that its operator added."""
     roles = {name: policy.role(name) or Role.INSENSITIVE for name in names}
     roles |= dict.fromkeys(policy.names(Role.QUASI), Role.QUASI)
     there = frozenset(names)
-    own = policy.operator_instance().own_names(roles, lambda name: name not in there)
+    own = operator.own_names(roles, lambda name: name not in there)
     gone = [name for name in policy.names(Role.QUASI) if name not in there]
     ends = [name + end for name in gone for end in BOUNDS if name + end in there]
     return list(dict.fromkeys([*own, *ends]))
 
 
-def withheld(policy: Policy, names: Sequence[str]) -> tuple[str, ...]:
-    """Columns that a release must not have, but for those that the operator adds."""
-    secret = policy.withheld().difference(added(policy, names))
+def withheld(
+    policy: Policy, names: Sequence[str], *, but: Collection[str]
+) -> tuple[str, ...]:
+    """Columns that a release must not have, except those that its operator added."""
+    secret = policy.withheld().difference(but)
     return tuple(name for name in names if name in secret)
 
 
-def unmentioned(policy: Policy, names: Sequence[str]) -> tuple[str, ...]:
-    """Columns that the policy, or the settings of a call, do not speak of."""
-    known = {*policy.columns, *added(policy, names)}
+def unmentioned(
+    policy: Policy, names: Sequence[str], *, but: Collection[str]
+) -> tuple[str, ...]:
+    """Columns that neither the policy nor the settings of a call mention."""
+    known = {*policy.columns, *but}
     return tuple(name for name in names if name not in known)
 
 
-def claimed_giveaways(policy: Policy, table: pa.Table, form: Form) -> dict[str, Any]:
-    """How many rows columns that are no quasi-identifiers give away, if not swapped."""
+def claimed_giveaways(
+    policy: Policy, table: pa.Table, form: Form, *, made: Sequence[str]
+) -> dict[str, Any]:
+    """How many rows the columns that are not quasi-identifiers give away.
+
+    `made` are the columns that the operator added. Swapped columns are left out.
+    """
     names = table.column_names
     quasi = [name for name in names if policy.role(name) is Role.QUASI]
-    quasi += [name for name in added(policy, names) if name not in quasi]
+    quasi += [name for name in made if name not in quasi]
     swapped = policy.names(Role.SENSITIVE) if form is Form.SWAPPED else ()
     return released_giveaways(policy, table, quasi=quasi, but=swapped)

@@ -1,4 +1,4 @@
-"""From a source table and a policy to coded columns on axes."""
+"""Code the columns of a source table and put them on axes."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ CODED = (Role.QUASI, Role.SENSITIVE, Role.SUBJECT, Role.WEIGHT)
 
 
 def coded_table(policy: Policy, source: pa.Table) -> Table:
-    """The source with its roles, and the columns that matter to privacy coded."""
-    policy.check_columns(source.column_names)
+    """Code the columns that matter to privacy, and attach every column's role."""
     roles = {name: policy.role(name) for name in source.column_names}
     kept = {name: role for name, role in roles.items() if role is not None}
     names = [name for name, role in kept.items() if role in CODED]
@@ -42,7 +41,7 @@ def coded_table(policy: Policy, source: pa.Table) -> Table:
 
 
 def _check_pickable(cells: Mapping[str, pa.ChunkedArray]) -> None:
-    """Refuse columns of which Arrow cannot take single rows, before any work."""
+    """Refuse columns whose type does not let Arrow take single rows."""
     nothing = pa.array([], pa.int64())
     for name, column in cells.items():
         try:
@@ -56,7 +55,7 @@ def _check_pickable(cells: Mapping[str, pa.ChunkedArray]) -> None:
 
 
 def rows_without_missing(table: Table) -> npt.NDArray[np.int64]:
-    """Rows in which no quasi-identifier and no sensitive value is missing."""
+    """Find the rows with no missing quasi-identifier or sensitive value."""
     complete = np.ones(table.rows, dtype=np.bool_)
     for name in (*table.schema.quasi, *table.schema.sensitive):
         column = table.columns[name]
@@ -66,7 +65,7 @@ def rows_without_missing(table: Table) -> npt.NDArray[np.int64]:
 
 
 def take(table: Table, rows: npt.NDArray[np.int64]) -> Table:
-    """Some rows of a table, with codes only for the values that still occur."""
+    """Take some rows of a table, and drop the codes that no longer occur."""
     if len(rows) == table.rows:
         return table
     columns = {name: _shrunk(c, rows) for name, c in table.columns.items()}
@@ -76,23 +75,16 @@ def take(table: Table, rows: npt.NDArray[np.int64]) -> Table:
 def quasi_axes(
     policy: Policy, table: Table, base: Path | None
 ) -> tuple[CodedAxis, ...]:
-    """The quasi-identifiers on their axes."""
+    """Put the quasi-identifiers on their axes."""
     for name in table.schema.quasi:
         refuse_reserved(table.columns[name])
     return axes(policy, [table.columns[name] for name in table.schema.quasi], base)
 
 
-def sensitive_axes(
-    policy: Policy, columns: Iterable[Column], base: Path | None
-) -> dict[str, CodedAxis]:
-    """Sensitive columns on axes: their order and hierarchy serve distances."""
-    return {coded.name: coded for coded in axes(policy, columns, base)}
-
-
 def axes(
     policy: Policy, columns: Iterable[Column], base: Path | None
 ) -> tuple[CodedAxis, ...]:
-    """Columns on the axes that the policy gives them."""
+    """Put columns on the axes that the policy gives them."""
     return tuple(
         build(column, section.hierarchy, base=base, weight=section.weight)
         for column in columns
@@ -101,7 +93,7 @@ def axes(
 
 
 def coded_column(policy: Policy, source: pa.Table, name: str) -> Column:
-    """One column of the source, coded as the policy says."""
+    """Code one column of the source as the policy says."""
     return _coded_alike(policy, source, name)[0]
 
 

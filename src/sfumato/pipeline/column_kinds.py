@@ -1,7 +1,7 @@
-"""What the cells of a column are: decided once, on the source, and used ever after.
+"""Decide once, on the source, what kind of values each column holds.
 
-The names of kinds and distances are published in the manifest. The values of the
-source, in their order, stand in the private record alone.
+The manifest publishes the names of kinds and distances. The values of the source, in
+their order, go to the private record alone.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ VALUES = "values"
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Decided(Quiet):
-    """What the cells of one column are, and who said so."""
+    """What kind of values one column holds, and where that came from."""
 
     origin: str
-    """Who said so: the "source", a "manifest", the "policy", or the "cells"."""
+    """Where it came from: the "source", a "manifest", the "policy", or the "cells"."""
     kind: Kind | None = None
-    """None: the cells decide."""
+    """None: inferred from the cells."""
     dates: DateOrder | None = None
     order: tuple[str, ...] | None = None
     """The values of an ordered category, from low to high."""
@@ -52,7 +52,7 @@ class Decided(Quiet):
         return f"{self.kind or 'open'}, by the {self.origin}"
 
     def names(self) -> dict[str, str]:
-        """What may be published: names alone."""
+        """The part that may be published: names only."""
         said = {"kind": self.kind, "dates": self.dates, "distance": self.distance}
         return {key: str(value) for key, value in said.items() if value is not None}
 
@@ -60,10 +60,10 @@ class Decided(Quiet):
 def decide(
     table: Table, sensitive: Mapping[str, CodedAxis], quasi: Iterable[CodedAxis] = ()
 ) -> dict[str, Decided]:
-    """What the columns of the source are.
+    """Decide what kind of values the columns of the source hold.
 
-    Quasi-identifiers are what their axes say: those that a population shares with the
-    source may be of another kind than the source alone.
+    For quasi-identifiers the axes decide: shared with a population, a column may be of
+    another kind than in the source alone.
     """
     found = {
         name: _of_source(table, name, sensitive.get(name))
@@ -91,24 +91,24 @@ def _of_source(table: Table, name: str, coded: CodedAxis | None) -> Decided:
 
 
 def distance_name(axis: Axis) -> str:
-    """How far apart the values of an axis are, by name."""
+    """The name of the distance between values of an axis."""
     return ground_distance(axis, Distance.DEFAULT).name.lower()
 
 
 def names(decided: Mapping[str, Decided]) -> dict[str, dict[str, str]]:
-    """Kinds and distances by column, for everybody."""
+    """Kinds and distances by column; publishable."""
     return {name: each.names() for name, each in decided.items()}
 
 
 def values(
     decided: Mapping[str, Decided], columns: Iterable[str]
 ) -> dict[str, list[str | None]]:
-    """The values of the source in their order, for the steward alone."""
+    """The values of the source in their order; private."""
     return {name: list(decided[name].labels) for name in columns if name in decided}
 
 
 def from_manifest(place: Path) -> dict[str, Decided]:
-    """What a manifest, or the private record, says of columns."""
+    """Read the kinds of columns from a manifest or an audit record."""
     record = _record(place)
     try:
         told = record.get("manifest", record)["kinds"]
@@ -119,7 +119,7 @@ def from_manifest(place: Path) -> dict[str, Decided]:
 
 
 def marks_formulas(place: Path) -> bool:
-    """Whether a manifest says that CSV cells are marked for spreadsheets."""
+    """Tell whether a manifest says that CSV cells are marked for spreadsheets."""
     record = _record(place)
     return bool(record.get("manifest", record).get("spreadsheet_safe"))
 
@@ -160,7 +160,7 @@ def _told(each: Mapping[str, str], labels: Iterable[str | None]) -> Decided:
 
 
 def declared(policy: Policy, name: str) -> Decided:
-    """What the policy says of a column; the cells decide on the rest."""
+    """What the policy declares about a column; the rest is inferred from cells."""
     section = policy.column(name)
     if section.kind is not None or section.order is not None:
         return Decided(origin="policy", kind=section.kind, order=section.order)
@@ -172,7 +172,7 @@ def declared(policy: Policy, name: str) -> Decided:
 
 
 def _listed(domain: Mapping[str, Any] | tuple[Any, ...]) -> tuple[str, ...]:
-    """The values that a domain names, or its two ends."""
+    """The values that a domain lists, or its two ends."""
     if isinstance(domain, Mapping):
         return tuple(str(domain[end]) for end in ("low", "high") if end in domain)
     return tuple(map(str, domain))

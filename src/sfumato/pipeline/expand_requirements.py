@@ -1,4 +1,4 @@
-"""Requirements that stand for several, which only the source can tell."""
+"""Expand generated requirements into one per source value, and count those values."""
 
 from __future__ import annotations
 
@@ -7,35 +7,50 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.algorithms.base import Request
 from sfumato.data.arrays import Codes
-from sfumato.data.table import Column
+from sfumato.data.table import Column, Table
 from sfumato.errors import DataError
 from sfumato.models.base import OutputModel
 
-Counting = Callable[[str], Mapping[str, int]]
+ValueCounts = Mapping[str, int]
 """How often each value of a column occurs in the source."""
+Counting = Callable[[str], ValueCounts]
+"""Gives the value counts of a column."""
 
 
 def expanded(
     models: Sequence[OutputModel], counts: Counting
 ) -> tuple[OutputModel, ...]:
-    """Every requirement as those that it stands for."""
+    """Replace each generated requirement by those that it stands for."""
     k = smallest_group(models)
     return tuple(each for model in models for each in model.expanded(counts, k=k))
 
 
 def smallest_group(models: Sequence[OutputModel]) -> int:
-    """The fewest rows of a group that the requirements allow, as far as k tells."""
+    """The fewest rows that the requirements' k allows a group to have; 1 without a k."""
     return max((int(getattr(model, "k", 1)) for model in models), default=1)
 
 
-def generated_columns(models: Sequence[OutputModel]) -> tuple[str, ...]:
-    """The columns for whose values requirements are generated."""
+def generated_counts(
+    models: Sequence[OutputModel], table: Table
+) -> dict[str, ValueCounts]:
+    """The value counts of the columns that requirements are generated from."""
+    subject = table.schema.subject
+    persons = None if subject is None else table.columns[subject].codes
+    k = smallest_group(models)
+    return {
+        name: _common_values(table.columns[name], persons, k=k)
+        for name in _generated_columns(models)
+    }
+
+
+def _generated_columns(models: Sequence[OutputModel]) -> tuple[str, ...]:
     asked = (getattr(model, "generate", None) for model in models)
     return tuple(dict.fromkeys(str(each["column"]) for each in asked if each))
 
 
-def value_counts(
+def _common_values(
     column: Column, subject: Codes | None = None, *, k: int = 1
 ) -> dict[str, int]:
     """How often each value of a column occurs; missing cells have none.
@@ -52,17 +67,34 @@ def value_counts(
     }
 
 
-def persons_with(codes: Codes, subject: Codes | None) -> npt.NDArray[np.int64]:
+def persons_with(
+    codes: Codes, subject: Codes | None, *, size: int = 0
+) -> npt.NDArray[np.int64]:
     """How many persons have each code; without subjects every row is one."""
-    if subject is None:
-        return np.bincount(codes)
-    return np.bincount(np.unique(np.column_stack([codes, subject]), axis=0)[:, 0])
+    if subject is not None:
+        codes = np.unique(np.column_stack([codes, subject]), axis=0)[:, 0]
+    return np.bincount(codes, minlength=size)
 
 
-def from_record(known: Mapping[str, Mapping[str, int]]) -> Counting:
-    """The counts that a private record keeps."""
+def compared_counts(request: Request) -> dict[str, ValueCounts]:
+    """The value counts of the columns that requirements compare with the source."""
+    names = tuple(request.sensitive)
+    views = [view for model in request.models for view in model.views(names)]
+    wanted = (view.column for view in views if view.reference == "source")
+    return {name: _counts_on_axis(request, name) for name in dict.fromkeys(wanted)}
 
-    def counts(name: str) -> Mapping[str, int]:
+
+def _counts_on_axis(request: Request, name: str) -> dict[str, int]:
+    """How many persons have each leaf of a sensitive column's axis."""
+    coded = request.sensitive[name]
+    counts = persons_with(coded.codes, request.subject, size=coded.axis.size)
+    return dict(zip(coded.axis.labels, counts.tolist(), strict=True))
+
+
+def from_record(known: Mapping[str, ValueCounts]) -> Counting:
+    """The value counts that a private record keeps."""
+
+    def counts(name: str) -> ValueCounts:
         if name not in known:
             raise DataError(
                 f"A requirement is generated from the source's values of '{name}', "

@@ -1,8 +1,8 @@
-"""Who bears the loss: what each value's rows lost, side by side.
+"""Break the loss down by value, to show who bears it.
 
-A release may lose little on average and most of it on a minority. For every value of an
-attribute: how many rows have it, how many are left out, how many still show it, and what
-their cells lost.
+A release may lose little on average and most of it on a minority. For every value of a
+column: how many rows have it, how many are suppressed, how many still show it, and how
+much their cells lost.
 """
 
 from __future__ import annotations
@@ -23,49 +23,49 @@ from sfumato.pipeline.expand_requirements import persons_with
 from sfumato.publish.base import Draft
 
 OTHERS = None
-"""The value of a line that stands for several, each of which few rows have."""
+"""The value of a line that pools several rare values."""
 
 
 class Borne(TypedDict):
-    """What the rows with one value lost."""
+    """How much the rows with one value lost."""
 
     value: str | None
-    """The value; None for all that few rows have, together, or for missing cells."""
+    """The value; None for pooled rare values and for missing cells."""
     values: int
-    """How many values the line stands for."""
+    """How many values the line pools."""
     rows: int
     suppressed_rows: int | None
-    """Rows left out; None where they are not counted."""
+    """Suppressed rows; None where they are not counted."""
     shown: int
-    """Rows that show the value of this attribute."""
+    """Rows that still show the value."""
     suppressed_cells: float
-    """The share of their quasi-identifier cells that show nothing at all."""
+    """The share of their quasi-identifier cells that show nothing."""
     ncp: float
     """The mean loss of their quasi-identifier cells."""
 
 
 class Lost(NamedTuple):
-    """What the groups of a release lost, brought to their rows."""
+    """The loss of each row."""
 
     kept: npt.NDArray[np.bool_]
     ncp: Floats
-    """The mean loss of each row's quasi-identifier cells; 1 for rows left out."""
+    """The mean loss of each row's quasi-identifier cells; 1 for suppressed rows."""
     gone: Floats
-    """The share of each row's quasi-identifier cells that show nothing at all."""
+    """The share of each row's quasi-identifier cells that show nothing."""
     sizes: Ints
     """Rows of each group."""
 
     @classmethod
     def by(cls, solution: Solution, draft: Draft) -> Lost:
         grouping = solution.grouping
-        # Index −1, the group of rows left out, finds the last place.
+        # Suppressed rows have group −1, which indexes the appended last entry.
         ncp = np.append(draft.ncp.mean(axis=1), 1.0)[grouping.group_of]
         gone = np.append((draft.ncp >= 1.0).mean(axis=1), 1.0)[grouping.group_of]
         return cls(grouping.kept, ncp, gone, grouping.sizes())
 
 
 class Sums(NamedTuple):
-    """Over the rows of each value of a column."""
+    """Totals over the rows with each value of a column."""
 
     rows: Ints
     suppressed: Ints
@@ -83,12 +83,12 @@ def loss_by(
     draft: Draft,
     at_least: int,
 ) -> dict[str, list[Borne]]:
-    """The loss by the values of each column, commonest value first.
+    """Break the loss down by the values of each column, most common value first.
 
-    Values that fewer than `at_least` rows, or persons, have are counted together, and
-    with the next commonest ones until the line has as many: nobody is told apart by
-    it. Sensitive values of rows left out are then not counted at all, for no group
-    hides whose they are.
+    Values of fewer than `at_least` rows, or persons, are pooled, together with the next
+    rarest values until the pool has enough, so that no line singles anyone out. With
+    `at_least` above 1, sensitive values of suppressed rows are not counted, because no
+    group hides whose they are.
     """
     lost = Lost.by(solution, draft)
     return {
@@ -128,7 +128,7 @@ def _lines(
 
 
 def _summed(codes: npt.NDArray[np.int32], numbers: Floats, size: int) -> Floats:
-    """The sum of some numbers of rows, for each code."""
+    """Sum one number per row over the rows of each code."""
     return np.bincount(codes, numbers, minlength=size).astype(np.float64)
 
 
@@ -141,7 +141,7 @@ def _coded(table: Table, name: str) -> Column:
 def _open(
     name: str, coded: Column, request: Request, solution: Solution, sizes: Ints
 ) -> Ints:
-    """How many rows show each value of a quasi-identifier."""
+    """Count the rows that still show each value of a quasi-identifier."""
     quasi = solution.quasi or request.quasi
     place = [each.name for each in quasi].index(name)
     codes = shown_codes(solution.grouping, quasi[place], place)
@@ -157,7 +157,7 @@ def _pooled(
     subject: npt.NDArray[np.int32] | None,
     at_least: int,
 ) -> list[list[int]]:
-    """The codes of each line: single values, and one line for all that are rare."""
+    """The codes of each line: one per common value, and one for all rare values."""
     counts = np.bincount(codes)
     persons = persons_with(codes, subject)
     order = np.lexsort((np.arange(len(counts)), -counts)).tolist()
@@ -173,7 +173,7 @@ def _together(
     subject: npt.NDArray[np.int32] | None,
     chosen: list[int],
 ) -> int:
-    """How many persons have one of several values."""
+    """Count the persons who have any of several values."""
     rows = np.isin(codes, chosen)
     return int(rows.sum()) if subject is None else len(np.unique(subject[rows]))
 

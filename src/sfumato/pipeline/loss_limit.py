@@ -1,4 +1,4 @@
-"""Refuses a release that is safe and says nothing."""
+"""Refuse a release that is safe but useless."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import numpy as np
 from sfumato import registry
 from sfumato.errors import LossError
 from sfumato.metrics.ncp import Ncp
-from sfumato.pipeline.manifest import Findings
+from sfumato.pipeline.findings import Findings
 
 ALL = 1.0 - 1e-9
-"""A column that loses this much, or more, shows nothing."""
+"""A column that loses at least this much shows nothing."""
 
 
 def refuse_loss(found: Findings) -> None:
     """Refuse a draft that loses more than `publish.max_loss` of its detail.
 
-    The loss is the manifest's `utility.ncp`. Under a process model nothing may be
-    said of it: how much is lost is nothing that the ledger paid for.
+    The loss is the manifest's `utility.ncp`. Under a process model nothing is refused:
+    the ledger did not pay for telling how much is lost.
     """
-    if found.certificate is not None or not found.operator.limits_loss:
+    if found.certificate is not None or not found.run.operator.limits_loss:
         return
-    limit = found.policy.publish.max_loss
-    loss = float(Ncp().measure(found.outcome()))
+    limit = found.run.policy.publish.max_loss
+    loss = float(Ncp().measure(found.measured))
     if loss <= limit + 1e-9:
         return
     raise LossError(
@@ -33,7 +33,7 @@ def refuse_loss(found: Findings) -> None:
 
 
 def _reason(found: Findings) -> str:
-    """What the loss consists of, in counts."""
+    """Explain the loss in counts."""
     sizes = found.solution.grouping.sizes()
     shown = found.rows_out
     empty = int((_losses(found) >= ALL).sum())
@@ -59,7 +59,7 @@ def _losses(found: Findings) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
 
 def _ways_out(found: Findings) -> str:
     ways = []
-    if found.algorithm.name != registry.DEFAULT_ALGORITHM:
+    if found.run.algorithm.name != registry.DEFAULT_ALGORITHM:
         ways.append(f"leave out algorithm.name to take '{registry.DEFAULT_ALGORITHM}'")
     ways += [
         "ask for less (a smaller k or l)",

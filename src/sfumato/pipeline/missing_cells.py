@@ -1,4 +1,4 @@
-"""Which cells are missing, and what cannot be promised where they may be any value."""
+"""Missing cells: which they are, and what they rule out if they match any value."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from sfumato.models.base import OutputModel
 from sfumato.policy import Policy
 
 COUNTED = frozenset({RuleKind.SIZE, RuleKind.DISTINCT, RuleKind.POPULATION})
-"""Rules that more rows, or persons, can only meet better."""
+"""Rules that more rows, or persons, can only help."""
 HINT = 'Set data.missing_as to "value" or "drop".'
 EMPTY = ""
 
 
 def with_empty_mark(policy: Policy, source: pa.Table) -> Policy:
-    """The policy with the empty text among its marks, where the source has nulls.
+    """Add the empty text to the policy's missing marks if the source has nulls.
 
-    A CSV file shows both alike. A process model is left alone: its cells are those of
-    declared domains.
+    A CSV file cannot tell the two apart. Under a process model the policy stays as it
+    is: declared domains decide its cells.
     """
     marks = policy.data.missing
     if EMPTY in marks or policy.process_models() or not any(map(_nulls, source)):
@@ -36,7 +36,7 @@ def with_empty_mark(policy: Policy, source: pa.Table) -> Policy:
 
 
 def _nulls(column: pa.ChunkedArray) -> bool:
-    """Whether a column has nulls, or numbers that are not numbers."""
+    """Whether a column has nulls or NaNs."""
     if types.is_dictionary(column.type):
         known = any(chunk.dictionary.null_count for chunk in column.chunks)
         return known or bool(column.null_count)
@@ -46,7 +46,7 @@ def _nulls(column: pa.ChunkedArray) -> bool:
 
 
 def refuse_open_cells(table: Table, models: Sequence[OutputModel]) -> None:
-    """Refuse what groups may meet one by one and break as one another's candidates."""
+    """Refuse models that single groups may meet and unions of groups may break."""
     columns = [table.columns[name] for name in table.schema.quasi]
     if all(column.missing < 0 for column in columns):
         return
@@ -68,7 +68,7 @@ def refuse_open_cells(table: Table, models: Sequence[OutputModel]) -> None:
 
 
 def _counts(table: Table, model: OutputModel) -> bool:
-    """Whether a model counts rows, persons or values, and nothing else."""
+    """Whether a model only counts rows, persons or values."""
     rules = model.rules(table.schema.sensitive, subjects=True)
     return all(rule.kind in COUNTED for rule in rules)
 

@@ -21,7 +21,7 @@ from sfumato.verify import require_columns
 
 
 def population_path(models: Sequence[OutputModel]) -> str | None:
-    """The population table that the requirements name; one for all of them."""
+    """The population file that the requirements name; they may name only one."""
     paths = {str(p) for p in (getattr(m, "population", None) for m in models) if p}
     if len(paths) > 1:
         raise PolicyError(
@@ -41,7 +41,7 @@ def read_population(policy: Policy, path: str, base: Path | None) -> pa.Table:
 def shared_axes(
     policy: Policy, source: pa.Table, population: pa.Table, base: Path | None
 ) -> tuple[tuple[CodedAxis, ...], tuple[Codes, ...]]:
-    """Axes with the values of both tables, and the rows of each on them."""
+    """Build axes over the values of both tables, and code the rows of each."""
     quasi: list[CodedAxis] = []
     others: list[Codes] = []
     for name in policy.names(Role.QUASI):

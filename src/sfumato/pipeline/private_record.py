@@ -1,4 +1,4 @@
-"""Reading the private record of a release: what its cells cannot show."""
+"""Read the private record of a release, which has what its cells cannot show."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NEEDED = frozenset({"published_row", "group"})
 
 
 def read_private(place: Path, source: pa.Table, *, swapped: bool) -> Private:
-    """The record of a published table, in the order of its rows."""
+    """Read what the record says of a published table, in the order of its rows."""
     record = _record(place)
     kept = record.filter(record["published_row"].is_valid()).sort_by("published_row")
     if kept.num_rows != source.num_rows:
@@ -41,7 +41,7 @@ def read_private(place: Path, source: pa.Table, *, swapped: bool) -> Private:
 
 
 def _record(place: Path) -> pa.Table:
-    """Which published row is in which group."""
+    """Read the record, and check that it lists every published row once."""
     record = read_source(place, format="parquet")
     lacking = NEEDED.difference(record.column_names)
     if lacking:
@@ -57,7 +57,7 @@ def _record(place: Path) -> pa.Table:
 
 
 def _counts_up(rows: pa.ChunkedArray) -> bool:
-    """Whether every row from 0 on is there, once."""
+    """Whether the numbers 0, 1, 2, … each occur once."""
     ends = pc.min_max(rows).as_py()
     distinct = pc.count_distinct(rows).as_py()
     return bool(
@@ -66,7 +66,7 @@ def _counts_up(rows: pa.ChunkedArray) -> bool:
 
 
 def _numbers(record: pa.Table, name: str, place: Path) -> npt.NDArray[np.int32]:
-    """A column of codes from 0 on, without gaps in the cells."""
+    """A column of non-negative codes without nulls."""
     found = _integers(record, name, place)
     if found.null_count or (len(found) and not _small(found)):
         raise _damaged(place, name)
@@ -87,7 +87,7 @@ def _integers(record: pa.Table, name: str, place: Path) -> pa.ChunkedArray:
 
 
 def _source_values(record: pa.Table, place: Path) -> dict[str, dict[str, int]]:
-    """Counts of the source, which the file keeps beside its cells."""
+    """Value counts of the source, which are in the file's metadata."""
     text = (record.schema.metadata or {}).get(SOURCE_VALUES, b"{}")
     try:
         found = json.loads(text)

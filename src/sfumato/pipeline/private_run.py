@@ -1,4 +1,4 @@
-"""Runs with a process model: refused early, charged first, on declared axes alone."""
+"""Run under a process model: refuse early, charge first, use declared axes only."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from sfumato.errors import GuaranteeError, PolicyError, RefusedError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.hierarchies.declared_domain import Declared, declared_axis, refuse_fitted
 from sfumato.models.base import ProcessModel, Verdict
+from sfumato.pipeline.run import Run
 from sfumato.policy import Policy
 from sfumato.publish.base import Draft, Operator
 
@@ -40,21 +41,21 @@ TOGETHER = "Charged to a ledger that all releases about these people share."
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Certificate:
-    """What makes a process model true: the requirement, who meets it, the ledger."""
+    """What certifies a process model: the requirement, the algorithm, and the ledger."""
 
     model: ProcessModel
     algorithm: PrivateAlgorithm
     ledger: Ledger
     balance: Balance | None
-    """The ledger file after this release was charged to it."""
+    """The balance of the ledger file after this release was charged."""
     subjects: bool
 
     def verdict(self) -> Verdict:
-        """What the ledger says of the requirement."""
+        """Judge the requirement by the ledger."""
         return self.model.certify(self.ledger)
 
     def insist(self, solution: Solution, published: npt.NDArray[np.int64]) -> None:
-        """Only a release within its budget goes on, whose rows are as many as counted.
+        """Fail if the run overspent, or if a published tuple has too few rows.
 
         `published` has the rows of each distinct published tuple.
         """
@@ -87,7 +88,7 @@ class Certificate:
         return NEIGHBORS[self.ledger.relation].format(one=one)
 
     def record(self) -> dict[str, Any]:
-        """What the manifest says of the guarantee."""
+        """The manifest's entry about the guarantee."""
         return {
             "guarantee": self.sentence(),
             "neighbors": str(self.ledger.relation),
@@ -102,43 +103,35 @@ class Certificate:
         }
 
 
-def open_certificate(
-    policy: Policy,
-    algorithm: Algorithm,
-    operator: Operator,
-    *,
-    seed: Seed,
-    columns: Sequence[str],
-    base: Path | None,
-) -> Certificate | None:
-    """Refuse what cannot be promised, charge the ledger file, open the run's own.
+def open_certificate(run: Run) -> Certificate | None:
+    """Refuse what cannot be promised, charge the ledger file, and open a ledger.
 
-    None where no process model is required. Nothing here looks at a cell.
+    Returns None if no process model is required. Nothing here looks at a cell.
     """
+    policy, algorithm = run.policy, run.algorithm
     models = policy.process_models()
     if not models and not isinstance(algorithm, PrivateAlgorithm):
         return None
     model = _one_model(models, algorithm)
     if not isinstance(algorithm, PrivateAlgorithm):
         raise _no_guarantee(model, algorithm)
-    _refuse_settings(policy, algorithm, operator, seed)
-    policy.check_columns(columns)
-    for name in _on_axes(policy, algorithm, columns):
-        refuse_fitted(_declared(policy, name, base))
+    _refuse_settings(policy, algorithm, run.operator, run.seed)
+    policy.check_columns(run.source.column_names)
+    for name in _on_axes(run, algorithm):
+        refuse_fitted(_declared(run, name))
     ledger = Ledger(budget=model.cost, relation=algorithm.relation)
-    algorithm.check(_without_rows(policy, algorithm, columns, base, ledger))
-    balance = _charged(policy, model.cost, algorithm.relation, base)
+    algorithm.check(_without_rows(run, algorithm, ledger))
     return Certificate(
         model=model,
         algorithm=algorithm,
         ledger=ledger,
-        balance=balance,
+        balance=_charged(run, model.cost, algorithm.relation),
         subjects=bool(policy.names(Role.SUBJECT)),
     )
 
 
 def every_column(policy: Policy) -> bool:
-    """Whether all columns of a release by this policy are counted as cells."""
+    """Whether the policy's guarantee covers all published columns as cells."""
     if not policy.process_models():
         return False
     return bool(getattr(policy.algorithm_instance(), "every_column", False))
@@ -208,17 +201,12 @@ def _refuse_settings(
         )
 
 
-def _without_rows(
-    policy: Policy,
-    algorithm: PrivateAlgorithm,
-    columns: Sequence[str],
-    base: Path | None,
-    ledger: Ledger,
-) -> Request:
-    """The request that a table of no rows would make: what it refuses costs nothing."""
+def _without_rows(run: Run, algorithm: PrivateAlgorithm, ledger: Ledger) -> Request:
+    """The request that a table without rows would make: what it refuses is free."""
+    policy = run.policy
     nothing = pa.chunked_array([pa.array([], pa.string())])
-    wanted = _on_axes(policy, algorithm, columns)
-    axes = [declared_axis(_declared(policy, n, base), nothing) for n in wanted]
+    wanted = _on_axes(run, algorithm)
+    axes = [declared_axis(_declared(run, name), nothing) for name in wanted]
     quasi = tuple(a for a in axes if policy.role(a.name) is Role.QUASI)
     subjects = bool(policy.names(Role.SUBJECT))
     return Request(
@@ -235,7 +223,7 @@ def _without_rows(
 def _sensitive_without_rows(
     policy: Policy, algorithm: PrivateAlgorithm
 ) -> dict[str, CodedAxis]:
-    """Sensitive columns that are no cells, by name: rules ask for no more of them."""
+    """Blank axes for sensitive columns: rules only ask for their names."""
     if algorithm.every_column:
         return {}
     declared = Declared(name="", hierarchy={"tree": {"": [""]}}, with_missing=False)
@@ -243,70 +231,60 @@ def _sensitive_without_rows(
     return dict.fromkeys(policy.names(Role.SENSITIVE), blank)
 
 
-def _on_axes(
-    policy: Policy, algorithm: PrivateAlgorithm, columns: Sequence[str]
-) -> list[str]:
+def _on_axes(run: Run, algorithm: PrivateAlgorithm) -> list[str]:
     """The columns that need a declared hierarchy: quasi-identifiers, or all."""
-    wanted = [name for name in columns if policy.role(name) is Role.QUASI]
-    if algorithm.every_column:
-        wanted += _others(policy, columns)
-    return wanted
+    columns = run.source.column_names
+    wanted = [name for name in columns if run.policy.role(name) is Role.QUASI]
+    return wanted + (_others(run.policy, columns) if algorithm.every_column else [])
 
 
 def _others(policy: Policy, columns: Sequence[str]) -> list[str]:
-    """Published columns that are no quasi-identifiers."""
+    """Published columns that are not quasi-identifiers."""
     kept = (Role.SENSITIVE, Role.INSENSITIVE, Role.WEIGHT)
     return [name for name in columns if policy.role(name) in kept]
 
 
-def _declared(policy: Policy, name: str, base: Path | None) -> Declared:
-    section = policy.column(name)
-    complete = policy.data.missing_as == "drop" and section.role in (
-        Role.QUASI,
-        Role.SENSITIVE,
-    )
+def _declared(run: Run, name: str) -> Declared:
+    section, data = run.policy.column(name), run.policy.data
+    judged = section.role in (Role.QUASI, Role.SENSITIVE)
+    complete = data.missing_as == "drop" and judged
     return Declared(
         name=name,
         hierarchy=section.hierarchy,
         kind=section.kind,
         domain=section.domain,
         order=section.order,
-        missing=tuple(policy.data.missing),
+        missing=tuple(data.missing),
         with_missing=not complete,
         weight=section.weight,
-        base=base,
+        base=run.base,
     )
 
 
-def _charged(
-    policy: Policy, cost: Cost, relation: Relation, base: Path | None
-) -> Balance | None:
-    settings = policy.privacy
+def _charged(run: Run, cost: Cost, relation: Relation) -> Balance | None:
+    policy, settings = run.policy, run.policy.privacy
     if settings.ledger is None:
         return None
     budget = None
     if settings.epsilon is not None:
         budget = Cost(settings.epsilon, settings.delta)
-    account = Account((base or Path()) / settings.ledger, budget)
+    account = Account((run.base or Path()) / settings.ledger, budget)
     note = f"{policy.algorithm.name}, policy {policy.sha256()[:16]}"
     unit = Unit.SUBJECT if policy.names(Role.SUBJECT) else Unit.ROW
     return account.charge(cost, relation=relation, note=note, unit=unit)
 
 
-def declared_axes(
-    policy: Policy, table: Table, base: Path | None, *, beside: bool
-) -> tuple[CodedAxis, ...]:
+def declared_axes(run: Run, table: Table, *, beside: bool) -> tuple[CodedAxis, ...]:
     """The quasi-identifiers, or the other published columns, on declared axes."""
     columns = table.source.column_names
-    names = _others(policy, columns) if beside else list(table.schema.quasi)
+    names = _others(run.policy, columns) if beside else list(table.schema.quasi)
     return tuple(
-        declared_axis(_declared(policy, name, base), table.source.column(name))
-        for name in names
+        declared_axis(_declared(run, name), table.source.column(name)) for name in names
     )
 
 
 def synthetic_draft(solution: Solution, request: Request, seed: Seed) -> Draft:
-    """Synthetic records as a table, in random order."""
+    """Turn synthetic records into a table, in random order."""
     records = solution.synthetic or ()
     count = len(records[0].codes)
     order = seed.permutation(count)

@@ -1,28 +1,46 @@
-"""Requirements that an operator could not keep: refused before any work."""
+"""Refuse, before any work, what an operator could not keep."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sfumato.data.coding import infer_kind
 from sfumato.data.schema import Role
 from sfumato.errors import RefusedError
 from sfumato.models.base import OutputModel, SensitiveModel
-from sfumato.pipeline.verification import refuse_pairing
+from sfumato.pipeline.run import Run
 from sfumato.policy import Policy
-from sfumato.publish.base import Form, Operator, refuse_without_sensitive
+from sfumato.publish.base import (
+    Form,
+    Operator,
+    refuse_name_clash,
+    refuse_without_sensitive,
+)
 
 INTERVALS = "Publish by 'generalize' with numbers = \"interval\""
 
 
-def refuse_unkept(operator: Operator, policy: Policy) -> None:
-    """Refuse what this operator, as it is set, could not promise."""
-    models = policy.models()
+def refuse_unkept(run: Run) -> None:
+    """Refuse what the operator, as it is set, could not promise or publish."""
+    operator, policy, models = run.operator, run.policy, run.policy.models()
     refuse_pairing(operator.form, models)
     _refuse_counting(operator, models)
     _refuse_population(operator, models)
     _refuse_apart(operator, models)
     if operator.form is not Form.CELLS:
         _refuse_persons(operator, policy)
+    refuse_name_clash(operator, _published_roles(run), lambda name: _is_line(run, name))
+
+
+def refuse_pairing(form: Form, models: Sequence[OutputModel]) -> None:
+    """Refuse a model that means nothing for a table published in this form."""
+    for model in models:
+        if form is not Form.CELLS and model.needs_cells:
+            raise RefusedError(
+                f"{model.name} is a promise about published cells; a table published "
+                f"{form} shows its quasi-identifiers exactly.",
+                hint="Require 'group-size' instead, or publish by 'generalize'.",
+            )
 
 
 def _refuse_counting(operator: Operator, models: Sequence[OutputModel]) -> None:
@@ -35,7 +53,7 @@ def _refuse_counting(operator: Operator, models: Sequence[OutputModel]) -> None:
 
 
 def _refuse_population(operator: Operator, models: Sequence[OutputModel]) -> None:
-    """Who matches a group follows from what its cells may stand for."""
+    """Counting the people who match a cell takes cells that stand for a range."""
     for model in models:
         if model.reads_population and not operator.shows_covers:
             raise RefusedError(
@@ -52,7 +70,7 @@ def _refuse_population(operator: Operator, models: Sequence[OutputModel]) -> Non
 
 
 def _refuse_apart(operator: Operator, models: Sequence[OutputModel]) -> None:
-    """Whoever knows the others must find them beside the value."""
+    """`others_known` takes the sensitive values of a row in one place."""
     for model in models:
         known = isinstance(model, SensitiveModel) and model.others_known
         if known and not operator.keeps_together:
@@ -71,3 +89,26 @@ def _refuse_persons(operator: Operator, policy: Policy) -> None:
             "publishes, nothing says which values belong to one person.",
             hint="Publish by 'generalize', or drop the subject column.",
         )
+
+
+def _published_roles(run: Run) -> dict[str, Role]:
+    """The source columns that are published under their names, with their roles."""
+    hashed = run.policy.pseudonymized()
+    roles = {name: run.policy.role(name) for name in run.source.column_names}
+    return {
+        name: role
+        for name, role in roles.items()
+        if role is not None
+        and (name in hashed or role not in (Role.IDENTIFIER, Role.SUBJECT))
+    }
+
+
+def _is_line(run: Run, name: str) -> bool:
+    """Whether a column holds numbers or dates.
+
+    Where the policy does not say, its cells decide; under a process model they may not.
+    """
+    kind = run.policy.column(name).kind
+    if kind is None and not run.policy.process_models():
+        kind, _ = infer_kind(run.source.column(name), missing=run.policy.data.missing)
+    return kind is None or kind.numeric

@@ -1,4 +1,4 @@
-"""Fitting weights and options to a workload, under the same requirements."""
+"""Fit weights and options to a workload, under the same requirements."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from sfumato.data.safe_repr import Quiet, counted
 from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
 from sfumato.errors import InfeasibleError, PolicyError, RefusedError, SearchError
-from sfumato.pipeline.run import Run, anonymize
+from sfumato.pipeline.make_release import make_release
+from sfumato.pipeline.run import Run
 from sfumato.pipeline.workload_tables import QueriedSource, ground
 from sfumato.policy import Policy
 from sfumato.publish.base import Form
@@ -39,18 +40,18 @@ SWAP_DRAWS = 5
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Tuning(Quiet):
-    """What is to be tuned, and how long."""
+    """What to tune, and for how long."""
 
     policy: Policy
     source: pa.Table
     workload: Workload
     base: Path | None = None
     measure: ErrorMeasure | None = None
-    """Left out: χ² where a query has a breakdown, relative error where none has."""
+    """None: χ² if a query has a breakdown, relative error otherwise."""
     train_share: float = 0.5
     trials: int = 40
     keep: tuple[str, ...] = ()
-    """Columns whose weights, and options of the algorithm, that stay as they are."""
+    """Columns and algorithm options that are not tuned."""
     split_seed: int = 0
     seed: Seed = field(default_factory=Seed.fresh)
     threads: int = field(default_factory=lambda: os.cpu_count() or 1)
@@ -59,11 +60,11 @@ class Tuning(Quiet):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Tuned(Quiet):
-    """The policy with the lowest training error, and what it is worth elsewhere."""
+    """The policy with the lowest training error, and its error on unseen queries."""
 
     policy: Policy
     changes: Settings
-    """The settings that differ from the policy that came in."""
+    """The settings that differ from the given policy."""
     measure: ErrorMeasure
     trials: tuple[TriedSettings, ...]
     train_queries: int
@@ -75,10 +76,10 @@ class Tuned(Quiet):
     """Mean error of the tuned policy on queries that the search never saw."""
     held_out_before: Estimate
     train_ratio: Estimate
-    """Training error in percent of what it was."""
+    """Training error in percent of the error before tuning."""
     held_out_ratio: Estimate
-    """Held-out error in percent of what it was; above the training ratio by as much
-    as the search over-fitted."""
+    """Held-out error in percent of the error before tuning. The excess over
+    `train_ratio` is over-fitting."""
 
     def _told(self) -> str:
         verdict = "better" if self.better else "not better"
@@ -87,10 +88,12 @@ class Tuned(Quiet):
     @property
     def better(self) -> bool:
         """Whether the held-out error fell by more than chance explains."""
-        return self.held_out_ratio.high < 100.0
+        # Without an error before, the ratio is 0 and says nothing.
+        lower = self.held_out.value < self.held_out_before.value
+        return lower and self.held_out_ratio.high < 100.0
 
     def record(self) -> dict[str, Any]:
-        """Every figure, for machines."""
+        """Every figure, machine-readable."""
         return {
             "better": self.better,
             "measure": self.measure,
@@ -112,17 +115,17 @@ class Tuned(Quiet):
 
 
 def tune(tuning: Tuning) -> Tuned:
-    """Search on a part of the workload, and judge the outcome on the rest.
+    """Search on a part of the workload, and judge the result on the rest.
 
-    The held-out part is asked of fresh draws: neither its queries nor its random
-    numbers were seen by the search.
+    The held-out part is judged on fresh draws, so the search saw neither its queries
+    nor its random numbers.
     """
     _refuse(tuning.policy)
     asked = ground(tuning.policy, tuning.source, tuning.workload, tuning.base)
     parts = split(asked.queries, share=tuning.train_share, seed=tuning.split_seed)
     bench = _Bench(tuning, asked, tuning.measure or _fitting(asked.queries))
     room = room_of(tuning.policy, keep=tuning.keep)
-    trials = search(room, bench.scorer(parts.train), trials=tuning.trials)
+    trials = search(room, _Scorer(bench, parts.train), trials=tuning.trials)
     if trials[0].error == inf:
         bench.errors(tuning.policy, parts.train, "train")
     chosen = best(trials)
@@ -133,7 +136,7 @@ def tune(tuning: Tuning) -> Tuned:
 
 
 def room_of(policy: Policy, *, keep: Sequence[str] = ()) -> SearchSpace:
-    """The weights of quasi-identifiers and the options with a known set of values."""
+    """What can be tuned: weights of quasi-identifiers, and options with few values."""
     quasi = policy.names(Role.QUASI)
     algorithm = policy.algorithm_instance()
     options = _options(algorithm)
@@ -158,7 +161,7 @@ def room_of(policy: Policy, *, keep: Sequence[str] = ()) -> SearchSpace:
 
 
 def _options(algorithm: Algorithm) -> dict[str, list[Any]]:
-    """Options that are true or false, or one of a few words; the present value first."""
+    """Options that are Booleans or one of a few words; the current value first."""
     hints = get_type_hints(type(algorithm))
     found = {}
     for each in fields(algorithm):
@@ -172,14 +175,11 @@ def _options(algorithm: Algorithm) -> dict[str, list[Any]]:
 
 @dataclass(frozen=True, eq=False)
 class _Bench:
-    """Makes releases and asks them."""
+    """Makes releases and measures their errors."""
 
     tuning: Tuning
     ground: QueriedSource
     measure: ErrorMeasure
-
-    def scorer(self, queries: Sequence[Query]) -> _Scorer:
-        return _Scorer(self, queries)
 
     def errors(self, policy: Policy, queries: Sequence[Query], phase: str) -> Floats:
         """The error of each query, averaged over the draws of a swap."""
@@ -191,7 +191,7 @@ class _Bench:
     def _drawn(
         self, policy: Policy, queries: Sequence[Query], phase: str, draw: int
     ) -> Floats:
-        made = anonymize(
+        made = make_release(
             Run(
                 policy=policy,
                 source=self.tuning.source,
@@ -199,13 +199,13 @@ class _Bench:
                 seed=self.tuning.seed.child("tune", phase, draw),
                 threads=self.tuning.threads,
             )
-        ).proven
+        )
         found = self.ground.error(made.table, made.beside, queries=queries)
         return found.of(self.measure)
 
 
 class _Scorer:
-    """The mean training error of settings; infinite where they give no release."""
+    """The mean training error of settings; infinite if they give no release."""
 
     def __init__(self, bench: _Bench, queries: Sequence[Query]) -> None:
         self.bench, self.queries, self.done = bench, queries, 0
@@ -222,14 +222,13 @@ class _Scorer:
 
 
 def changed(policy: Policy, settings: Settings) -> Policy:
-    """A policy with some settings changed."""
-    for key, value in settings.items():
-        policy = policy.with_setting(key, _written(value))
-    return policy
+    """Change some settings of a policy."""
+    written = {key: _written(value) for key, value in settings.items()}
+    return policy.with_settings(written) if written else policy
 
 
 def _written(value: Any) -> Any:
-    """Texts are quoted, so that none is taken for a number or a date."""
+    """Quote texts, so that none is read as a number or a date."""
     return json.dumps(value) if isinstance(value, str) else value
 
 

@@ -1,4 +1,4 @@
-"""Columns that leave as they are, and the rows that a value of theirs gives away."""
+"""Columns published as they are, and the rows that their unique values single out."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from sfumato.policy import Policy
 
 UNTOUCHED = (Role.SENSITIVE, Role.INSENSITIVE, Role.WEIGHT)
 ASKED_FOR = (Role.INSENSITIVE, Role.WEIGHT)
-"""Roles that no requirement speaks of: they leave only if the policy says so."""
+"""Roles that no requirement covers: if unique, published only if the policy says so."""
 
 
 def refuse_giveaways(
     policy: Policy, table: pa.Table, *, but: Collection[str] = ()
 ) -> None:
-    """Refuse to hand out a column that tells rows apart, unless the policy says so.
+    """Refuse to publish a column that tells rows apart, unless the policy says so.
 
-    `but` are columns that the operator made.
+    `but` lists the columns that the operator added.
     """
     there = [name for name in table.column_names if name not in but]
     names = [name for name in there if policy.role(name) in ASKED_FOR]
@@ -52,8 +52,8 @@ def giveaways(
     quasi: Sequence[str],
     missing: Sequence[str],
 ) -> dict[str, dict[str, Any]]:
-    """Of each column: the share of rows with a value of their own, alone and with the
-    released quasi-identifiers."""
+    """Per column, the share of rows with a unique value: alone, and combined with the
+    published quasi-identifiers."""
     rows = table.num_rows
     known = joined((value_places(table.column(name)) for name in quasi), rows)
 
@@ -72,9 +72,9 @@ def giveaways(
 def released_giveaways(
     policy: Policy, table: pa.Table, *, quasi: Sequence[str], but: Collection[str] = ()
 ) -> dict[str, Any]:
-    """The same of a published table, as a part of its risk.
+    """The giveaways of a published table, as a part of its risk.
 
-    Pseudonyms are left out: nobody outside knows one.
+    Pseudonyms are left out: nobody outside knows them.
     """
     names = [n for n in table.column_names if n not in quasi and n not in but]
     roles = {name: policy.role(name) or Role.INSENSITIVE for name in names}
@@ -84,7 +84,7 @@ def released_giveaways(
 
 
 def warnings(risk: Mapping[str, Any]) -> list[str]:
-    """A sentence for each column that gives away more rows than go unsaid."""
+    """One warning for each column in which more than 5% of rows have a unique value."""
     return [
         f"{each['unique']:.1%} of rows have a value of '{name}' ({each['role']}) that "
         "occurs once: whoever knows it finds the row."

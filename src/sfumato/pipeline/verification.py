@@ -1,9 +1,10 @@
-"""What is asked of a published table, whoever made it."""
+"""What a published table must prove, whoever made it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
@@ -17,7 +18,7 @@ from sfumato.data.published_cells import Cells, as_intervals, coded_cells
 from sfumato.data.safe_repr import Quiet, counted
 from sfumato.data.schema import Role
 from sfumato.data.table import Column
-from sfumato.errors import DataError, RefusedError
+from sfumato.errors import DataError
 from sfumato.hierarchies.axis import Axis, CodedAxis
 from sfumato.models.base import OutputModel
 from sfumato.pipeline.code_table import axes
@@ -30,12 +31,12 @@ from sfumato.verify import Evidence, Population, Proof, prove, require_columns
 
 BOUNDS = ("_from", "_to")
 SOURCE_VALUES = b"sfumato.source_values"
-"""Where the private record keeps the counts of the source."""
+"""The metadata key of the source's value counts in the private record."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Private(Quiet):
-    """What cells cannot show and the private record can, in publishing order."""
+    """What only the private record can show, in publishing order."""
 
     subject: npt.NDArray[np.int32] | None = None
     groups: npt.NDArray[np.int32] | None = None
@@ -43,9 +44,9 @@ class Private(Quiet):
     """How often each value of each sensitive column occurs in the source."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Question(Quiet):
-    """A policy's roles, missing marks and requirements, asked of any table."""
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Claim(Quiet):
+    """What a policy claims of a published table: its roles, marks and requirements."""
 
     policy: Policy
     models: tuple[OutputModel, ...]
@@ -53,18 +54,17 @@ class Question(Quiet):
     private: Private = field(default_factory=Private)
     form: Form = Form.CELLS
     every_column: bool = False
-    """Whether all columns are cells, as in releases whose guarantee covers them all."""
+    """Whether all columns are judged as cells: the guarantee covers them all."""
     decided: Mapping[str, Decided] = field(default_factory=dict)
-    """What the cells of columns are, where it was decided before."""
+    """The kinds of columns, where they were decided before."""
 
     def _told(self) -> str:
         return counted(len(self.models), "requirement")
 
-    def ask(
+    def verify(
         self, table: pa.Table, beside: Mapping[str, pa.Table] = MappingProxyType({})
     ) -> Proof:
         """Judge a published table; `beside` holds the second one of an anatomy."""
-        refuse_pairing(self.form, self.models)
         if table.num_rows == 0:
             raise DataError(
                 "The table has no rows.", hint="There is nothing to judge or publish."
@@ -74,7 +74,7 @@ class Question(Quiet):
         return prove(self.evidence(table), self.models)
 
     def evidence(self, table: pa.Table) -> Evidence:
-        """The table in codes, as a recipient sees it."""
+        """Code the table as a recipient sees it."""
         if self.form is Form.SWAPPED and self.private.groups is None:
             raise DataError(
                 "A swapped table does not show its groups.",
@@ -87,7 +87,7 @@ class Question(Quiet):
             subject=self._subject(table),
             weights=self._weights(table),
             groups=self.private.groups,
-            population=self._population(),
+            population=self._population,
             source_counts=self._source_counts(read, table.num_rows),
             missing_any=self.policy.data.missing_as == "any",
             rows=table.num_rows,
@@ -95,7 +95,7 @@ class Question(Quiet):
         )
 
     def _shown(self, table: pa.Table) -> dict[str, Cells]:
-        """The columns whose values requirements count."""
+        """Code the columns whose values requirements count."""
         targets = [target for model in self.models for target in model.targets()]
         names = list(dict.fromkeys(name for target in targets for name, _ in target))
         require_columns(table, names, what="A requirement counts values: the table")
@@ -103,7 +103,7 @@ class Question(Quiet):
         return dict(zip(names, cells, strict=True))
 
     def _anatomy(self, table: pa.Table, beside: Mapping[str, pa.Table]) -> Evidence:
-        """Both tables in codes: the groups are published, the pairing is not."""
+        """Code both tables: the groups are published, the pairing is not."""
         if "sensitive" not in beside:
             raise DataError(
                 "An anatomized table needs its second part.",
@@ -131,19 +131,19 @@ class Question(Quiet):
         return found
 
     def _cells(self, table: pa.Table) -> tuple[Cells, ...]:
-        """The cells of each quasi-identifier; two bounds are one interval."""
+        """Code the cells of each quasi-identifier; two bounds are one interval."""
         missing = self.policy.data.missing
         named = self.policy.names(Role.QUASI)
         found = []
         for columns in self.quasi_columns(table):
             parts = coded_cells(table, columns, missing)
             joined = as_intervals(*parts) if len(parts) == 2 else parts[0]
-            # Named one by one, each has values of its own in a population.
+            # Bounds that are named one by one are two columns of a population.
             found.append(joined if columns[0] in named else replace(joined, ends=()))
         return tuple(found)
 
     def _sensitive(self, table: pa.Table) -> Mapping[str, CodedAxis]:
-        """Sensitive columns on their axes; the values known beside follow the rows."""
+        """Put sensitive columns on axes; the source's known values follow the rows."""
         if self.every_column:
             return {}
         names = self.policy.names(Role.SENSITIVE)
@@ -151,7 +151,7 @@ class Question(Quiet):
         return {name: self._on_its_axis(table, name) for name in names}
 
     def _on_its_axis(self, table: pa.Table, name: str) -> CodedAxis:
-        """A sensitive column, on the axis that was decided on or that it has itself."""
+        """Put a sensitive column on the axis decided before, or on one of its own."""
         known, decided = self._known(name), self.kind_of(name)
         column = self._column(table, name, known)
         if decided.axis is not None:
@@ -161,12 +161,12 @@ class Question(Quiet):
         return coded
 
     def _known(self, name: str) -> tuple[str | None, ...]:
-        """The values of the source, as far as they are known."""
+        """The source's values, as far as they are known."""
         counted_values = self.private.source_values.get(name, ())
         return self.kind_of(name).labels or tuple(counted_values)
 
     def _check_distance(self, name: str, axis: Axis) -> None:
-        """Refuse to measure by another distance than the manifest names."""
+        """Refuse to measure by a distance other than the manifest's."""
         told, found = self.kind_of(name).distance, distance_name(axis)
         if told not in (None, found):
             raise DataError(
@@ -176,11 +176,11 @@ class Question(Quiet):
             )
 
     def kind_of(self, name: str) -> Decided:
-        """What the cells of a column are, as far as somebody said so."""
+        """The kind of a column: decided before, or declared by the policy."""
         return self.decided.get(name) or declared(self.policy, name)
 
     def kinds(self, sensitive: Mapping[str, CodedAxis]) -> dict[str, dict[str, str]]:
-        """How sensitive columns were read, and who said so, where it matters."""
+        """How each judged sensitive column was read, and where that came from."""
         views = [v for m in self.models for v in m.views(tuple(sensitive))]
         return {
             name: {
@@ -194,10 +194,10 @@ class Question(Quiet):
     def _source_counts(
         self, read: Mapping[str, CodedAxis], rows: int
     ) -> dict[str, npt.NDArray[np.int64]]:
-        """The source's counts in the order of each sensitive axis.
+        """The source's value counts in the order of each sensitive axis.
 
-        Published cells may be spelled otherwise than the values of the source, which
-        therefore were coded with them: what has one code is one value.
+        Published cells may be spelled differently from the source's values. Both were
+        coded together, so that two spellings of a value share a code.
         """
         found = {}
         for name in self.private.source_values.keys() & read.keys():
@@ -208,15 +208,17 @@ class Question(Quiet):
     def _counts(self, name: str) -> list[int]:
         """How often each known value occurs in the source.
 
-        The missing one is counted under the mark that stands for it.
+        The missing value is counted under its mark.
         """
         counts = self.private.source_values[name]
         known = self._known(name)
         missing = sum(n for text, n in counts.items() if text not in known)
         return [missing if t is None else counts.get(t, 0) for t in known]
 
+    @cached_property
     def _population(self) -> Population | None:
-        """The population table that a requirement names, on the policy's axes."""
+        """The population table that a requirement names, on the policy's axes; read
+        once for all tables that are verified."""
         path = population_path(self.models)
         if path is None:
             return None
@@ -227,7 +229,7 @@ class Question(Quiet):
     def _column(
         self, table: pa.Table, name: str, known: Sequence[str | None] = ()
     ) -> Column:
-        """A column, followed by one cell for each of the values known beside it."""
+        """Code a column, followed by one cell for each known value."""
         decided, cells = self.kind_of(name), table.column(name)
         if known:
             shown = as_text(cells, name=name).chunks
@@ -262,28 +264,17 @@ class Question(Quiet):
         return None if column.numbers is None else column.numbers[column.codes]
 
 
-def refuse_pairing(form: Form, models: Sequence[OutputModel]) -> None:
-    """Refuse a model that says nothing of a table published in this form."""
-    for model in models:
-        if form is not Form.CELLS and model.needs_cells:
-            raise RefusedError(
-                f"{model.name} is a promise about published cells; a table published "
-                f"{form} shows its quasi-identifiers exactly.",
-                hint="Require 'group-size' instead, or publish by 'generalize'.",
-            )
-
-
 def _rows_alone(read: Mapping[str, CodedAxis], rows: int) -> dict[str, CodedAxis]:
-    """Columns without the values known beside, which follow their rows."""
+    """Cut off the known values that follow the rows."""
     return {name: CodedAxis(c.axis, c.codes[:rows]) for name, c in read.items()}
 
 
 def _on_axis(
     column: Column, axis: Axis, known: Sequence[str | None], rows: int
 ) -> CodedAxis:
-    """A column on the source's axis; one cell for each known value follows the rows.
+    """Put a column on the source's axis; one cell per known value follows the rows.
 
-    Values are known in their own order, which need not be that of a hierarchy.
+    Known values have an order of their own, which may differ from the hierarchy's.
     """
     leaf = {text: code for code, text in enumerate(axis.labels)}
     place = np.full(column.size, -1, dtype=np.int32)
@@ -306,8 +297,8 @@ def _with_bounds(
 ) -> tuple[tuple[str, ...], ...]:
     """The columns of each quasi-identifier.
 
-    A name that the table lacks may stand there as two bounds; and two bounds that are
-    named one by one are still one fact about a person.
+    A name that the table lacks may be published as two bounds. Two bounds that are
+    named one by one still count as one quasi-identifier.
     """
     found: list[tuple[str, ...]] = []
     for name in names:
@@ -332,7 +323,7 @@ def _first_bound(name: str) -> str:
 def _matched(
     people: pa.Table, values: pa.Table
 ) -> tuple[npt.NDArray[np.int32], pa.Table]:
-    """The sensitive table with one row per person, and the group of each row."""
+    """Expand the sensitive table to one row per person, with the group of each."""
     require_columns(people, [GROUP], what="The first table of the anatomy")
     require_columns(values, [GROUP, COUNT], what="The second table of the anatomy")
     counts = _whole_numbers(values.column(COUNT))

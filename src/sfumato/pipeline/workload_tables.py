@@ -1,4 +1,4 @@
-"""A policy's source as queries see it, and releases beside it."""
+"""Put a workload's queries to a source and to its releases."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sfumato.workload.random_queries import written_out
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class QueriedSource:
-    """The original, coded once, and the queries that are put to it."""
+    """The original, coded once, and the queries to answer on it."""
 
     table: RowTable
     axes: Mapping[str, Axis]
@@ -36,7 +36,7 @@ class QueriedSource:
         resamples: int = RESAMPLES,
         seed: int = 0,
     ) -> WorkloadError:
-        """The error of a release, on all queries or on some."""
+        """Measure the error of a release, on all queries or on some."""
         asked = self.queries if queries is None else queries
         shown = published(table, beside, self.axes, missing=self.missing)
         return compare(
@@ -47,7 +47,7 @@ class QueriedSource:
 def ground(
     policy: Policy, source: pa.Table, workload: Workload, base: Path | None
 ) -> QueriedSource:
-    """Code the columns that a workload asks about, and draw its random part."""
+    """Code the columns that a workload asks about, and draw its random queries."""
     names = workload.columns
     require_columns(source, names, what="The workload asks for columns: the source")
     columns = [coded_column(policy, source, name) for name in names]

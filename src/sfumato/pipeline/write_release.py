@@ -1,4 +1,4 @@
-"""Write a release: aside, read back, proven from its own bytes, then in place."""
+"""Write a release directory whole, or not at all."""
 
 from __future__ import annotations
 
@@ -7,17 +7,11 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from sfumato.data.json_records import dump
-from sfumato.errors import DataError, GuaranteeError, OutputError
+from sfumato.errors import OutputError
 from sfumato.io.atomic_files import (
     aside_of,
     exchange,
@@ -29,18 +23,12 @@ from sfumato.io.atomic_files import (
     put_in_place,
     usual_mode,
 )
-from sfumato.io.formats import Format, format_of
-from sfumato.io.read import read_source
-from sfumato.io.spreadsheet import unguarded
-from sfumato.io.write import hash_bytes, write_table
-from sfumato.pipeline.run import Outcome
-from sfumato.pipeline.verification import SOURCE_VALUES
 
 SHA256 = re.compile("[0-9a-f]{64}")
 PREVIOUS = "previous-"
 """Before the hash of an older release, whose private part is kept under this name."""
-Page = Callable[[Mapping[str, Any], Mapping[str, Any]], str]
-"""Makes the report from the manifest and the facts."""
+Fill = Callable[[Path], Mapping[str, Any]]
+"""Writes and proves a release in an empty directory; returns its manifest."""
 
 
 def refuse_existing(directory: Path, *, force: bool = False) -> None:
@@ -87,17 +75,8 @@ def hash_of_release(directory: Path) -> str:
     return found
 
 
-def write_release(
-    outcome: Outcome,
-    directory: Path,
-    *,
-    extension: str,
-    delimiter: str = ",",
-    page: Page,
-    private: Mapping[str, Any],
-    force: bool = False,
-) -> Mapping[str, Any]:
-    """Write a release directory whole, or nothing; returns the final manifest.
+def write_directory(directory: Path, fill: Fill, *, force: bool) -> Mapping[str, Any]:
+    """Fill a directory aside, then put it in its place; returns the manifest.
 
     Nobody else may read it before it is proven and in its place, and it is on the disk
     before it gets its name. With `force` it takes the place of an older release, which
@@ -108,7 +87,7 @@ def write_release(
     try:
         with aside_of(target) as aside:
             mode = usual_mode(aside)
-            manifest = _fill(outcome, aside, extension, delimiter, page, private)
+            manifest = fill(aside)
             _put(aside, target)
     except OSError as fault:
         raise OutputError(
@@ -154,110 +133,3 @@ def _settle(directory: Path, mode: int) -> None:
     with suppress(OSError):
         open_up(directory, mode)
         keep_one(directory.resolve().parent)
-
-
-def _fill(
-    outcome: Outcome,
-    aside: Path,
-    extension: str,
-    delimiter: str,
-    page: Page,
-    private: Mapping[str, Any],
-) -> Mapping[str, Any]:
-    proven = outcome.proven
-    tables = {"data": proven.table, **proven.beside}
-    places = {name: aside / f"{name}.{extension}" for name in tables}
-    safe = outcome.question.policy.publish.spreadsheet_safe
-    for name, table in tables.items():
-        write_table(
-            table,
-            own_file(places[name]),
-            delimiter=delimiter,
-            spreadsheet_safe=safe,
-            categories=proven.categories,
-        )
-    record = {**proven.audit, **private}
-    with ThreadPoolExecutor() as pool:
-        kept = pool.submit(_write_private, outcome, aside / "private", record)
-        hashes = prove_files(outcome, places, delimiter)
-    kept.result()
-    manifest = {**proven.manifest, **hashes}
-    for name, text in proven.notes.items():
-        _write_text(aside / name, text)
-    _write_json(aside / "manifest.json", manifest)
-    _write_text(aside / "report.html", page(manifest, proven.facts))
-    return manifest
-
-
-def prove_files(
-    outcome: Outcome, places: Mapping[str, Path], delimiter: str
-) -> dict[str, str]:
-    """Read the files back and ask every requirement again, of their own bytes.
-
-    Returns the hashes of the bytes that were proven.
-    """
-    hashed: dict[str, Future[str]] = {}
-    safe = outcome.question.policy.publish.spreadsheet_safe
-    with ThreadPoolExecutor() as pool:
-
-        def read(name: str, place: Path) -> pa.Table:
-            def seen(content: pa.Buffer) -> None:
-                hashed[f"{name}_sha256"] = pool.submit(hash_bytes, content)
-
-            table = read_source(place, delimiter=delimiter, seen=seen, named=True)
-            guards = safe and format_of(place) is Format.CSV
-            return unguarded(table) if guards else table
-
-        back = {name: read(name, place) for name, place in places.items()}
-        _prove(outcome, back)
-    return {name: found.result() for name, found in hashed.items()}
-
-
-def _prove(outcome: Outcome, back: Mapping[str, pa.Table]) -> None:
-    try:
-        holds = outcome.question.ask(back["data"], back).holds
-    except DataError:
-        # Of a file of ours this is our fault, not that of the source.
-        holds = False
-    if not holds or back["data"].num_rows != outcome.proven.table.num_rows:
-        raise GuaranteeError(
-            "The written file does not say what the draft said.",
-            hint="Nothing was left behind. Please report this with the policy.",
-        )
-
-
-def _write_private(outcome: Outcome, place: Path, audit: Mapping[str, Any]) -> None:
-    own_directory(place)
-    _write_json(
-        place / "audit.json",
-        {**audit, "manifest": outcome.proven.manifest, "facts": outcome.proven.facts},
-    )
-    # Opened here, for Arrow takes no path whose name is not UTF-8.
-    with own_file(place / "rows.parquet").open("wb") as sink:
-        pq.write_table(row_record(outcome), sink)
-
-
-def row_record(outcome: Outcome) -> pa.Table:
-    """Published row, source row and group of every source row; private."""
-    proven = outcome.proven
-    rows = len(proven.group_of)
-    published = np.full(rows, -1, dtype=np.int64)
-    published[proven.source_rows] = np.arange(len(proven.source_rows))
-    gone = published < 0
-    columns = {
-        "published_row": pa.array(published, mask=gone),
-        "source_row": pa.array(np.arange(rows)),
-        "group": pa.array(proven.group_of, mask=gone),
-    }
-    if proven.subject_of is not None:
-        columns["subject"] = pa.array(proven.subject_of)
-    counts = json.dumps(proven.source_values)
-    return pa.table(columns).replace_schema_metadata({SOURCE_VALUES: counts})
-
-
-def _write_json(path: Path, record: Mapping[str, Any]) -> None:
-    _write_text(path, dump(record) + "\n")
-
-
-def _write_text(path: Path, text: str) -> None:
-    own_file(path).write_text(text, encoding="utf-8")

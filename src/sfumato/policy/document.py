@@ -1,11 +1,11 @@
-"""The policy document: loading, changing, writing and asking it."""
+"""The policy document: load, change, write and query it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -28,7 +28,7 @@ from sfumato.models.base import Model, OutputModel, ProcessModel
 from sfumato.policy import consistency as checks
 from sfumato.policy import edit as changes
 from sfumato.policy.error_text import translated
-from sfumato.policy.instantiate import Load, load_named, make_model, make_named
+from sfumato.policy.instantiate import Made, load_named, make_model, make_named
 from sfumato.policy.keywords import document_of
 from sfumato.policy.line_numbers import Key, Origin
 from sfumato.policy.redact import without_paths
@@ -72,6 +72,7 @@ class Policy(Section):
     report: Report = Report()
 
     _origin: Origin = PrivateAttr(default_factory=Origin)
+    _made: Made = PrivateAttr(default_factory=Made)
 
     @model_validator(mode="wrap")
     @classmethod
@@ -220,26 +221,27 @@ class Policy(Section):
         """The columns that are published under a keyed hash."""
         return frozenset(n for n, s in self.columns.items() if s.pseudonymize)
 
-    def models(self, *, load: Load | None = None) -> tuple[OutputModel, ...]:
+    def models(self) -> tuple[OutputModel, ...]:
         """The requirements that a published table can show, as models."""
-        made = self.requirements(load=load)
-        return tuple(model for model in made if isinstance(model, OutputModel))
+        return tuple(m for m in self.requirements() if isinstance(m, OutputModel))
 
-    def process_models(self, *, load: Load | None = None) -> tuple[ProcessModel, ...]:
-        """The requirements that only the making of a release can show."""
-        made = self.requirements(load=load)
-        return tuple(model for model in made if isinstance(model, ProcessModel))
+    def process_models(self) -> tuple[ProcessModel, ...]:
+        """The requirements that only the making of a release can show, as models."""
+        return tuple(m for m in self.requirements() if isinstance(m, ProcessModel))
 
-    def requirements(self, *, load: Load | None = None) -> tuple[Model, ...]:
-        """All requirements as models, in the order of the policy."""
-        return tuple(
-            make_model(
-                wanted.model_dump(), ("require", place), origin=self._origin, load=load
-            )
-            for place, wanted in enumerate(self.require)
-        )
+    def requirements(self) -> tuple[Model, ...]:
+        """All requirements as models, in the order of the policy; made once."""
+        # A copy with other requirements brings the memory of the old ones along.
+        if self._made.sections is not self.require:
+            self._made = Made(self.require, tuple(self._make_models()))
+        return self._made.models
 
-    def algorithm_instance(self, *, load: Load | None = None) -> Algorithm:
+    def _make_models(self) -> Iterator[Model]:
+        for place, wanted in enumerate(self.require):
+            key = ("require", place)
+            yield make_model(wanted.model_dump(), key, origin=self._origin)
+
+    def algorithm_instance(self) -> Algorithm:
         """The algorithm with its options."""
         table = {"name": self.algorithm.name or registry.DEFAULT_ALGORITHM}
         made: Algorithm = make_named(
@@ -248,11 +250,10 @@ class Policy(Section):
             "algorithms",
             ("algorithm",),
             origin=self._origin,
-            load=load,
         )
         return made
 
-    def operator_instance(self, *, load: Load | None = None) -> Operator:
+    def operator_instance(self) -> Operator:
         """The publication operator with its options."""
         made: Operator = make_named(
             {"operator": self.publish.operator, **self._options()},
@@ -260,7 +261,6 @@ class Policy(Section):
             "operators",
             ("publish",),
             origin=self._origin,
-            load=load,
         )
         return made
 
@@ -270,16 +270,22 @@ class Policy(Section):
         said = {name: value for name, value in common.items() if value is not None}
         return said | self.publish.settings
 
-    def check_columns(self, names: Sequence[str], *, load: Load | None = None) -> None:
+    def check_columns(self, names: Sequence[str]) -> None:
         """Check the policy against the columns of a table."""
-        checks.check_columns(self, names, self.requirements(load=load))
+        checks.check_columns(self, names, self.requirements())
 
     def with_setting(self, key: str, value: Any) -> Policy:
         """A copy with one setting changed: `publish.max_suppressed`, `require.0.k`.
 
         A text is read as a TOML value where it is one, and is itself where not.
         """
-        document = changes.changed(self._document(), key, value)
+        return self.with_settings({key: value})
+
+    def with_settings(self, settings: Mapping[str, Any]) -> Policy:
+        """A copy with several settings changed, checked once, when all are in place."""
+        document = self._document()
+        for key, value in settings.items():
+            document = changes.changed(document, key, value)
         return type(self)._validated(document, Origin("the settings", "", self.base))
 
     def dump(self) -> str:

@@ -1,18 +1,33 @@
-"""Models, algorithms and operators from what the policy says of them."""
+"""Make the models, algorithms and operators that a policy names."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from sfumato import registry
+from sfumato.data.safe_repr import Quiet
 from sfumato.errors import PolicyError
 from sfumato.models.base import Model
 from sfumato.policy.fit_options import make
 from sfumato.policy.line_numbers import Key, Origin
+from sfumato.policy.sections import Requirement
 
 Load = Callable[[str], type[Any]]
 """Finds a class by the name that the policy uses."""
+
+
+@dataclass(frozen=True, repr=False)
+class Made(Quiet):
+    """The models of a policy's requirements, kept on the policy that they were made for.
+
+    All are equal: policies are compared by content.
+    """
+
+    sections: tuple[Requirement, ...] | None = field(default=None, compare=False)
+    """The requirements that the models were made from."""
+    models: tuple[Model, ...] = field(default=(), compare=False)
 
 
 def make_model(

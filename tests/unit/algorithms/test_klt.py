@@ -380,9 +380,8 @@ def test_adult_is_published_whole(shared_data):
         algorithm={"name": "klt", "variant": "boger-2020"},
         publish={"operator": "swap"},
     )
-    proven = release.outcome.proven
-    jobs = release.outcome.proven.table.column("occupation").to_pylist()
-    groups = proven.group_of[proven.source_rows].tolist()
+    jobs = release.table.column("occupation").to_pylist()
+    groups = release.group_of[release.source_rows].tolist()
     held = Counter(zip(groups, jobs, strict=True))
     sizes = Counter(groups)
     assert len(jobs) == 32561

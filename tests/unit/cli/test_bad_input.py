@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import sfumato.pipeline.write_release
+import sfumato.pipeline.release
 from sfumato.cli import main
 
 ROWS = 40
@@ -259,7 +259,7 @@ def test_a_disk_that_fills_up(place, capsys, monkeypatch):
     def full(*_: object, **__: object) -> str:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(sfumato.pipeline.write_release, "hash_bytes", full)
+    monkeypatch.setattr(sfumato.pipeline.release, "hash_bytes", full)
     assert "No space left on device" in ends(place, capsys, 2)
 
 
@@ -268,7 +268,7 @@ def test_ctrl_c_in_the_middle_of_writing(place, capsys, monkeypatch, part):
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sfumato.pipeline.write_release, part, stop)
+    monkeypatch.setattr(sfumato.pipeline.release, part, stop)
     before = sorted(place.rglob("*"))
     assert main(["anonymize", "policy.toml"]) == 130
     assert capsys.readouterr().err == "Error: Stopped. Nothing is left half-written.\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import sfumato.pipeline.write_release
+import sfumato.pipeline.release
 from sfumato.cli import main
 from sfumato.errors import GuaranteeError
 from sfumato.io import atomic_files as aside
@@ -92,7 +92,7 @@ def test_the_old_release_stays_where_the_new_one_is_not_proven(place, monkeypatc
     def fail(*_: object, **__: object) -> None:
         raise GuaranteeError("The written file does not say what the draft said.")
 
-    monkeypatch.setattr(sfumato.pipeline.write_release, "prove_files", fail)
+    monkeypatch.setattr(sfumato.pipeline.release, "prove_files", fail)
     assert main([*RUN, "--force"]) == 70
     assert content(place / "release") == before
     assert not list(place.glob(".release*"))

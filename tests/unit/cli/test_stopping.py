@@ -65,13 +65,13 @@ main()
 
 WHILE_WRITING = """
 import threading, sys
-import sfumato.pipeline.write_release
+import sfumato.pipeline.release
 
 def busy(*_, **__):
     print("busy", flush=True)
     threading.Event().wait(30)
 
-sfumato.pipeline.write_release.prove_files = busy
+sfumato.pipeline.release.prove_files = busy
 from sfumato.cli import main
 main()
 """

@@ -6,7 +6,7 @@ import sfumato as sf
 from sfumato.data.schema import Role
 from sfumato.models.lkc import Lkc
 from sfumato.models.n_t_closeness import NTCloseness
-from sfumato.pipeline.verification import Question
+from sfumato.pipeline.verification import Claim
 from sfumato.policy import Policy
 
 AGES = [str(age) for age in range(30, 36)]
@@ -42,9 +42,9 @@ def test_one_bound_is_no_natural_superset():
 
 def test_a_column_of_the_source_that_ends_like_a_bound_stays_a_column():
     policy = Policy.build(columns=["x_from"], quasi=["x_from"], k=1)
-    question = Question(policy, policy.models())
+    claim = Claim(policy=policy, models=policy.models())
     assert policy.names(Role.QUASI) == ("x_from",)
-    assert question.quasi_columns(pa.table({"x_from": ["1"]})) == (("x_from",),)
+    assert claim.quasi_columns(pa.table({"x_from": ["1"]})) == (("x_from",),)
 
 
 def test_the_own_release_with_bounds_is_judged_by_whole_ages():

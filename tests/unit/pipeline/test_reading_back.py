@@ -10,7 +10,7 @@ import pytest
 import sfumato as sf
 from sfumato.data.published_cells import Cells, as_intervals
 from sfumato.errors import DataError, GuaranteeError
-from sfumato.pipeline.verification import Question
+from sfumato.pipeline.verification import Claim
 
 FORMATS = ("csv", "parquet", "arrow")
 AGES = [1, 1, 1, 1, 2, 2, 2, 9]
@@ -86,7 +86,7 @@ def test_nulls_are_missing_in_every_file_whatever_the_marks(
         max_loss=1,
     )
     release.save(tmp_path / "out")
-    assert release.outcome.question.policy.data.missing == (*marks, "")
+    assert release.claim.policy.data.missing == (*marks, "")
 
 
 def test_marks_stay_as_they_are_where_nothing_is_null():
@@ -94,7 +94,7 @@ def test_marks_stay_as_they_are_where_nothing_is_null():
     release = sf.anonymize(
         source, quasi="age", sensitive="value", missing=["?"], l=2, max_loss=1
     )
-    assert release.outcome.question.policy.data.missing == ("?",)
+    assert release.claim.policy.data.missing == ("?",)
 
 
 @pytest.mark.parametrize("missing_as", ["value", "any"])
@@ -141,7 +141,7 @@ def test_a_file_of_ours_that_cannot_be_judged_is_a_fault_of_ours(tmp_path, monke
     def refuse(*_):
         raise DataError("no")
 
-    monkeypatch.setattr(Question, "ask", refuse)
+    monkeypatch.setattr(Claim, "verify", refuse)
     with pytest.raises(GuaranteeError):
         release.save(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []

@@ -16,7 +16,7 @@ from sfumato.errors import (
     OutputError,
     UsageError,
 )
-from sfumato.pipeline import write_release as write
+from sfumato.pipeline import release as release_files
 
 PEOPLE = {
     "name": ["Ada", "Ben", "Cyd", "Dee", "Eve", "Fay"],
@@ -165,7 +165,7 @@ def test_a_file_that_reads_back_differently_is_never_put_in_place(
     def careless(table, path, **_):
         path.write_text("age,name,ill\n1,x,flu\n" + "2,y,flu\n" * 5)
 
-    monkeypatch.setattr(write, "write_table", careless)
+    monkeypatch.setattr(release_files, "write_table", careless)
     with pytest.raises(GuaranteeError, match="does not say what the draft said"):
         release_of().save(tmp_path / "out")
     assert not list(tmp_path.iterdir())
@@ -175,7 +175,7 @@ def test_an_interrupt_while_writing_leaves_nothing_behind(tmp_path, monkeypatch)
     def interrupted(*_arguments, **_options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(write, "prove_files", interrupted)
+    monkeypatch.setattr(release_files, "prove_files", interrupted)
     with pytest.raises(KeyboardInterrupt):
         release_of().save(tmp_path / "out")
     assert not list(tmp_path.iterdir())
@@ -187,7 +187,7 @@ def test_a_private_record_that_cannot_be_written_leaves_nothing_behind(
     def full(*_arguments):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(write, "_write_private", full)
+    monkeypatch.setattr(release_files, "_write_private", full)
     with pytest.raises(OutputError, match="No space left on device"):
         release_of().save(tmp_path / "out")
     assert not list(tmp_path.iterdir())

@@ -14,7 +14,8 @@ import pytest
 import sfumato
 from sfumato.io import read
 from sfumato.io.write import write_table
-from sfumato.pipeline import write_release as write
+from sfumato.pipeline import release as release_files
+from sfumato.pipeline import write_release as release_directory
 
 TABLE = pa.table({"age": ["31", "32", "33", "34"], "ill": ["flu", "gout"] * 2})
 
@@ -43,19 +44,26 @@ def usual_umask():
 
 
 @pytest.mark.usefixtures("usual_umask")
-@pytest.mark.parametrize("part", ["prove_files", "dump", "keep"])
+@pytest.mark.parametrize(
+    ("module", "part"),
+    [
+        (release_files, "prove_files"),
+        (release_files, "dump"),
+        (release_directory, "keep"),
+    ],
+)
 def test_nobody_else_may_read_a_release_that_is_not_in_place(
-    release, tmp_path, monkeypatch, part
+    release, tmp_path, monkeypatch, module, part
 ):
     seen: list[dict[str, int]] = []
-    whole = getattr(write, part)
+    whole = getattr(module, part)
 
     def watched(*arguments, **options):
         aside = next(tmp_path.glob(".release.*"))
         seen.append(modes(aside))
         return whole(*arguments, **options)
 
-    monkeypatch.setattr(write, part, watched)
+    monkeypatch.setattr(module, part, watched)
     release.save(tmp_path / "release")
     assert all("data.csv" in each for each in seen)
     directories = {each[n] for each in seen for n in (".", "private") if n in each}
@@ -132,7 +140,7 @@ def test_the_source_hash_is_of_the_bytes_that_were_read(tmp_path, monkeypatch):
     monkeypatch.setattr(read, "_bytes_of", replaced_once_read)
     release = sfumato.anonymize(source, quasi=["age"], sensitive=["ill"], k=2)
     assert release.table.num_rows == 4
-    assert release.private["source_sha256"] == hashlib.sha256(content).hexdigest()
+    assert release.source_sha256 == hashlib.sha256(content).hexdigest()
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.parquet", "t.arrow"])

@@ -310,3 +310,32 @@ def test_the_schema_names_every_key():
         "report",
     }
     assert schema["additionalProperties"] is False
+
+
+def test_models_are_made_once():
+    policy = Policy.build(quasi=["age"], sensitive=["ill"], k=5, l=2)
+    assert policy.requirements() is policy.requirements()
+    assert policy.models()[0] is policy.models()[0]
+
+
+def test_a_copy_with_other_requirements_makes_its_own_models():
+    policy, other = (Policy.build(quasi=["age"], k=k) for k in (5, 7))
+    assert policy.models() == (KAnonymity(k=5),)
+    copy = policy.model_copy(update={"require": other.require})
+    assert copy.models() == (KAnonymity(k=7),)
+
+
+def test_a_policy_that_was_asked_for_its_models_equals_one_that_was_not():
+    asked, fresh = (Policy(require=({"model": "k-anonymity", "k": 5},)) for _ in "ab")
+    asked.models()
+    assert asked == fresh
+
+
+def test_settings_that_only_fit_together_are_checked_together():
+    policy = Policy.build(quasi=["age"], k=5)
+    changed = policy.with_settings(
+        {"columns.age.order": ["low", "high"], "columns.age.kind": "ordered"}
+    )
+    assert changed.column("age").order == ("low", "high")
+    with pytest.raises(PolicyError, match="is set, but the kind is not"):
+        policy.with_setting("columns.age.order", ["low", "high"])

@@ -121,6 +121,14 @@ def test_tuning_to_one_attribute_lowers_the_held_out_error_beyond_chance(tuned):
     assert tuned.held_out_ratio.high < 100.0
 
 
+def test_a_policy_whose_answers_are_exact_cannot_become_better():
+    exact = pa.table({"age": [20, 30] * 20, "height": [170] * 40, "job": ["a"] * 40})
+    queries = parse_workload(SELECTIVE.replace("{age = 3}", "{age = 1}"))
+    found = sf.tune(exact, policy(k=5), queries, trials=2, seed=Seed.guessable(1))
+    assert found.held_out_before.value == 0.0
+    assert not found.better
+
+
 def test_tuning_changes_weights_and_no_requirement(tuned):
     assert tuned.policy.column("age").weight > tuned.policy.column("height").weight
     assert tuned.policy.require == policy().require

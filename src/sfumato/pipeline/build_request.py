@@ -1,0 +1,126 @@
+"""Turn a run and its coded rows into the request that its algorithm solves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato import registry
+from sfumato.algorithms.base import Request
+from sfumato.data.table import Table
+from sfumato.errors import DataError
+from sfumato.hierarchies.axis import CodedAxis
+from sfumato.io.strip_hidden import refuse_opaque
+from sfumato.models.base import OutputModel
+from sfumato.pipeline.code_table import (
+    axes,
+    coded_table,
+    quasi_axes,
+    rows_without_missing,
+    take,
+)
+from sfumato.pipeline.expand_requirements import ValueCounts, expanded
+from sfumato.pipeline.missing_cells import refuse_open_cells
+from sfumato.pipeline.population import population_path, read_population, shared_axes
+from sfumato.pipeline.private_run import Certificate, declared_axes
+from sfumato.pipeline.run import Run
+from sfumato.publish.base import Form
+
+
+def coded_rows(run: Run) -> tuple[Table, npt.NDArray[np.int64]]:
+    """The rows that take part, coded, and the source row of each."""
+    table = coded_table(run.policy, run.source)
+    refuse_opaque(table.source)
+    if run.policy.data.missing_as != "drop":
+        return table, np.arange(table.rows)
+    rows = rows_without_missing(table)
+    if len(rows) == 0:
+        raise DataError(
+            f"Every one of the {table.rows} rows has a missing value.",
+            hint='Set data.missing_as to "value", or drop the column that is missing.',
+        )
+    return take(table, rows), rows
+
+
+def build_request(
+    run: Run,
+    table: Table,
+    certificate: Certificate | None,
+    generated: Mapping[str, ValueCounts],
+) -> Request:
+    """What the algorithm is asked; `generated` counts values for `expanded`."""
+    policy, subject = run.policy, table.schema.subject
+    models = _models(run, table, generated)
+    opened = policy.data.missing_as == "any"
+    if opened and run.operator.form is Form.CELLS:
+        refuse_open_cells(table, models)
+    quasi, population = _quasi(run, table, models, certificate)
+    beside, sensitive = _other_axes(run, table, certificate)
+    return Request(
+        quasi=quasi,
+        population=population,
+        models=models,
+        beside=beside,
+        process=() if certificate is None else (certificate.model,),
+        ledger=None if certificate is None else certificate.ledger,
+        sensitive=sensitive,
+        subject=None if subject is None else table.columns[subject].codes,
+        removable=int(np.floor(policy.publish.max_suppressed * table.rows + 1e-9)),
+        missing_any=opened,
+        seed=run.seed.child("solve"),
+        threads=run.threads,
+        progress=lambda step, share: run.progress(step, 0.1 + 0.6 * share),
+        resolve=registry.algorithm,
+    )
+
+
+def _models(
+    run: Run, table: Table, generated: Mapping[str, ValueCounts]
+) -> tuple[OutputModel, ...]:
+    """The policy's requirements, with what only the source can tell filled in."""
+    weights = _weights(table)
+    models = run.policy.models()
+    settled = [model.settled(rows=table.rows, weights=weights) for model in models]
+    return expanded(settled, generated.__getitem__)
+
+
+def _weights(table: Table) -> float | None:
+    """The sum of the sampling weights, where the table has them."""
+    name = table.schema.weight
+    if name is None:
+        return None
+    column = table.columns[name]
+    if column.numbers is None:
+        raise DataError(
+            f"The weights in '{name}' are not numbers.",
+            hint="Give the column another role, or clean it.",
+        )
+    return float(np.nansum(column.numbers[column.codes]))
+
+
+def _quasi(
+    run: Run,
+    table: Table,
+    models: tuple[OutputModel, ...],
+    certificate: Certificate | None,
+) -> tuple[tuple[CodedAxis, ...], tuple[npt.NDArray[np.int32], ...] | None]:
+    """The quasi-identifiers on axes; with a population, axes that hold both tables."""
+    if certificate is not None:
+        return declared_axes(run, table, beside=False), None
+    path = population_path(models)
+    if path is None:
+        return quasi_axes(run.policy, table, run.base), None
+    other = read_population(run.policy, path, run.base)
+    return shared_axes(run.policy, table.source, other, run.base)
+
+
+def _other_axes(
+    run: Run, table: Table, certificate: Certificate | None
+) -> tuple[tuple[CodedAxis, ...], dict[str, CodedAxis]]:
+    """The other published columns, if all are cells; else the sensitive ones."""
+    if certificate is not None and certificate.algorithm.every_column:
+        return declared_axes(run, table, beside=True), {}
+    columns = [table.columns[name] for name in table.schema.sensitive]
+    return (), {coded.name: coded for coded in axes(run.policy, columns, run.base)}

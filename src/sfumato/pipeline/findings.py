@@ -1,0 +1,104 @@
+"""What one anonymization found out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.base import Request, Solution
+from sfumato.data.table import Table
+from sfumato.hierarchies.axis import CodedAxis
+from sfumato.metrics.base import MetricInput
+from sfumato.pipeline.expand_requirements import smallest_group
+from sfumato.pipeline.private_run import Certificate
+from sfumato.pipeline.run import Run
+from sfumato.pipeline.verification import Claim
+from sfumato.publish.base import Draft, Form
+from sfumato.verify import Proof
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Findings:
+    """What a run found: its groups, its draft, and the proof of the draft."""
+
+    run: Run
+    certificate: Certificate | None
+    """Of a process model, where one is required."""
+    table: Table
+    """The rows that took part, coded."""
+    source_rows: npt.NDArray[np.int64]
+    """The source row of each row that took part."""
+    request: Request
+    solution: Solution
+    draft: Draft
+    claim: Claim
+    """What the draft must prove, and the written file again."""
+    proof: Proof
+
+    @property
+    def rows_in(self) -> int:
+        return int(self.run.source.num_rows)
+
+    @property
+    def rows_out(self) -> int:
+        return int(self.draft.table.num_rows)
+
+    @property
+    def shown(self) -> tuple[CodedAxis, ...]:
+        """The columns that are shown as cells."""
+        return self.solution.quasi or self.request.quasi
+
+    @property
+    def made(self) -> set[str]:
+        """The published columns that the operator added."""
+        there = self.table.source.column_names
+        return set(self.draft.table.column_names).difference(there)
+
+    @property
+    def synthetic(self) -> bool:
+        """Whether the published records stand for nobody."""
+        return self.solution.synthetic is not None
+
+    @property
+    def subjects_hidden(self) -> bool:
+        """Whether verdicts count subjects of several rows.
+
+        The file does not show them, and the ledger did not pay for them.
+        """
+        if self.certificate is None or self.request.subject is None:
+            return False
+        algorithm = self.certificate.algorithm
+        return algorithm.rows_per_subject > 1 and not algorithm.every_column
+
+    @property
+    def compares(self) -> bool:
+        """Whether cells may be compared with the source's, value by value."""
+        exact = self.run.operator.form is not Form.CELLS
+        return self.certificate is None and not (self.synthetic or exact)
+
+    @property
+    def least(self) -> int:
+        """The smallest count that may be published: k, or the size of the smallest
+        group."""
+        k = smallest_group(self.request.models)
+        return k if k > 1 else int(self.proof.groups.sizes.min(initial=1))
+
+    @cached_property
+    def measured(self) -> MetricInput:
+        """The release in numbers, for the metrics.
+
+        With a certificate, only published rows count: the ledger did not pay for the
+        number of rows left out.
+        """
+        return MetricInput(
+            rows_in=self.rows_in if self.certificate is None else self.rows_out,
+            rows_out=self.rows_out,
+            group_rows=self.solution.grouping.sizes(),
+            ncp=self.draft.ncp,
+            loss=self.draft.loss,
+            published_sizes=self.proof.groups.rows,
+            k=smallest_group(self.request.models),
+        )

@@ -1,0 +1,180 @@
+"""The straight line in one readable function.
+
+Run ─ code → Request ─ solve → Solution ─ publish → Draft ─ verify → Findings → Release
+                                                       └─ fails → GuaranteeError
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.algorithms.base import Request, Solution
+from sfumato.data.table import Table
+from sfumato.errors import DataError, GuaranteeError
+from sfumato.io.strip_hidden import bare
+from sfumato.pipeline import manifest
+from sfumato.pipeline.build_request import build_request, coded_rows
+from sfumato.pipeline.column_kinds import decide
+from sfumato.pipeline.expand_requirements import (
+    ValueCounts,
+    compared_counts,
+    generated_counts,
+)
+from sfumato.pipeline.findings import Findings
+from sfumato.pipeline.loss_limit import refuse_loss
+from sfumato.pipeline.private_run import (
+    Certificate,
+    open_certificate,
+    synthetic_draft,
+)
+from sfumato.pipeline.refusals import refuse_unkept
+from sfumato.pipeline.release import Release
+from sfumato.pipeline.run import Run
+from sfumato.pipeline.unique_values import refuse_giveaways
+from sfumato.pipeline.verification import Claim, Private
+from sfumato.publish.base import Draft, Form, Material
+from sfumato.verify import Proof
+
+
+def make_release(run: Run) -> Release:
+    """Make a release that meets the policy, or raise and leave nothing behind."""
+    refuse_unkept(run)
+    certificate = open_certificate(run)
+    with run.step("code", 0.0):
+        _refuse_table(run, certificate)
+        table, source_rows = coded_rows(run)
+        if certificate is None:
+            refuse_giveaways(run.policy, table.source)
+        counts = generated_counts(run.policy.models(), table)
+        request = build_request(run, table, certificate, counts)
+    with run.step("solve", 0.1):
+        solution = run.algorithm.solve(request)
+    with run.step("publish", 0.7):
+        material = _material(run, table, request, solution)
+        draft = _draft(run, request, solution, material)
+    with run.step("verify", 0.8):
+        counts |= compared_counts(request)
+        claim = _claim(run, request, material, certificate, counts)
+        found = Findings(
+            run=run,
+            certificate=certificate,
+            table=table,
+            source_rows=source_rows,
+            request=request,
+            solution=solution,
+            draft=draft,
+            claim=claim,
+            proof=claim.verify(draft.table, draft.beside),
+        )
+        _insist(found)
+    refuse_loss(found)
+    return _release(found, material)
+
+
+def _refuse_table(run: Run, certificate: Certificate | None) -> None:
+    """Refuse a table without rows, or with columns that the policy does not fit."""
+    if run.source.num_rows == 0:
+        raise DataError("The table has no rows.", hint="There is nothing to publish.")
+    # A certificate has checked the columns already, before its ledger was charged.
+    if certificate is None:
+        run.policy.check_columns(run.source.column_names)
+
+
+def _material(run: Run, table: Table, request: Request, solution: Solution) -> Material:
+    """What the operator works on."""
+    rows = np.flatnonzero(solution.grouping.kept)
+    if run.policy.publish.order == "random":
+        rows = rows[run.seed.child("order").permutation(len(rows))]
+    return Material(
+        table=table,
+        quasi=solution.quasi or request.quasi,
+        grouping=solution.grouping,
+        rows=rows,
+        seed=run.seed.child("publish"),
+        pseudonymized=run.policy.pseudonymized(),
+        declared=request.ledger is not None,
+    )
+
+
+def _draft(run: Run, request: Request, solution: Solution, material: Material) -> Draft:
+    """The table to be proven."""
+    if solution.synthetic is not None:
+        return synthetic_draft(solution, request, run.seed.child("order"))
+    return run.operator.publish(material)
+
+
+def _claim(
+    run: Run,
+    request: Request,
+    material: Material,
+    certificate: Certificate | None,
+    counts: dict[str, ValueCounts],
+) -> Claim:
+    """What the draft has to prove: the policy's words, and nothing the search found.
+
+    `material` gives the order of the rows, and the groups of a swapped table.
+    """
+    whole = certificate is not None and certificate.algorithm.every_column
+    form, rows, subject = run.operator.form, material.rows, None
+    if request.subject is not None and len(rows) and not whole:
+        subject = request.subject[rows]
+    swapped = material.grouping.group_of[rows] if form is Form.SWAPPED else None
+    return Claim(
+        policy=run.policy,
+        models=request.models,
+        base=run.base,
+        private=Private(subject=subject, groups=swapped, source_values=counts),
+        form=form,
+        every_column=whole,
+        decided=decide(material.table, request.sensitive, request.quasi),
+    )
+
+
+def _insist(found: Findings) -> None:
+    """Let only a proven draft go on."""
+    _insist_on_models(found.proof, found.request)
+    if found.certificate is not None:
+        found.certificate.insist(found.solution, found.proof.groups.rows)
+    else:
+        refuse_giveaways(found.run.policy, found.draft.table, but=found.made)
+
+
+def _insist_on_models(proof: Proof, request: Request) -> None:
+    for verdict, model in zip(proof.verdicts, request.models, strict=True):
+        if not verdict.holds:
+            raise GuaranteeError(
+                f"The draft does not meet {model}: {verdict.offending} groups fail.",
+                hint="Nothing was written. Please report this with the policy.",
+            )
+
+
+def _release(found: Findings, material: Material) -> Release:
+    """What is kept of a run: no more than is published or recorded."""
+    subject = found.request.subject
+    return Release(
+        table=bare(found.draft.table),
+        beside={name: bare(table) for name, table in found.draft.beside.items()},
+        notes=found.draft.notes,
+        manifest=manifest.manifest(found),
+        facts=manifest.facts(found),
+        alternatives=found.solution.alternatives,
+        claim=found.claim,
+        audit=manifest.audit(found),
+        source_rows=found.source_rows[material.rows],
+        group_of=_of_source(found, found.solution.grouping.group_of),
+        subject_of=None if subject is None else _of_source(found, subject),
+        categories=frozenset(
+            field.name
+            for field in material.table.source.schema
+            if pa.types.is_dictionary(field.type)
+        ),
+    )
+
+
+def _of_source(found: Findings, codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """Codes of the rows that took part, as codes of all source rows; −1 elsewhere."""
+    spread = np.full(found.rows_in, -1, dtype=np.int32)
+    spread[found.source_rows] = codes
+    return spread

@@ -1,0 +1,230 @@
+"""The release that people hold, and how it becomes files that prove themselves."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sfumato.calls import path_of
+from sfumato.data.json_records import dump
+from sfumato.data.safe_repr import Quiet, counted
+from sfumato.errors import DataError, GuaranteeError, OutputError
+from sfumato.io.atomic_files import own_directory, own_file
+from sfumato.io.formats import Format, format_of
+from sfumato.io.read import read_source
+from sfumato.io.spreadsheet import unguarded
+from sfumato.io.write import hash_bytes, write_table
+from sfumato.pipeline.verification import SOURCE_VALUES, Claim
+from sfumato.pipeline.write_release import write_directory
+from sfumato.report.card import card
+from sfumato.report.html import render
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Release(Quiet):
+    """A proven release: its tables, what is said of them, and the way to a file."""
+
+    table: pa.Table
+    """The published table as Arrow."""
+    beside: Mapping[str, pa.Table]
+    """Further tables of the release, by file name."""
+    notes: Mapping[str, str]
+    """Further texts of the release, by file name."""
+    manifest: Mapping[str, Any]
+    """Publishable: policy without paths, verdicts, measures, versions."""
+    facts: Mapping[str, Any]
+    """Publishable: what the report shows beyond the manifest."""
+    alternatives: tuple[Mapping[str, Any], ...]
+    """Other solutions that met the policy, with their figures."""
+    claim: Claim
+    """Private: what the written file must prove again."""
+    audit: Mapping[str, Any]
+    """Private: the seed, and what is needed to repeat the run."""
+    source_rows: npt.NDArray[np.int64]
+    """Private: the source row of each published row."""
+    group_of: npt.NDArray[np.int32]
+    """Private: the group of each source row, −1 for suppressed ones."""
+    subject_of: npt.NDArray[np.int32] | None
+    """Private: the person behind each source row, as a number."""
+    categories: frozenset[str]
+    """Columns of categories, which files with types write as such."""
+    origin: Any = None
+    """What was handed in: decides the kind of `data` and the format of `save`."""
+    delimiter: str = ","
+    """Between the cells of a CSV file, as it came."""
+    source_sha256: str | None = None
+    """Private: the hash of the source, where it is a file."""
+
+    @property
+    def data(self) -> Any:
+        """The published table, as the kind of frame that came in."""
+        # Late: files need no library of frames.
+        from sfumato.io.frames import like
+
+        return like(self.origin, self.table)
+
+    @property
+    def verdicts(self) -> list[dict[str, Any]]:
+        """Every requirement, measured on the published cells."""
+        return list(self.manifest["requirements"])
+
+    @property
+    def utility(self) -> dict[str, float]:
+        return dict(self.manifest["utility"])
+
+    @property
+    def risk(self) -> dict[str, Any]:
+        return dict(self.manifest["risk"])
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write the report as one self-contained page."""
+        place = path_of(path, what="A report's place")
+        try:
+            place.write_text(render(self.manifest, self.facts), encoding="utf-8")
+        except OSError as fault:
+            raise OutputError(
+                f"'{place}' cannot be written: {fault.strerror}.",
+                hint="Name another place.",
+            ) from None
+
+    def save(
+        self, directory: str | os.PathLike[str], *, force: bool = False
+    ) -> Mapping[str, Any]:
+        """Write the release, proven from its own bytes; returns the manifest.
+
+        With `force` it replaces an older release, which stays until then.
+        """
+        place = path_of(directory, what="A release's place")
+        return write_directory(place, partial(fill, self), force=force)
+
+    @property
+    def extension(self) -> str:
+        """The ending of data files: the policy's format, or that of the source."""
+        asked = self.claim.policy.publish.format
+        if asked is not None:
+            return asked
+        is_path = isinstance(self.origin, str | os.PathLike)
+        return format_of(self.origin) if is_path else "csv"
+
+    def _repr_html_(self) -> str:
+        return card(self.manifest)
+
+    def _told(self) -> str:
+        rows, groups = self.manifest["rows_out"], self.manifest["groups"]
+        held = [each["holds"] for each in self.manifest["requirements"]]
+        return (
+            f"{counted(rows, 'row')} in {counted(groups, 'group')}; "
+            f"{sum(held)} of {counted(len(held), 'requirement')} met"
+        )
+
+
+def fill(release: Release, aside: Path) -> Mapping[str, Any]:
+    """Write every file of a release and prove the tables; returns the manifest."""
+    tables = {"data": release.table, **release.beside}
+    places = {name: aside / f"{name}.{release.extension}" for name in tables}
+    for name, table in tables.items():
+        write_table(
+            table,
+            own_file(places[name]),
+            delimiter=release.delimiter,
+            spreadsheet_safe=release.claim.policy.publish.spreadsheet_safe,
+            categories=release.categories,
+        )
+    with ThreadPoolExecutor() as pool:
+        kept = pool.submit(_write_private, release, aside / "private")
+        hashes = prove_files(release, places)
+    kept.result()
+    manifest = {**release.manifest, **hashes}
+    for name, text in release.notes.items():
+        _write_text(aside / name, text)
+    _write_json(aside / "manifest.json", manifest)
+    _write_text(aside / "report.html", render(manifest, release.facts))
+    return manifest
+
+
+def prove_files(release: Release, places: Mapping[str, Path]) -> dict[str, str]:
+    """Read the files back and prove every requirement again, from their own bytes.
+
+    Returns the hashes of the bytes that were proven.
+    """
+    hashed: dict[str, Future[str]] = {}
+    safe = release.claim.policy.publish.spreadsheet_safe
+    with ThreadPoolExecutor() as pool:
+
+        def read(name: str, place: Path) -> pa.Table:
+            def seen(content: pa.Buffer) -> None:
+                hashed[f"{name}_sha256"] = pool.submit(hash_bytes, content)
+
+            table = read_source(
+                place, delimiter=release.delimiter, seen=seen, named=True
+            )
+            guards = safe and format_of(place) is Format.CSV
+            return unguarded(table) if guards else table
+
+        back = {name: read(name, place) for name, place in places.items()}
+        _prove(release, back)
+    return {name: found.result() for name, found in hashed.items()}
+
+
+def _prove(release: Release, back: Mapping[str, pa.Table]) -> None:
+    try:
+        holds = release.claim.verify(back["data"], back).holds
+    except DataError:
+        # In a file that we wrote this is our fault, not that of the source.
+        holds = False
+    if not holds or back["data"].num_rows != release.table.num_rows:
+        raise GuaranteeError(
+            "The written file does not say what the draft said.",
+            hint="Nothing was left behind. Please report this with the policy.",
+        )
+
+
+def _write_private(release: Release, place: Path) -> None:
+    own_directory(place)
+    hashed = release.source_sha256
+    record = {
+        **release.audit,
+        **({} if hashed is None else {"source_sha256": hashed}),
+        "manifest": release.manifest,
+        "facts": release.facts,
+    }
+    _write_json(place / "audit.json", record)
+    # Opened here, because Arrow takes no path whose name is not UTF-8.
+    with own_file(place / "rows.parquet").open("wb") as sink:
+        pq.write_table(_row_record(release), sink)
+
+
+def _row_record(release: Release) -> pa.Table:
+    """Published row, source row and group of every source row; private."""
+    rows = len(release.group_of)
+    published = np.full(rows, -1, dtype=np.int64)
+    published[release.source_rows] = np.arange(len(release.source_rows))
+    gone = published < 0
+    columns = {
+        "published_row": pa.array(published, mask=gone),
+        "source_row": pa.array(np.arange(rows)),
+        "group": pa.array(release.group_of, mask=gone),
+    }
+    if release.subject_of is not None:
+        columns["subject"] = pa.array(release.subject_of)
+    counts = json.dumps(release.claim.private.source_values)
+    return pa.table(columns).replace_schema_metadata({SOURCE_VALUES: counts})
+
+
+def _write_json(path: Path, record: Mapping[str, Any]) -> None:
+    _write_text(path, dump(record) + "\n")
+
+
+def _write_text(path: Path, text: str) -> None:
+    own_file(path).write_text(text, encoding="utf-8")
