@@ -167,17 +167,8 @@ def check(
     source = _as_meant(data, _read(data, policy, settings), safe=safe)
     asked = policy_for(policy, settings, source)
     models = asked.models() + required
-    if not models and asked.process_models():
-        raise RefusedError(
-            f"No table can show {asked.process_models()[0].name}, and nothing else is "
-            "required.",
-            hint="The manifest's ledger says what it rests on.",
-        )
     if not models:
-        raise UsageError(
-            "There is nothing to check: no requirement is given.",
-            hint="Give a policy, or requirements such as k=5.",
-        )
+        raise _nothing_to_check(asked)
     operator = asked.operator_instance()
     form, names = operator.form, source.column_names
     private = Private()
@@ -205,6 +196,20 @@ def check(
         withheld=withheld(asked, names, but=made),
         kinds=claim.kinds(proof.sensitive),
         unmentioned=unmentioned(asked, names, but=made),
+    )
+
+
+def _nothing_to_check(policy: Policy) -> RefusedError | UsageError:
+    """The error for a check without a requirement that a table can show."""
+    process = policy.process_models()
+    if process:
+        return RefusedError(
+            f"No table can show {process[0].name}, and nothing else is required.",
+            hint="Look at the ledger in the manifest of the release instead.",
+        )
+    return UsageError(
+        "There is nothing to check: no requirement is given.",
+        hint="Give a policy, or requirements such as k=5.",
     )
 
 

@@ -141,7 +141,7 @@ def _record(place: Path) -> dict[str, Any]:
 
 def _no_manifest(place: Path) -> DataError:
     return DataError(
-        f"'{place}' is no manifest that tells the kinds of columns.",
+        f"'{place}' is not a manifest that names the kinds of columns.",
         hint="Give the manifest.json that was written with the release.",
     )
 

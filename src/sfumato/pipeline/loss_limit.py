@@ -65,7 +65,7 @@ def _ways_out(found: Findings) -> str:
         "ask for less (a smaller k or l)",
         "name fewer quasi-identifiers",
         "give them finer hierarchies",
-        "set publish.max_loss = 1 to publish it all the same",
+        "set publish.max_loss = 1 to publish it anyway",
     ]
     text = f"{', '.join(ways[:-1])}, or {ways[-1]}."
     return f"{text[0].upper()}{text[1:]}"

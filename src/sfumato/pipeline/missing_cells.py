@@ -61,7 +61,7 @@ def refuse_open_cells(table: Table, models: Sequence[OutputModel]) -> None:
         if _shares_persons(table) and not _counts(table, model):
             raise RefusedError(
                 f'{model.name} cannot be promised with missing_as = "any": persons have '
-                "rows with different quasi-identifiers, so that groups that meet it may "
+                "rows with different quasi-identifiers, so groups that meet it may "
                 "break it together.",
                 hint=HINT,
             )

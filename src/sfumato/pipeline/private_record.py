@@ -46,7 +46,7 @@ def _record(place: Path) -> pa.Table:
     lacking = NEEDED.difference(record.column_names)
     if lacking:
         raise DataError(
-            f"'{place}' is no private record: it has no column '{min(lacking)}' among "
+            f"'{place}' is not a private record: it has no column '{min(lacking)}' among "
             f"its {record.num_columns}.",
             hint=HINT,
         )
@@ -106,7 +106,7 @@ def _are_counts(values: Any) -> bool:
 
 def _damaged(place: Path, name: str) -> DataError:
     return DataError(
-        f"'{place}' is no whole private record: '{name}' does not have what a release "
+        f"'{place}' is a damaged private record: '{name}' does not hold what a release "
         "writes there.",
         hint=HINT,
     )

@@ -76,7 +76,7 @@ def _refuse_apart(operator: Operator, models: Sequence[OutputModel]) -> None:
         if known and not operator.keeps_together:
             raise RefusedError(
                 f"{model.name} with others_known looks at the sensitive values of a "
-                f"row together; '{operator.name}' with together = false parts them.",
+                f"row together; '{operator.name}' with together = false separates them.",
                 hint="Set publish.together to true, or leave out others_known.",
             )
 

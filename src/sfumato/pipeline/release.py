@@ -185,7 +185,7 @@ def _prove(release: Release, back: Mapping[str, pa.Table]) -> None:
         holds = False
     if not holds or back["data"].num_rows != release.table.num_rows:
         raise GuaranteeError(
-            "The written file does not say what the draft said.",
+            "The written file does not match the draft.",
             hint="Nothing was left behind. Please report this with the policy.",
         )
 

@@ -143,7 +143,7 @@ def room_of(policy: Policy, *, keep: Sequence[str] = ()) -> SearchSpace:
     strange = [name for name in keep if name not in (*quasi, *options)]
     if strange:
         raise PolicyError(
-            f"'{strange[0]}' is no quasi-identifier and no option to be searched.",
+            f"'{strange[0]}' is neither a quasi-identifier nor a tunable option.",
             hint=f"Known here: {', '.join((*quasi, *options))}.",
         )
     return SearchSpace(

@@ -33,7 +33,7 @@ def refuse_giveaways(
         if count > MOST * table.num_rows:
             raise policy.fault(
                 ("columns", name),
-                f"would leave as it is, and {count:,} of {table.num_rows:,} rows "
+                f"would be published as it is, and {count:,} of {table.num_rows:,} rows "
                 f"({count / table.num_rows:.1%}) have a value that occurs once: "
                 "whoever knows it finds the row.",
                 hint="Say drop = true, make it a quasi-identifier, or say "

@@ -287,7 +287,7 @@ def _on_axis(
         raise DataError(
             f"Column '{column.name}': {unknown} cells have a value that "
             "the source does not have.",
-            hint="A table is judged by what its own source was.",
+            hint="Check a table with the record of its own release.",
         )
     return CodedAxis(axis, codes)
 

@@ -32,7 +32,7 @@ Fill = Callable[[Path], Mapping[str, Any]]
 
 
 def refuse_existing(directory: Path, *, force: bool = False) -> None:
-    """Say so before any work if the release could not be put in its place.
+    """Refuse, before any work, a place where no release can be put.
 
     With `force` an older release may be there, and nothing else.
     """
@@ -61,7 +61,7 @@ def refuse_existing(directory: Path, *, force: bool = False) -> None:
 
 
 def hash_of_release(directory: Path) -> str:
-    """The `data_sha256` of a release; what is none of ours must not be replaced."""
+    """The `data_sha256` of a release; refuse any other directory."""
     try:
         text = (directory / "manifest.json").read_text(encoding="utf-8")
         found = json.loads(text)["data_sha256"]
@@ -69,7 +69,7 @@ def hash_of_release(directory: Path) -> str:
         found = None
     if not isinstance(found, str) or not SHA256.fullmatch(found):
         raise OutputError(
-            f"'{directory}' is no release of ours, so that --force does not replace it.",
+            f"'{directory}' is not a Sfumato release, so --force does not replace it.",
             hint="Name another directory with --out, or move this one away.",
         )
     return found
@@ -99,7 +99,7 @@ def write_directory(directory: Path, fill: Fill, *, force: bool) -> Mapping[str,
 
 
 def _put(aside: Path, target: Path) -> None:
-    """Bring a complete release to the disk and give it its name."""
+    """Sync a complete release to the disk and give it its name."""
     if not target.exists():
         keep(aside)
         put_in_place(aside, target)
@@ -110,7 +110,7 @@ def _put(aside: Path, target: Path) -> None:
 
 
 def _keep_previous(old: Path, private: Path) -> None:
-    """Take over what an older release kept in private, and what that took over."""
+    """Copy the private part of an older release, and those that it had copied."""
     before = old / "private"
     earlier = [p.name for p in before.glob(f"{PREVIOUS}*") if p.is_dir()]
     latest = private / f"{PREVIOUS}{hash_of_release(old)}"
@@ -129,7 +129,7 @@ def _copy_private(source: Path, target: Path, *, leave_out: Sequence[str] = ()) 
 
 
 def _settle(directory: Path, mode: int) -> None:
-    """Let others read what is published; where that fails, it stays the owner's."""
+    """Let others read what is published; if that fails, only the owner can."""
     with suppress(OSError):
         open_up(directory, mode)
         keep_one(directory.resolve().parent)

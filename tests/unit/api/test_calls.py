@@ -176,7 +176,7 @@ def test_a_private_record_that_is_damaged_is_named(people, tmp_path):
     release = sf.anonymize(people, seed=HEX, **SETTINGS)
     damaged = tmp_path / "rows.parquet"
     pd.DataFrame({"published_row": [0, 0], "group": [0, 1]}).to_parquet(damaged)
-    with pytest.raises(DataError, match=r"rows.parquet. is no whole private record"):
+    with pytest.raises(DataError, match=r"rows.parquet. is a damaged private record"):
         sf.check(release.data, groups=damaged, **SETTINGS | {"algorithm": None})
 
 

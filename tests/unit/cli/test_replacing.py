@@ -90,7 +90,7 @@ def test_the_old_release_stays_where_the_new_one_is_not_proven(place, monkeypatc
     before = content(place / "release")
 
     def fail(*_: object, **__: object) -> None:
-        raise GuaranteeError("The written file does not say what the draft said.")
+        raise GuaranteeError("The written file does not match the draft.")
 
     monkeypatch.setattr(sfumato.pipeline.release, "prove_files", fail)
     assert main([*RUN, "--force"]) == 70
@@ -112,7 +112,7 @@ def test_force_replaces_nothing_that_is_no_release(place, capsys, held):
     (place / "release").mkdir()
     (place / "release" / held).write_text("{}", encoding="utf-8")
     assert main([*RUN, "--force"]) == 2
-    assert "'release' is no release of ours" in capsys.readouterr().err
+    assert "'release' is not a Sfumato release" in capsys.readouterr().err
     assert [path.name for path in (place / "release").iterdir()] == [held]
 
 

@@ -57,7 +57,7 @@ def test_one_row_in_twenty_is_the_limit(singles, refused):
 
 
 def test_a_column_that_is_kept_because_nobody_named_it_counts_too():
-    with pytest.raises(PolicyError, match="would leave as it is"):
+    with pytest.raises(PolicyError, match="would be published as it is"):
         released(people(name=with_singles(ROWS)), unlisted="keep")
 
 

@@ -136,7 +136,7 @@ def test_a_distance_that_the_manifest_does_not_name_is_refused(tmp_path):
 def test_a_file_that_is_no_manifest_is_refused(tmp_path):
     place = tmp_path / "manifest.json"
     place.write_text("[]")
-    with pytest.raises(DataError, match="is no manifest"):
+    with pytest.raises(DataError, match="is not a manifest"):
         checked(tmp_path, manifest=place)
     with pytest.raises(DataError, match="cannot be read"):
         checked(tmp_path, manifest=tmp_path / "none.json")

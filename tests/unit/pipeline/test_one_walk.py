@@ -27,6 +27,7 @@ TABLE = "age,sex,ill\n" + "".join(f"{a},{s},{i}\n" for a, s, i in ROWS)
 COLUMNS = """version = 1
 [columns.age]
 role = "quasi"
+kind = "integer"
 hierarchy = {intervals = [5, 10], bottom = 20, top = 60}
 [columns.sex]
 role = "quasi"

@@ -63,7 +63,7 @@ def test_a_sampling_fraction_asks_for_no_cells(tmp_path):
 def test_known_others_and_columns_swapped_apart_contradict_each_other(tmp_path):
     require = {"model": "l-diversity", "l": 1, "others_known": True}
     apart = {"operator": "swap", "together": False}
-    with pytest.raises(RefusedError, match="together = false parts them"):
+    with pytest.raises(RefusedError, match="together = false separates them"):
         released(tmp_path, require=require, publish=apart)
     released(tmp_path, require=require, publish={**apart, "together": True})
     released(tmp_path, require={"model": "l-diversity", "l": 2}, publish=apart)

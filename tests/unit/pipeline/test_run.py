@@ -166,7 +166,7 @@ def test_a_file_that_reads_back_differently_is_never_put_in_place(
         path.write_text("age,name,ill\n1,x,flu\n" + "2,y,flu\n" * 5)
 
     monkeypatch.setattr(release_files, "write_table", careless)
-    with pytest.raises(GuaranteeError, match="does not say what the draft said"):
+    with pytest.raises(GuaranteeError, match="does not match the draft"):
         release_of().save(tmp_path / "out")
     assert not list(tmp_path.iterdir())
 

@@ -100,7 +100,7 @@ def test_weights_and_known_options_are_searched_unless_kept():
 
 
 def test_a_name_to_keep_must_be_known():
-    with pytest.raises(PolicyError, match="'heigth' is no quasi-identifier"):
+    with pytest.raises(PolicyError, match="'heigth' is neither a quasi-identifier"):
         room_of(policy(), keep=["heigth"])
 
 
