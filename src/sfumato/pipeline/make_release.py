@@ -112,7 +112,7 @@ def _claim(
     certificate: Certificate | None,
     counts: dict[str, ValueCounts],
 ) -> Claim:
-    """What the draft has to prove: the policy's words, and nothing the search found.
+    """What the draft has to prove: the policy's promises, on the source's kinds.
 
     `material` gives the order of the rows, and the groups of a swapped table.
     """
