@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -88,7 +89,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How many models of each class were made."""
     found: Counter[str] = Counter()
 
-    def watch(kind: type) -> None:
+    def watch(kind: Any) -> None:
         whole = kind.__init__
 
         def counted(self, *arguments, **options):
@@ -116,7 +117,12 @@ def called(monkeypatch: pytest.MonkeyPatch):
 
         monkeypatch.setattr(module, name, counted)
 
-    return lambda *things: [watch(*thing) for thing in things] and found
+    def watch_all(*things) -> Counter[str]:
+        for module, name in things:
+            watch(module, name)
+        return found
+
+    return watch_all
 
 
 def anonymized(place: Path, requirements: str, *, seed: bool = True) -> None:
