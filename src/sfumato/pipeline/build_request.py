@@ -21,7 +21,7 @@ from sfumato.pipeline.code_table import (
     rows_without_missing,
     take,
 )
-from sfumato.pipeline.expand_requirements import ValueCounts, expanded
+from sfumato.pipeline.expand_requirements import SourceCounts, expanded
 from sfumato.pipeline.missing_cells import refuse_open_cells
 from sfumato.pipeline.population import population_path, read_population, shared_axes
 from sfumato.pipeline.private_run import Certificate, declared_axes
@@ -48,7 +48,7 @@ def build_request(
     run: Run,
     table: Table,
     certificate: Certificate | None,
-    generated: Mapping[str, ValueCounts],
+    generated: Mapping[str, SourceCounts],
 ) -> Request:
     """What the algorithm is asked; `generated` counts values for `expanded`."""
     policy, subject = run.policy, table.schema.subject
@@ -77,7 +77,7 @@ def build_request(
 
 
 def _models(
-    run: Run, table: Table, generated: Mapping[str, ValueCounts]
+    run: Run, table: Table, generated: Mapping[str, SourceCounts]
 ) -> tuple[OutputModel, ...]:
     """The policy's requirements, with what only the source can tell filled in."""
     weights = _weights(table)

@@ -13,9 +13,9 @@ from sfumato.data.table import Column, Table
 from sfumato.errors import DataError
 from sfumato.models.base import OutputModel
 
-ValueCounts = Mapping[str, int]
+SourceCounts = Mapping[str, int]
 """How often each value of a column occurs in the source."""
-Counting = Callable[[str], ValueCounts]
+Counting = Callable[[str], SourceCounts]
 """Gives the value counts of a column."""
 
 
@@ -34,7 +34,7 @@ def smallest_group(models: Sequence[OutputModel]) -> int:
 
 def generated_counts(
     models: Sequence[OutputModel], table: Table
-) -> dict[str, ValueCounts]:
+) -> dict[str, SourceCounts]:
     """The value counts of the columns that requirements are generated from."""
     subject = table.schema.subject
     persons = None if subject is None else table.columns[subject].codes
@@ -76,7 +76,7 @@ def persons_with(
     return np.bincount(codes, minlength=size)
 
 
-def compared_counts(request: Request) -> dict[str, ValueCounts]:
+def compared_counts(request: Request) -> dict[str, SourceCounts]:
     """The value counts of the columns that requirements compare with the source."""
     names = tuple(request.sensitive)
     views = [view for model in request.models for view in model.views(names)]
@@ -91,10 +91,10 @@ def _counts_on_axis(request: Request, name: str) -> dict[str, int]:
     return dict(zip(coded.axis.labels, counts.tolist(), strict=True))
 
 
-def from_record(known: Mapping[str, ValueCounts]) -> Counting:
+def from_record(known: Mapping[str, SourceCounts]) -> Counting:
     """The value counts that a private record keeps."""
 
-    def counts(name: str) -> ValueCounts:
+    def counts(name: str) -> SourceCounts:
         if name not in known:
             raise DataError(
                 f"A requirement is generated from the source's values of '{name}', "

@@ -18,7 +18,7 @@ from sfumato.pipeline import manifest
 from sfumato.pipeline.build_request import build_request, coded_rows
 from sfumato.pipeline.column_kinds import decide
 from sfumato.pipeline.expand_requirements import (
-    ValueCounts,
+    SourceCounts,
     compared_counts,
     generated_counts,
 )
@@ -110,7 +110,7 @@ def _claim(
     request: Request,
     material: Material,
     certificate: Certificate | None,
-    counts: dict[str, ValueCounts],
+    counts: dict[str, SourceCounts],
 ) -> Claim:
     """What the draft has to prove: the policy's promises, on the source's kinds.
 
