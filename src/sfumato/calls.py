@@ -1,4 +1,4 @@
-"""What a call from Python may say, checked before any work; and its progress bar."""
+"""Check the arguments of a call from Python before any work; show progress."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def _are(things: Any, kind: type) -> bool:
 
 @contextmanager
 def watched(progress: object) -> Iterator[Progress]:
-    """What is told about steps: a bar on stderr, the caller's own function, nothing."""
+    """The progress callback: a bar on stderr, the caller's own function, or none."""
     if progress is True:
         bar = Bar()
         try:

@@ -199,7 +199,7 @@ class Opened:
         return found
 
     def _lifted(self, model: OutputModel, needs_values: bool) -> Verdict:
-        """The verdict on sets of candidates, told of published groups."""
+        """The verdict on sets of candidates, in terms of published groups."""
         if self.evidence.groups is not None or not self._opens:
             return model.verify(self._shown)
         if not (needs_values or model.holds_for_unions) and self._blank.any():

@@ -63,7 +63,7 @@ def has_text(values: pa.ChunkedArray) -> bool:
 
 
 def _as_coarse_as_they_are(moments: Any) -> Any:
-    """Points in time in the coarsest unit that holds all of them."""
+    """Convert timestamps to the coarsest unit that represents all of them."""
     zone = moments.type.tz
     for unit in UNITS[: UNITS.index(moments.type.unit)]:
         try:
@@ -79,7 +79,7 @@ def _as_coarse_as_they_are(moments: Any) -> Any:
 
 
 def _refuse_far(moments: Any, name: str) -> None:
-    """Refuse years that are not four digits: Arrow writes some of them as no date."""
+    """Refuse years that are not four digits: Arrow would not write them as dates."""
     ends = pc.min_max(moments)
     texts = [pc.cast(ends[end], pa.string()).as_py() for end in ("min", "max")]
     if not all(text is None or re.match(FOUR_DIGITS, text) for text in texts):

@@ -1,4 +1,4 @@
-"""From cells to codes: distinct values typed, sorted by what they mean, numbered."""
+"""Turn cells into codes: type the distinct values, sort them by meaning, number them."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def code_alike(
     missing: Sequence[str] = (),
     order: Sequence[str] | None = None,
 ) -> tuple[Column, pa.ChunkedArray]:
-    """Code a column; also its cells, those of one code alike, in their own type.
+    """Code a column, and make cells that share a code look alike, in their own type.
 
     `0.0` and `-0.0`, moments a nanosecond apart and decimals that one float stands for
-    have one code, and whoever is shown exactly must not stand out among them.
+    have one code, and a row that is shown exactly must not stand out among them.
     """
     found = Values.of(name, values, missing)
     column = _coded(found, kind, order, None)

@@ -1,4 +1,4 @@
-"""Who goes with whom: what every algorithm returns."""
+"""The grouping of rows that every algorithm returns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records as JSON: what manifests, audits and machine output are written in."""
+"""Write manifests, audit records and machine output as JSON."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 
 def dump(record: Mapping[str, Any]) -> str:
-    """A record as text: indented, in the order it came, and JSON to the letter."""
+    """Format a record as indented, strictly valid JSON, keeping its order."""
     return json.dumps(plain(record), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def plain(value: Any) -> Any:
-    """A value in JSON's own types; a number that is none, or infinite, is null."""
+    """Convert a value to JSON's own types; NaN and infinity become null."""
     if isinstance(value, Mapping):
         return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

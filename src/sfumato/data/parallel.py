@@ -1,4 +1,4 @@
-"""Work on columns side by side: Arrow and NumPy leave the interpreter alone."""
+"""Process columns in parallel threads; Arrow and NumPy release the interpreter lock."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ Result = TypeVar("Result")
 
 
 def each(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-    """What `work` makes of each item, in their order; one thread per core."""
+    """Apply `work` to each item, in order, on one thread per core."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(work, items))

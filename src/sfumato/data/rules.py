@@ -1,4 +1,4 @@
-"""The common tongue of models and kernels: views of sensitive columns, and rules.
+"""The vocabulary that models and kernels share: views of sensitive columns, and rules.
 
 Models (above) say which rules a group must meet, kernels (below) judge groups by
 them; neither imports the other.

@@ -1,4 +1,4 @@
-"""Objects that, printed, tell counts and verdicts and nothing else.
+"""Objects whose printed form shows counts and verdicts, and nothing else.
 
 What an object prints ends up in notebooks, logs and tracebacks, where no cell, no seed
 and no row number belongs.

@@ -47,7 +47,7 @@ class Column(Quiet):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Table(Quiet):
-    """The source as it came, and the columns that matter to privacy in coded form."""
+    """The source table unchanged, with the columns that matter to privacy in coded form."""
 
     schema: Schema
     source: pa.Table

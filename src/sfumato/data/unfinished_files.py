@@ -1,4 +1,4 @@
-"""What is being written, so that a process that is told to end can take it away."""
+"""Track files being written, so that a terminated process can remove them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Unfinished:
 
     @contextmanager
     def holding(self, place: Path) -> Iterator[None]:
-        """For as long as a file or directory is written."""
+        """Track a file or directory while it is being written."""
         with self._lock:
             self._places.add(place)
         try:
@@ -31,12 +31,12 @@ class Unfinished:
 
     @contextmanager
     def settling(self) -> Iterator[None]:
-        """For the moment in which something gets its name: it is not cut in two."""
+        """Hold off termination while something is renamed into place."""
         with self._lock:
             yield
 
     def remove_all(self) -> None:
-        """Take everything away; from now on nothing is begun and nothing settled."""
+        """Remove everything unfinished and refuse to start or finish anything else."""
         self._lock.acquire()
         for place in tuple(self._places):
             for _ in range(ATTEMPTS):

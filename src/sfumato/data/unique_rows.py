@@ -1,4 +1,4 @@
-"""How many rows a column gives away: values that occur once, alone or with others."""
+"""Count rows that a column identifies: values that occur once, alone or combined."""
 
 from __future__ import annotations
 

@@ -329,7 +329,7 @@ def _with_parts(whole: npt.NDArray[np.int64], texts: TextArray) -> npt.NDArray[A
 
 
 def _mark_unreadable(texts: TextArray, bad: npt.NDArray[np.bool_], start: int) -> None:
-    """Halve until every part reads or is one text that does not."""
+    """Split in halves until each part parses, or is a single text that does not."""
     if not len(texts) or _readable(texts):
         return
     if len(texts) == 1:

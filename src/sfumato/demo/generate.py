@@ -1,4 +1,4 @@
-"""An invented hospital: correlated like a real one, made of nobody.
+"""Generate the demo hospital: realistic correlations, no real people.
 
 Age goes with occupation and diagnosis, sex with diagnosis, district with ethnicity,
 diagnosis with length of stay and so with cost. Every draw comes from the product's own

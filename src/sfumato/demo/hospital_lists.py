@@ -1,4 +1,4 @@
-"""Who the invented hospital treats: the lists and shares its rows are drawn from.
+"""The lists and shares that the demo hospital is drawn from.
 
 Every list is made up for this demo. Names are drawn independently of everything
 else, so a name that sounds like somebody is nobody's record.

@@ -128,7 +128,7 @@ class Account:
         return fresh
 
     def _write(self, place: Path, balance: Balance) -> None:
-        """Replace the file at once: a crash leaves the old one or the new one."""
+        """Replace the file atomically: a crash leaves the old one or the new one."""
         aside = place.with_name(f".{place.name}.{secrets.token_hex(6)}")
         record = {
             "layout": LAYOUT,

@@ -1,4 +1,4 @@
-"""The local model: everybody answers for themselves, with noise of their own."""
+"""The local model: each person randomizes their own answer."""
 
 from __future__ import annotations
 

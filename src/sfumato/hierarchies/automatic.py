@@ -1,4 +1,4 @@
-"""Hierarchies nobody wrote: levels that suit the values of a column."""
+"""Propose hierarchy levels that suit the values of a column."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _interval_ladder(column: Column) -> Ladder:
 
 
 def _core_span(column: Column) -> float:
-    """The range of the middle 98% of rows: a few giants must not set the scale."""
+    """The range of the middle 98% of rows, so that outliers do not set the scale."""
     values = known_numbers(column)
     counts = np.bincount(column.codes, minlength=column.size)[: len(values)]
     shares = np.cumsum(counts) / max(counts.sum(), 1)

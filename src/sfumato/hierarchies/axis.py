@@ -1,4 +1,4 @@
-"""The one idea: a quasi-identifier is an ordered axis, a hierarchy nested intervals.
+"""Represent a quasi-identifier as an ordered axis and a hierarchy as nested intervals.
 
 Leaves are numbered in tree order, so that every node covers one contiguous run of
 codes and the lowest common ancestor of any set of values is the smallest node that

@@ -62,7 +62,7 @@ class _CellReader:
         return self._only([]) if span is None else self._between(span)
 
     def _point(self, text: str) -> Span | None:
-        """One number, written otherwise than its leaf is."""
+        """Read a number that is spelled differently from its leaf."""
         number = parse_exact(text, kind=self.axis.kind)
         return None if number is None else Span(number, number)
 

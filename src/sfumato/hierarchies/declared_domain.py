@@ -1,4 +1,4 @@
-"""Axes from what a policy declares alone: every value of the domain, occurring or not.
+"""Build axes from declared domains only: every value, whether it occurs or not.
 
 A release with a differential privacy guarantee may not let the data shape its axes. Here
 the leaves are those of the hierarchy's file or tree, of the declared `domain`, of

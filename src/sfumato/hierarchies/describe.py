@@ -1,4 +1,4 @@
-"""An axis in words and as a hierarchy file."""
+"""Describe an axis as text, or write it as a hierarchy file."""
 
 from __future__ import annotations
 

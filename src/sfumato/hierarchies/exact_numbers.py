@@ -1,4 +1,4 @@
-"""Numbers on a line compared exactly: by their floats, and by their texts in a tie.
+"""Compare numbers exactly: by their floats, and by their texts where the floats tie.
 
 A float is the number nearest to a value. Two values whose floats differ are in the
 order of the floats; where the floats are the same, the texts decide.

@@ -1,4 +1,4 @@
-"""Hierarchies from outside: CSV files, JSON and TOML trees, trees inside a policy."""
+"""Read hierarchies from CSV files, JSON and TOML trees, and trees inside a policy."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def read_tree(path: Path, column: Column) -> LabelTable:
 
 
 def _reason(error: ValueError) -> str:
-    """What a parser says, without the text it stumbled on."""
+    """A parser's message, without the text that it could not parse."""
     if isinstance(error, json.JSONDecodeError):
         return f"not JSON at line {error.lineno}, column {error.colno}"
     if isinstance(error, tomllib.TOMLDecodeError):

@@ -115,7 +115,7 @@ def _calendar_rung(column: Column, unit: str) -> Rung:
 
 
 def _days(line: Line) -> Ints:
-    """The day of each value; midnight is not reached before it strikes."""
+    """The day that each value falls in; times are rounded down."""
     if line.kind is Kind.DATE:
         return line.floats.astype(np.int64)
     days: Ints = np.floor_divide(line.floats, _DAY).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Hierarchies that were written down: from a table of labels to rungs."""
+"""Turn a written table of labels into the levels of a hierarchy."""
 
 from __future__ import annotations
 

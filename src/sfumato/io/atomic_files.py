@@ -1,4 +1,4 @@
-"""Files that nobody else reads before they are proven, and that outlast a crash."""
+"""Write files privately until they are verified, and survive a crash."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def usual_mode(inside: Path) -> int:
 
 
 def keep(directory: Path) -> None:
-    """Bring a directory to the disk, with every file in it and its own entries."""
+    """Sync a directory to disk, with every file in it and its own entries."""
     for place in _inside_out(directory):
         keep_one(place)
 
 
 def keep_one(place: Path) -> None:
-    """Bring a file, or the names in a directory, to the disk."""
+    """Sync a file, or the names in a directory, to disk."""
     handle = os.open(place, os.O_RDONLY)
     try:
         os.fsync(handle)

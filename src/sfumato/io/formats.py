@@ -1,4 +1,4 @@
-"""Which file formats there are, told by the end of a file's name."""
+"""File formats, recognized by file name extension."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the first line of a CSV file names its columns, or is data already."""
+"""Detect whether the first line of a CSV file is a header or data."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def plain_types(table: pa.Table) -> pa.Table:
     """The same cells in types that can be sorted, encoded and picked from.
 
     Views become plain texts, runs become cells, small decimals wider ones, and
-    extension types that everybody knows become what they stand for. A type that has no
+    well-known extension types become what they stand for. A type that has no
     plain form (a list, a map, a period) stays: whoever needs its cells refuses it.
     """
     for place, field in enumerate(table.schema):

@@ -1,4 +1,4 @@
-"""Tables stripped of everything that their cells do not show.
+"""Strip everything from a table that its cells do not show.
 
 An Arrow array may hold more than it shows: dictionary values that no cell points to,
 bytes before and after a slice, values behind nulls, elements of lists that are null,
@@ -77,7 +77,7 @@ def compact(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def bare_array(array: Array) -> Array:
-    """An array of the same cells, built anew from what it shows."""
+    """Rebuild an array from the cells that it shows."""
     kind = array.type
     if isinstance(kind, pa.BaseExtensionType):
         return _bare_extension(array)

@@ -176,7 +176,7 @@ class Groups:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Candidates:
-    """Whom people may be where a missing cell may be any value.
+    """The candidates of each person when a missing cell may be any value.
 
     Each group is then the set of candidates of the people of one published group, for
     one way of filling in their missing cells. Such sets overlap.

@@ -269,7 +269,7 @@ def _spread(cells: pa.Array, groups: npt.NDArray[np.int32]) -> pa.Array:
 def exact_column(
     material: Material, attribute: Attribute, rows: npt.NDArray[np.int64]
 ) -> Mapping[str, pa.Array | pa.ChunkedArray]:
-    """A column as it came, in the order of `rows`; identifiers go, or are hashed."""
+    """A source column in the order of `rows`; identifiers are dropped or hashed."""
     name, column = attribute.name, material.table.source.column(attribute.name)
     if attribute.role in (Role.IDENTIFIER, Role.SUBJECT):
         if name not in material.pseudonymized:

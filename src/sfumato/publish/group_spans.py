@@ -133,7 +133,7 @@ class Extent:
 
 
 def _above(axis: Axis, nodes: Codes, leaves: Codes) -> Codes:
-    """The lowest node over each leaf that is called otherwise than the one shown."""
+    """The lowest node over each leaf whose label differs from the one shown."""
     names = np.array(axis.node_labels, dtype=object)
     result = np.full(len(nodes), axis.root, dtype=np.int32)
     for level in range(axis.height - 1, 0, -1):

@@ -1,4 +1,4 @@
-"""Numbers of groups as cells: bounds, means and medians, none of them rounded away.
+"""Write the bounds, means and medians of groups as cells, without rounding errors.
 
 What a cell says of a group is exact, or lies between the group's lowest and highest
 value and has at least 15 digits.

@@ -85,7 +85,7 @@ Changes = Callable[[Settings], Iterator[tuple[str, Any]]]
 
 
 def _swept(book: _Book, now: TriedSettings, changes: Changes) -> TriedSettings:
-    """Try each change once, from wherever the ones before it led."""
+    """Try each change once, starting from the best settings so far."""
     for key, value in changes(now.settings):
         found = book.tried({**now.settings, key: value})
         now = found if found.error < now.error else now

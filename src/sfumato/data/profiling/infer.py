@@ -1,4 +1,4 @@
-"""Guessing what columns are, each guess with its reason. A steward reviews them."""
+"""Guess what each column is, with a reason that a steward can review."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Inference:
     sets: tuple[Power, ...]
     """Sets of up to three columns that others may know, most identifying first."""
     columns: Mapping[str, Column]
-    """The coded columns, for whoever proposes hierarchies."""
+    """The coded columns, used to propose hierarchies."""
 
     def __getitem__(self, name: str) -> Guess:
         return next(guess for guess in self.guesses if guess.name == name)

@@ -1,4 +1,4 @@
-"""What the values of a column give away: addresses, account and phone numbers."""
+"""Recognize values that identify people: addresses, account and phone numbers."""
 
 from __future__ import annotations
 

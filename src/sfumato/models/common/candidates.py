@@ -1,4 +1,4 @@
-"""Whom a person may be where a missing cell may stand for any value.
+"""Candidate rows of a person when a missing cell may stand for any value.
 
 The candidates of a person are the rows that agree with the person wherever neither
 cell is missing. A person's own missing cells are filled in, with values of the table

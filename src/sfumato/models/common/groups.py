@@ -74,7 +74,7 @@ def build_groups(
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """The rows that are kept, and all rows for the source's sake."""
+    """The rows that are kept, and all rows, for references to the source."""
 
     kept: npt.NDArray[np.bool_] | None
     group: Counts

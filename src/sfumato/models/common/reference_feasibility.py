@@ -15,7 +15,7 @@ def always_feasible(
     limit: float,
     removable: int,
 ) -> Feasibility:
-    """One group is the table itself, and equal to it.
+    """Always feasible: one group with all rows is distributed exactly as the table.
 
     Only where the other sensitive columns are known is the whole table split, into
     parts that no grouping can join; with rows to leave out, the search will tell.

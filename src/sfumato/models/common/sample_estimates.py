@@ -55,7 +55,7 @@ def largest_population(
 
 
 def _poisson(mean: float) -> tuple[int, np.ndarray[tuple[int], np.dtype[np.float64]]]:
-    """Poisson chances around the mean, from the first number worth a thought."""
+    """Poisson probabilities around the mean, starting where they stop being negligible."""
     width = 12.0 * math.sqrt(mean) + 40.0
     first = max(0, math.floor(mean - width))
     numbers = np.arange(first + 1, math.ceil(mean + width) + 1, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Unions of groups: what an attacker sees who knows only some quasi-identifiers."""
+"""Unions of groups: what an attacker sees when knowing only some quasi-identifiers."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def candidate_unions(
     blank: npt.NDArray[np.bool_],
     known: tuple[int, ...],
 ) -> tuple[Unions, Counts, Counts]:
-    """Whom people may be of whom some cells are known, missing ones filled in.
+    """Candidates of people of whom only some cells are known, missing ones filled in.
 
     Returns the unions; and pairs: a union, and a group whose people it is about.
     """
