@@ -1,4 +1,4 @@
-"""What an algorithm is: check the request, ask for feasibility, search, self-check."""
+"""The contract of an algorithm: check the request, search, self-check."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ class Algorithm(ABC):
         return super().__new__(cls)
 
     def serves(self, rule: Rule) -> bool:
-        """Whether it knows a rule on groups; requests with another are refused."""
+        """Whether it supports a rule; requests with unsupported rules are refused."""
         return True
 
     def check(self, request: Request) -> None:  # noqa: B027 - most refuse nothing
         """Refuse, with a reason, a request this algorithm cannot serve."""
 
     def solve(self, request: Request) -> Solution:
-        """Group the rows so that every requirement is met, or say why it cannot be."""
+        """Group the rows so that every requirement is met, or raise an error."""
         self.check(request)
         self._refuse_refining()
         self._refuse_counting(request)

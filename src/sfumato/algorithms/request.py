@@ -1,4 +1,4 @@
-"""What is asked of an algorithm, and what it answers."""
+"""The request that an algorithm gets, and the solution that it returns."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _closed(rule: Rule) -> Rule:
 
 
 def silent(_step: str, _share: float) -> None:
-    """Progress that nobody watches."""
+    """Report no progress."""
 
 
 def no_other(name: str) -> Any:
@@ -189,7 +189,7 @@ class Request:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Solution:
-    """What an algorithm returns: a grouping, and what it has to say about it."""
+    """What an algorithm returns: a grouping, and facts for the report."""
 
     grouping: Grouping
     facts: Mapping[str, Any] = field(default_factory=dict)

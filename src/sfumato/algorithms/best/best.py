@@ -99,7 +99,7 @@ class Best(Algorithm):
         return self.seconds is not None and self.seconds < SHORT
 
     def improved(self, request: Request, solution: Solution) -> Solution:
-        """Refine in what is left of the time, and say how far it got."""
+        """Refine for the remaining time, and report how far it got."""
         spent = float(solution.facts.get("seconds_before", 0.0))
         left = None if self.seconds is None else max(self.seconds - spent, 0.0)
         refined = super(Best, replace(self, seconds=left)).improved(request, solution)
@@ -123,7 +123,7 @@ class AlgorithmTrials:
     """Why algorithms found nothing."""
 
     def run(self, name: str, reason: str, options: dict[str, Any]) -> None:
-        """Try one, if it is there and does not refuse."""
+        """Run one algorithm, unless it is missing or refuses the request."""
         try:
             solution = searched(self.request, self.request.resolve(name)(**options))
         except (PolicyError, RefusedError):
@@ -160,7 +160,7 @@ class AlgorithmTrials:
 def plan(
     request: Request, *, short: bool, patient: bool = True
 ) -> list[tuple[str, str, dict[str, Any]]]:
-    """What to try: name, reason, options; the order does not matter but for ties."""
+    """Choose the algorithms to try: name, reason, options. Order only matters for ties."""
     rules = request.rules()
     rows: list[tuple[str, str, dict[str, Any]]] = [
         ("mondrian", "The table was cut where that lowers the loss most", {})
@@ -195,7 +195,7 @@ def plan(
 
 
 def tuples_of(request: Request) -> int:
-    """How many different rows there are: growing groups takes that often a search."""
+    """Count the distinct rows: growing groups searches once per distinct row."""
     key, _ = packed([coded.codes for coded in request.quasi])
     return len(np.unique(key))
 
@@ -206,7 +206,7 @@ def _is_wide(request: Request) -> bool:
 
 
 def searched(request: Request, algorithm: Algorithm) -> Solution:
-    """What an algorithm finds; one that grows groups, in parts of a large table."""
+    """Run an algorithm; split a large table into parts if it grows groups."""
     if algorithm.name != "k-member" or tuples_of(request) <= WIDE_TUPLES:
         return algorithm.search(request)
     coarse = replace(request, models=(KAnonymity(k=PART),))

@@ -112,7 +112,7 @@ class Harvest(Algorithm):
         clock = Clock()
         request.progress("collapsing rows", 0.0)
         with clock.running():
-            crop = plant(request)
+            crop = prepare_harvest(request)
         found: list[tuple[float, Grouping, dict[str, int]]] = []
         work = 0
         for number in range(self.orders):
@@ -139,7 +139,7 @@ class Harvest(Algorithm):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Crop:
+class HarvestTask:
     """A request as tuples, items and nodes."""
 
     compiled: Compiled
@@ -173,7 +173,7 @@ class Crop:
         return Grouping.renumbered(group_of)
 
 
-def plant(request: Request) -> Crop:
+def prepare_harvest(request: Request) -> HarvestTask:
     """Lay a request out for the kernels."""
     compiled = compile_rules(request)
     order, item_of = sorted_items(request, compiled)
@@ -190,7 +190,7 @@ def plant(request: Request) -> Crop:
     tuple_codes = [column[tuples] for column in codes]
     chunks, layout = build_chunks(tuple_codes, levels)
     place = tuples_of_rows(layout, len(tuples))
-    return Crop(
+    return HarvestTask(
         compiled=compiled,
         order=order,
         terrain=make_terrain(axes, codes),
@@ -299,7 +299,7 @@ def _cell_costs(axis: Axis, nodes: Codes) -> Floats:
 
 
 def gather(
-    request: Request, crop: Crop, field: HarvestTables, clock: Clock
+    request: Request, crop: HarvestTask, field: HarvestTables, clock: Clock
 ) -> tuple[Ints, dict[str, int]]:
     """Release boxes node by node, then place what is left; parts of groups."""
     compiled = crop.compiled
@@ -340,7 +340,12 @@ def with_room(rules: Sequence[Rule]) -> list[Rule]:
 
 
 def _placed(
-    request: Request, crop: Crop, state: State, parts: Ints, count: int, clock: Clock
+    request: Request,
+    crop: HarvestTask,
+    state: State,
+    parts: Ints,
+    count: int,
+    clock: Clock,
 ) -> Ints:
     """Parts of groups, with every row that was left placed somewhere."""
     law = make_law(crop.compiled.table)

@@ -1,4 +1,4 @@
-"""The distance from perfect: what each row would lose at least, alone in the world.
+"""Lower bound on the loss if every row were generalized on its own.
 
 Whatever group a row is published in, its cells are nodes of the hierarchies that cover
 it, and at least k rows share them. So a row loses no less than its cheapest
@@ -51,7 +51,7 @@ class MeanLossBound:
 
 
 def lower_bound(request: Request) -> MeanLossBound | None:
-    """What any grouping loses at least; None where hierarchies do not tell."""
+    """A lower bound on the loss of any grouping; None where hierarchies give none."""
     axes = [coded.axis for coded in request.quasi]
     heights = np.array([axis.height for axis in axes], dtype=np.int64)
     nodes = math.prod(heights.tolist())

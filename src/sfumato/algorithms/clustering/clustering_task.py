@@ -1,4 +1,4 @@
-"""What the clustering algorithms share: units, work to do, and how it ends."""
+"""Shared by the clustering algorithms: lay out units, grow groups, place what is left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""k-member: one group after another, each grown by the row that costs least."""
+"""k-member: grow one group at a time by adding the row that costs least."""
 
 from __future__ import annotations
 

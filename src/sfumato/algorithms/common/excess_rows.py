@@ -1,4 +1,4 @@
-"""The rows that must go before any grouping can meet the requirements.
+"""Choose the rows that must be left out before any grouping can meet the requirements.
 
 Each requirement says how many rows of which sensitive values are too many. Rows that
 serve several requirements go first, and after every step all are asked again about what
@@ -31,7 +31,7 @@ CHOICES = 3_000
 
 
 def rows_to_keep(request: Request) -> Ints:
-    """All rows, less those that must go for the requirements to be feasible at all."""
+    """The rows that remain after leaving out those that make it infeasible."""
     for answer in _answers(request):
         if not answer.feasible:
             raise InfeasibleError(answer.message, hint=answer.hint)

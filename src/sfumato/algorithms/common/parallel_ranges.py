@@ -39,7 +39,7 @@ class Clock:
 def work_through(
     ranges: Iterable[Range], step: Step, *, threads: int, done: Callable[[int], None]
 ) -> None:
-    """Work on ranges until none is left; `done` hears of each finished length."""
+    """Process ranges until none is left; report each finished length to `done`."""
     if threads < 2:
         _one_by_one(list(ranges), step, done)
     else:

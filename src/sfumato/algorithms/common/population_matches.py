@@ -1,4 +1,4 @@
-"""Who of a population matches groups as `generalize` shows them.
+"""Count the people of a population who match groups as `generalize` shows them.
 
 Kernels count the people behind codes. A recipient sees texts, and cells may overlap: a
 tree node covers values that another group has, and `*` covers all. Counting codes gives

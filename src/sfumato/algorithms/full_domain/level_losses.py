@@ -1,4 +1,4 @@
-"""What a cell costs at each level: the losses that lattice algorithms minimize.
+"""The loss of cells at each level, which lattice algorithms minimize.
 
 A *separable* loss is a sum over cells. `cells[j][level, leaf]` is the loss of a cell of
 column j with this leaf shown at this level, `stars[j][leaf]` that of a suppressed one;

@@ -1,4 +1,4 @@
-"""Requirements on the sizes of all groups at once: a mean, or a share of singles.
+"""Requirements on the sizes of all groups together: a mean, or a share of unique rows.
 
 Rules on single groups are sufficient for them, not necessary. A search that wants the
 best release asks the requirement itself: at a node, the smallest groups go until it is

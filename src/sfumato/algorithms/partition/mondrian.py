@@ -1,4 +1,4 @@
-"""Mondrian: cut the table in two, and again, while both parts stay allowed."""
+"""Mondrian: cut the table in two, recursively, while both parts meet the requirements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Top-down greedy: split groups in two for as long as it pays."""
+"""Top-down greedy: split groups in two as long as that lowers the loss."""
 
 from __future__ import annotations
 

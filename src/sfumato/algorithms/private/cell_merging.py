@@ -1,4 +1,4 @@
-"""Cells of a tree that do not meet the requirements: joined with neighbors or left out.
+"""Merge tree cells that do not meet the requirements with neighbors, or leave them out.
 
 This looks at the rows, and is outside of any guarantee about the cuts.
 """

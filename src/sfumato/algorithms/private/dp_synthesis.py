@@ -1,4 +1,4 @@
-"""DP synthesis: records drawn from noisy counts, standing for nobody."""
+"""DP synthesis: draw synthetic records from noisy counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Boxes as nodes: the smallest node over each, or an interval or set of its own."""
+"""Label boxes: the smallest node over each, or an interval or set of its own."""
 
 from __future__ import annotations
 

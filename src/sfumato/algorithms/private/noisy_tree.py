@@ -1,4 +1,4 @@
-"""A tree of cuts grown from public domains, a public depth and noisy counts alone.
+"""Grow a tree of cuts from public domains, a public depth and noisy counts only.
 
 Whether and where a cell may be cut is read off its box, never off its rows. All cells of a
 level are disjoint, so that one level costs what one cell costs; levels add up.

@@ -1,4 +1,4 @@
-"""What rules ask of a growing group, roughly: see `kernels/refinement/regroup.py`."""
+"""Approximate targets for growing groups: see `kernels/refinement/regroup.py`."""
 
 from __future__ import annotations
 

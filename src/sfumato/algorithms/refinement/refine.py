@@ -1,4 +1,4 @@
-"""Refinement: lower the loss of any grouping, whatever algorithm made it.
+"""Refine a grouping from any algorithm: lower its loss while every requirement holds.
 
 Groups near each other are put into pools of two to five; in each pool rows are moved
 and swapped, and all its rows dealt out anew from random seeds, so that groups may also
