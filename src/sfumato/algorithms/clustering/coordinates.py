@@ -24,6 +24,8 @@ from sfumato.kernels.clustering.neighbor_tree import (
 from sfumato.kernels.common.random_streams import mixed
 
 KEY_BITS = 51
+SHORTEST, LONGEST = 1e-100, 1e100
+"""Lengths of lines whose squares, summed over many rows, are ordinary floats."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +100,8 @@ def _scale(axis: Axis, *, old: bool) -> tuple[Floats, float]:
 
     Coordinates are not divided by the length, the weight is: sums of whole numbers
     then stay whole, and rows at equal distances tie exactly. The program of 2020
-    divides, and its ties fall by rounding.
+    divides, and its ties fall by rounding; so do we where a square would overflow or
+    vanish.
     """
     if axis.positions is None:
         return np.arange(axis.size, dtype=np.float64), 1.0
@@ -106,7 +109,11 @@ def _scale(axis: Axis, *, old: bool) -> tuple[Floats, float]:
     start = 0.0 if old or not len(known) else float(known.min())
     length = float(np.abs(known - start).max(initial=0.0)) or 1.0
     numbers = np.where(np.isnan(axis.positions), start - length, axis.positions)
-    return (numbers / length, 1.0) if old else (numbers - start, length)
+    if old:
+        return numbers / length, 1.0
+    if SHORTEST < length < LONGEST:
+        return numbers - start, length
+    return numbers / length - start / length, 1.0
 
 
 def _starts(sizes: Sequence[int]) -> npt.NDArray[np.int64]:

@@ -26,6 +26,9 @@ from sfumato.kernels.clustering.centers import MdavRecords, mdav_some
 BATCH = 20
 """Pairs of groups between two reports of progress."""
 
+SMALLEST, LARGEST = 1e-100, 1e100
+"""Magnitudes whose squares, summed over many rows, are ordinary floats."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Mdav(Algorithm):
@@ -91,7 +94,7 @@ def make_records(task: ClusteringTask) -> MdavRecords:
     weights = np.array([axis.weight for axis in axes])
     numbers = unit_means(task, numeric)[:, numeric]
     squared = bool(numeric.all()) and not np.isnan(numbers).any()
-    spread = numbers.std(axis=0) if squared else _ranges(numbers)
+    spread = _deviations(numbers) if squared else _ranges(numbers)
     spread = np.where(spread > 0, spread, 1.0)
     factor = np.sqrt(weights[numeric]) if squared else weights[numeric]
     return MdavRecords(
@@ -101,6 +104,14 @@ def make_records(task: ClusteringTask) -> MdavRecords:
         mismatch=weights[~numeric],
         squared=squared,
     )
+
+
+def _deviations(numbers: Floats) -> Floats:
+    """Standard deviation of each column, also where squares would overflow or vanish."""
+    largest = np.abs(numbers).max(axis=0, initial=0.0)
+    ordinary = (largest == 0) | ((largest > SMALLEST) & (largest < LARGEST))
+    scale = np.where(ordinary, 1.0, largest)
+    return np.asarray((numbers / scale).std(axis=0) * scale)
 
 
 def _ranges(numbers: Floats) -> Floats:
@@ -122,9 +133,10 @@ def squares(request: Request, grouping: Grouping) -> tuple[float, float]:
             continue
         numbers = coded.axis.positions[coded.codes]
         known = ~np.isnan(numbers) & grouping.kept
-        if not known.any() or numbers[known].std() == 0:
+        deviation = float(_deviations(numbers[known]))
+        if deviation == 0:
             continue
-        scaled = (numbers[known] - numbers[known].mean()) / numbers[known].std()
+        scaled = (numbers[known] - numbers[known].mean()) / deviation
         owner = grouping.group_of[known]
         sums = np.bincount(owner, weights=scaled, minlength=grouping.count)
         counts = np.maximum(np.bincount(owner, minlength=grouping.count), 1)
