@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sfumato.data.arrays import Floats
 from sfumato.data.grouping import Grouping
-from sfumato.data.rules import SUBJECT, Rule, RuleKind, View
+from sfumato.data.rules import SUBJECT, Rule, View
 from sfumato.data.seeds import Seed
 from sfumato.dp.ledger import Ledger
 from sfumato.errors import PolicyError
@@ -23,20 +23,6 @@ from sfumato.models.common.targets import matching
 
 Progress = Callable[[str, float], None]
 """Called with what is being done and the share done, 0 … 1; may raise to cancel."""
-
-
-READ_TWICE = frozenset(
-    {
-        RuleKind.RECURSIVE,
-        RuleKind.OCCURRENCE,
-        RuleKind.CLOSENESS,
-        RuleKind.LIKENESS,
-        RuleKind.DISCLOSURE,
-        RuleKind.RANGE,
-    }
-)
-"""Rules that say one thing where missing cells may be any value, and another where
-they are a value of their own."""
 
 
 def _closed(rule: Rule) -> Rule:
@@ -125,7 +111,7 @@ class Request:
         Of sizes, distinct values, shares and entropy that follows: a missing cell
         counted as another value makes them no better.
         """
-        if not self.missing_any or rule.view is None or rule.kind not in READ_TWICE:
+        if not self.missing_any or rule.view is None or not rule.traits.read_twice:
             return False
         return self.sensitive[rule.view.column].axis.missing >= 0
 

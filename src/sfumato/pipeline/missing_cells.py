@@ -10,14 +10,11 @@ import pyarrow.compute as pc
 import pyarrow.types as types
 
 from sfumato.data.published_cells import packed_key
-from sfumato.data.rules import RuleKind
 from sfumato.data.table import Table
 from sfumato.errors import RefusedError
 from sfumato.models.base import OutputModel
 from sfumato.policy import Policy
 
-COUNTED = frozenset({RuleKind.SIZE, RuleKind.DISTINCT, RuleKind.POPULATION})
-"""Rules that more rows, or persons, can only help."""
 HINT = 'Set data.missing_as to "value" or "drop".'
 EMPTY = ""
 
@@ -68,9 +65,9 @@ def refuse_open_cells(table: Table, models: Sequence[OutputModel]) -> None:
 
 
 def _counts(table: Table, model: OutputModel) -> bool:
-    """Whether a model only counts rows, persons or values."""
+    """Whether more rows, or persons, can only help: it counts them, or their values."""
     rules = model.rules(table.schema.sensitive, subjects=True)
-    return all(rule.kind in COUNTED for rule in rules)
+    return all(rule.traits.monotone for rule in rules)
 
 
 def _shares_persons(table: Table) -> bool:

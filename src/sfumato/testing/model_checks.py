@@ -131,6 +131,8 @@ def _agrees_with_its_rules(models: st.SearchStrategy[Any]) -> None:
     def agree(case: ModelCase) -> None:
         request, grouping = case
         model = request.models[0]
+        convex = all(rule.traits.convex for rule in request.rules())
+        must(convex or not model.holds_for_unions, f"{model}: a rule is not convex")
         told = model.verify(groups_of(request, grouping))
         broken = groups_that_break_the_rules(request, grouping)
         if model.scope is Scope.TABLE:

@@ -18,6 +18,7 @@ from sfumato.hierarchies.axis import CodedAxis
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.k_map import KMap
 from sfumato.models.l_diversity import LDiversity
+from sfumato.models.range_disclosure import RangeDisclosure
 from sfumato.models.t_closeness import TCloseness
 from tests.unit.algorithms.mondrian_cases import (
     ask,
@@ -259,6 +260,26 @@ def test_rows_left_out_do_not_break_a_model_that_looks_at_all_rows() -> None:
     )
     grouping = Mondrian().search(request).grouping
     assert all(model.verify(request.groups(grouping)).holds for model in models)
+
+
+def test_rows_left_out_do_not_narrow_the_range_that_others_are_judged_by() -> None:
+    # Without the outlier's value the first two rows' values are nearly the whole
+    # of their branch, and so alike.
+    values = CodedAxis(
+        tree_axis([0, 0, 0, 1]), np.array([0, 1, 3, 0, 2], dtype=np.int32)
+    )
+    models = (KAnonymity(k=2), RangeDisclosure(r=0.4, at_most=0.5))
+    request = ask(
+        [free_axis([0, 10, 100])],
+        [(0,), (0,), (1,), (1,), (2,)],
+        k=2,
+        models=models,
+        sensitive={"s": values},
+        removable=1,
+    )
+    grouping = Mondrian().search(request).grouping
+    assert all(model.verify(request.groups(grouping)).holds for model in models)
+    assert grouping.count == 2
 
 
 # Leaving rows out

@@ -12,12 +12,11 @@ import numpy as np
 from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.best.harvest import NODES, levels_of
 from sfumato.algorithms.best.loss_bound import lower_bound
-from sfumato.algorithms.common.compiled_rules import least_rows
 from sfumato.algorithms.common.population_matches import People
 from sfumato.algorithms.partition.mondrian import Mondrian
-from sfumato.algorithms.refinement.refine import OUTSIDE, looks_at_table, loss_of, meets
+from sfumato.algorithms.refinement.refine import looks_at_table, loss_of, meets
 from sfumato.data.grouping import Grouping
-from sfumato.data.rules import RuleKind
+from sfumato.data.rules import least_rows, only_sizes
 from sfumato.errors import (
     InfeasibleError,
     PolicyError,
@@ -165,14 +164,14 @@ def plan(
     rows: list[tuple[str, str, dict[str, Any]]] = [
         ("mondrian", "The table was cut where that lowers the loss most", {})
     ]
-    if any(rule.kind in OUTSIDE for rule in rules):
+    if any(rule.traits.needs_population for rule in rules):
         people = People.of(request)
         if people is not None and people.everybody:
             reason = "Everybody of the population must match a group"
             rows.append(("optimal", reason, FEW_CHECKS))
         return rows
     trees = sum(coded.axis.shape is Shape.TREE for coded in request.quasi)
-    judged = any(rule.kind is not RuleKind.SIZE for rule in rules)
+    judged = not only_sizes(rules)
     orders = {"orders": 1 if short else 8}
     if trees:
         reason = f"{trees} of {len(request.quasi)} columns have hierarchies, along "

@@ -25,7 +25,7 @@ from sfumato.algorithms.refinement.refine import (
 )
 from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.data.grouping import Grouping
-from sfumato.data.rules import Rule, RuleKind
+from sfumato.data.rules import Rule
 from sfumato.errors import InfeasibleError, PolicyError
 from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
 from sfumato.kernels.best.harvest_boxes import (
@@ -330,10 +330,10 @@ def gather(
 
 
 def with_room(rules: Sequence[Rule]) -> list[Rule]:
-    """The rules with t-closeness made stricter."""
+    """The rules, with limits on distances made stricter."""
     return [
         replace(rule, parameters=(ROOM * rule.parameters[0], *rule.parameters[1:]))
-        if rule.kind == RuleKind.CLOSENESS
+        if rule.traits.limits_distance
         else rule
         for rule in rules
     ]

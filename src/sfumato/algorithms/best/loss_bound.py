@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.common.compiled_rules import least_rows
 from sfumato.algorithms.request import Request
+from sfumato.data.rules import least_rows
 from sfumato.hierarchies.axis import Shape
 from sfumato.kernels.best.agreement_levels import count_company
 

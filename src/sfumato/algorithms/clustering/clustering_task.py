@@ -14,7 +14,7 @@ from sfumato.algorithms.common.compiled_rules import Compiled, compile_rules
 from sfumato.algorithms.common.parallel_ranges import Clock
 from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.data.grouping import Grouping
-from sfumato.data.rules import SUBJECT, RuleKind
+from sfumato.data.rules import SUBJECT
 from sfumato.errors import InfeasibleError, PolicyError, RefusedError
 from sfumato.hierarchies.axis import Axis, Shape
 from sfumato.hierarchies.sensitive_axis import is_line
@@ -438,12 +438,7 @@ def merge_offenders(task: ClusteringTask, clusters: Clusters) -> None:
 
 def least_persons(request: Request) -> int:
     """How many rows, or persons, the requirements ask of every group."""
-    asked = [
-        rule.parameters[0]
-        for rule in request.rules()
-        if rule.kind is RuleKind.SIZE
-        or (rule.kind is RuleKind.DISTINCT and rule.view == SUBJECT)
-    ]
+    asked = [rule.parameters[0] for rule in request.rules() if rule.counts_members]
     return max(1, int(max(asked, default=1)))
 
 

@@ -13,7 +13,7 @@ from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.clustering.coordinates import coordinates_of
 from sfumato.data.arrays import Codes, Ints
 from sfumato.data.grouping import Grouping
-from sfumato.data.rules import Rule, RuleKind, View
+from sfumato.data.rules import Rule, View
 from sfumato.errors import PolicyError, RefusedError, SearchError
 from sfumato.hierarchies.sensitive_axis import roll_up
 from sfumato.kernels.clustering.klt_groups import (
@@ -59,7 +59,6 @@ from sfumato.models.common.groups import packed
 Variant = Literal["text", "boger-2020"]
 Categories = Literal["sets", "hierarchy"]
 
-SERVED = (RuleKind.SIZE, RuleKind.DISTINCT, RuleKind.SHARE)
 STRIDE = 1 << 14
 """Rows, or merges, between two reports of progress."""
 
@@ -111,7 +110,8 @@ class Klt(Algorithm):
 
     def serves(self, rule: Rule) -> bool:
         joint = rule.view is not None and rule.view.others_known
-        return rule.kind in SERVED and not joint
+        known = rule.traits.bounds_rows or rule.traits.limits_shares
+        return known and not joint
 
     def check(self, request: Request) -> None:
         """Refuse requirements that the six steps do not know."""
@@ -373,7 +373,7 @@ def _views(request: Request) -> dict[View, tuple[int, float]]:
 
 def _tightened(rule: Rule, least: int, share: float) -> tuple[int, float]:
     asked = rule.parameters[0]
-    if rule.kind is RuleKind.DISTINCT:
+    if rule.traits.counts_values:
         return max(least, int(asked)), share
     return max(least, math.ceil(1.0 / asked - 1e-6)), min(share, asked)
 
@@ -381,9 +381,7 @@ def _tightened(rule: Rule, least: int, share: float) -> tuple[int, float]:
 def _asked(request: Request, distinct: list[int], *, old: bool) -> Ints:
     """K, the rows at which step 2 is done, the variant, and L of each view."""
     sizes = [
-        int(rule.parameters[0])
-        for rule in request.rules()
-        if rule.kind is RuleKind.SIZE
+        int(rule.parameters[0]) for rule in request.rules() if rule.traits.size_alone
     ]
     k = max(sizes, default=1)
     fill = 1 if max(distinct, default=1) > 1 else k

@@ -6,8 +6,7 @@ person, so that kernels that count rows can still count persons once.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy.typing as npt
 
 from sfumato.algorithms.request import Request
 from sfumato.data.arrays import Codes
-from sfumato.data.rules import SUBJECT, Rule, RuleKind, View
+from sfumato.data.rules import SUBJECT, Rule, View
 from sfumato.errors import PolicyError, RefusedError
 from sfumato.hierarchies.axis import Axis
 from sfumato.hierarchies.sensitive_axis import roll_up
@@ -101,20 +100,13 @@ def compile_rules(request: Request, rules: Sequence[Rule] | None = None) -> Comp
     )
 
 
-def least_rows(rules: Iterable[Rule]) -> int:
-    """A size that no group can go below: of k rows, or of rows with l values."""
-    bounded = (RuleKind.SIZE, RuleKind.DISTINCT)
-    sizes = [rule.parameters[0] for rule in rules if rule.kind in bounded]
-    return max(1, math.ceil(max(sizes, default=1)))
-
-
 def _settled(rule: Rule, request: Request) -> Rule:
     """A rule as it stands on this table.
 
     A group that is close to the whole table passes (n, t)-closeness only if the
     whole table has n rows; otherwise nothing but n rows of its own will do.
     """
-    if rule.kind is not RuleKind.CLOSENESS or rule.parameters[2] == 0:
+    if rule.exempt_size == 0:
         return rule
     everybody = request.rows
     if request.subject is not None:

@@ -20,7 +20,7 @@ from sfumato.algorithms.common.compiled_rules import Compiled
 from sfumato.algorithms.request import Request
 from sfumato.data.arrays import Codes, Flags, Ints
 from sfumato.data.grouping import Grouping
-from sfumato.data.rules import Rule, RuleKind
+from sfumato.data.rules import Rule
 from sfumato.errors import InfeasibleError
 from sfumato.hierarchies.axis import STAR, Axis, CodedAxis
 from sfumato.hierarchies.cell_leaves import Leaves, cover_matrix
@@ -29,8 +29,6 @@ from sfumato.models.common.groups import packed
 from sfumato.publish.generalize import Generalize
 from sfumato.publish.group_spans import Extent
 
-READING = frozenset({RuleKind.POPULATION, RuleKind.PRESENCE})
-"""Rules that count people of a population."""
 CHUNK = 2**24
 """Group × tuple pairs compared at a time."""
 
@@ -48,7 +46,7 @@ class People:
     @classmethod
     def of(cls, request: Request) -> People | None:
         """The population of a request; None if no rule counts it."""
-        rules = tuple(rule for rule in request.rules() if rule.kind in READING)
+        rules = tuple(rule for rule in request.rules() if rule.traits.needs_population)
         columns = known_people(request)
         if columns is None or not rules:
             return None
@@ -65,7 +63,7 @@ class People:
     def everybody(self) -> bool:
         """Whether everybody has to match some group."""
         return any(
-            rule.kind is RuleKind.PRESENCE and rule.parameters[0] > TOLERANCE
+            rule.traits.limits_presence and rule.parameters[0] > TOLERANCE
             for rule in self.rules
         )
 
@@ -108,13 +106,13 @@ class People:
         """Which groups, with so many present and so many people, break no rule."""
         found = np.ones(len(present), dtype=np.bool_)
         for rule in self.rules:
-            if rule.kind is RuleKind.POPULATION:
-                found &= people >= rule.parameters[0]
-            else:
+            if rule.traits.limits_presence:
                 lower, upper = rule.parameters
                 with np.errstate(divide="ignore"):
                     share = present / people
                 found &= (share >= lower - TOLERANCE) & (share <= upper + TOLERANCE)
+            else:
+                found &= people >= rule.parameters[0]
         return found
 
 

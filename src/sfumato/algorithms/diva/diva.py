@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
-from sfumato.algorithms.common.compiled_rules import least_rows
 from sfumato.algorithms.common.population_refusal import refuse_population
 from sfumato.algorithms.diva.candidate_clusterings import Source
 from sfumato.algorithms.diva.coloring import (
@@ -32,6 +31,7 @@ from sfumato.algorithms.diva.leftover_clusters import hide_excess, settle_rest
 from sfumato.algorithms.diva.row_subsets import Maker, SubsetRules, starry
 from sfumato.data.arrays import Ints
 from sfumato.data.grouping import Grouping
+from sfumato.data.rules import least_rows
 from sfumato.errors import InfeasibleError, PolicyError, SearchError
 from sfumato.models.diversity import Diversity
 

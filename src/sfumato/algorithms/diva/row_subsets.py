@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Request
-from sfumato.algorithms.common.compiled_rules import Compiled, compile_rules, least_rows
+from sfumato.algorithms.common.compiled_rules import Compiled, compile_rules
 from sfumato.data.arrays import Ints
-from sfumato.data.rules import RuleKind
+from sfumato.data.rules import least_rows, only_sizes
 from sfumato.data.seeds import Seed
 from sfumato.errors import InfeasibleError, RefusedError
 from sfumato.hierarchies.axis import STAR, Axis, CodedAxis, Shape
@@ -28,8 +28,7 @@ class SubsetRules:
     @classmethod
     def of(cls, request: Request) -> SubsetRules:
         compiled = compile_rules(request)
-        plain = all(rule.kind is RuleKind.SIZE for rule in compiled.rules)
-        return cls(compiled, least_rows(compiled.rules), plain)
+        return cls(compiled, least_rows(compiled.rules), only_sizes(compiled.rules))
 
     def allows(self, rows: Ints) -> bool:
         """Whether these rows may be a group."""

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from sfumato.algorithms.base import Request
 from sfumato.algorithms.common.compiled_rules import Compiled, compile_rules
-from sfumato.algorithms.common.population_matches import READING, People, known_people
+from sfumato.algorithms.common.population_matches import People, known_people
 from sfumato.data.arrays import Codes, Floats, Ints
-from sfumato.data.rules import Distance, Rule, RuleKind, View
+from sfumato.data.rules import Distance, Rule, View, only_sizes
 from sfumato.hierarchies.sensitive_axis import ground_distance, roll_up
 from sfumato.kernels.common.group_rules import RuleTable
 from sfumato.kernels.common.tuple_chunks import (
@@ -24,23 +24,6 @@ from sfumato.kernels.common.tuple_chunks import (
 )
 from sfumato.kernels.full_domain.node_groups import Runs
 from sfumato.models.common.groups import value_shares
-
-INHERITED = frozenset({RuleKind.SIZE, RuleKind.DISTINCT, RuleKind.POPULATION})
-CONVEX = frozenset(
-    {
-        RuleKind.ENTROPY,
-        RuleKind.RECURSIVE,
-        RuleKind.OCCURRENCE,
-        RuleKind.SHARE,
-        RuleKind.CLOSENESS,
-        RuleKind.LIKENESS,
-        RuleKind.DISCLOSURE,
-    }
-)
-COMPARING = frozenset(
-    {RuleKind.CLOSENESS, RuleKind.LIKENESS, RuleKind.DISCLOSURE, RuleKind.RANGE}
-)
-"""Rules that look at the distribution of a whole table."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -126,7 +109,7 @@ class Coding:
 def _by_codes(request: Request, people: People | None) -> list[Rule]:
     """The rules that kernels can judge by counting codes."""
     untidy = people is not None and not people.tidy
-    return [r for r in request.rules() if not (untidy and r.kind in READING)]
+    return [r for r in request.rules() if not (untidy and r.traits.needs_population)]
 
 
 def build_runs(
@@ -177,9 +160,9 @@ def sorted_rules(request: Request, compiled: Compiled, removable: int) -> Rules:
     for rule in compiled.rules:
         if removable > 0 and _drifts(rule):
             convex += _weakened(rule, compiled, removable / max(request.rows, 1))
-        elif rule.kind in INHERITED and not (rule.view and rule.view.others_known):
+        elif rule.traits.monotone and not (rule.view and rule.view.others_known):
             inherited.append(rule)
-        elif rule.kind in CONVEX | INHERITED and request.subject is None:
+        elif rule.traits.convex and request.subject is None:
             convex.append(rule)
         else:
             other.append(rule)
@@ -187,7 +170,7 @@ def sorted_rules(request: Request, compiled: Compiled, removable: int) -> Rules:
         inherited=compiled.only(inherited),
         convex=compiled.only(convex),
         other=compiled.only(other),
-        plain=all(rule.kind == RuleKind.SIZE for rule in compiled.rules),
+        plain=only_sizes(compiled.rules),
         drifting=drifting,
     )
 
@@ -202,20 +185,14 @@ def _drifts(rule: Rule) -> bool:
 
     It does if it compares with them, or if it asks for so many of them.
     """
-    if rule.kind not in COMPARING or rule.view is None:
+    if not rule.traits.compares_with_table or rule.view is None:
         return False
-    return rule.view.reference == "published" or _least_published(rule) > 0
-
-
-def _least_published(rule: Rule) -> float:
-    """How many rows must be published for a rule to mean anything."""
-    asks = rule.kind == RuleKind.CLOSENESS and len(rule.parameters) > 2
-    return rule.parameters[2] if asks else 0.0
+    return rule.view.reference == "published" or rule.exempt_size > 0
 
 
 def least_published(compiled: Compiled) -> int:
     """Closeness to the table as a superset of n rows needs n published rows."""
-    return int(max(map(_least_published, compiled.rules), default=0))
+    return int(max((rule.exempt_size for rule in compiled.rules), default=0))
 
 
 def _weakened(rule: Rule, compiled: Compiled, share: float) -> list[Rule]:
@@ -226,7 +203,7 @@ def _weakened(rule: Rule, compiled: Compiled, share: float) -> list[Rule]:
     distances also change when a value vanishes, and the other rules have no bound.
     """
     assert rule.view is not None
-    if rule.kind != RuleKind.CLOSENESS or compiled.pairs:
+    if not rule.traits.limits_distance or compiled.pairs:
         return []
     limit, asked, *rest = rule.parameters
     ground = ground_distance(compiled.axes[rule.view], Distance(int(asked)))

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
-from sfumato.algorithms.common.compiled_rules import Compiled, compile_rules, least_rows
+from sfumato.algorithms.common.compiled_rules import Compiled, compile_rules
 from sfumato.algorithms.common.parallel_ranges import Clock, Range, work_through
 from sfumato.algorithms.common.population_matches import (
     People,
@@ -24,7 +24,7 @@ from sfumato.algorithms.common.population_matches import (
 from sfumato.algorithms.partition.category_order import likeness_ranks
 from sfumato.data.arrays import Ints
 from sfumato.data.grouping import SUPPRESSED, Grouping
-from sfumato.data.rules import RuleKind
+from sfumato.data.rules import least_rows, only_sizes
 from sfumato.errors import InfeasibleError, PolicyError
 from sfumato.hierarchies.axis import Shape
 from sfumato.kernels.common.geometry import axis_tables
@@ -195,7 +195,7 @@ def prepare(options: Mondrian, request: Request) -> CutTask:
         by_frequency=options.flat_order == "frequency",
         relaxed=options.mode == "relaxed",
     )
-    judged = any(rule.kind != RuleKind.SIZE for rule in compiled.rules)
+    judged = not only_sizes(compiled.rules)
     words, weights = rows.words, np.diff(rows.starts)
     samples = len(weights)
     if request.population is not None and judged:
@@ -317,13 +317,9 @@ def remove_outliers(
     return np.flatnonzero((step_of >= 0) & (step_of < steps[group_of]))
 
 
-COMPARED = (RuleKind.CLOSENESS, RuleKind.LIKENESS, RuleKind.DISCLOSURE)
-"""Rules that look at all published rows, and so at rows that were left out."""
-
-
 def still_met(request: Request, task: CutTask, grouping: Grouping) -> bool:
     """Whether leaving out rows kept the models that compare groups with the table."""
-    compared = any(rule.kind in COMPARED for rule in task.compiled.rules)
+    compared = any(rule.traits.compares_with_table for rule in task.compiled.rules)
     if not compared and all(m.scope is not Scope.TABLE for m in request.models):
         return True
     return all(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from math import ceil, isfinite
+from math import isfinite
 from typing import Any, ClassVar
 
 import numpy as np
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.data.arrays import Ints
-from sfumato.data.rules import RuleKind
+from sfumato.data.rules import least_rows
 from sfumato.dp.cost import Relation, per_row
 from sfumato.dp.ledger import Ledger
 from sfumato.dp.sampling import capped
@@ -129,9 +129,7 @@ def ledger_of(request: Request) -> Ledger:
 
 def asked_rows(request: Request) -> int:
     """The smallest group that the requirements beside the process model allow."""
-    bounded = (RuleKind.SIZE, RuleKind.DISTINCT)
-    rules = [rule for rule in request.rules() if rule.kind in bounded]
-    return max((ceil(rule.parameters[0]) for rule in rules), default=1)
+    return least_rows(request.rules())
 
 
 def refuse_beyond_groups(algorithm: Algorithm, request: Request) -> None:

@@ -11,10 +11,6 @@ from sfumato.data.rules import Distance, Rule, RuleKind, View
 from sfumato.hierarchies.sensitive_axis import ground_distance
 from sfumato.kernels.refinement.regroup import Guide
 
-COUNTED = frozenset({RuleKind.DISTINCT, RuleKind.ENTROPY, RuleKind.RECURSIVE})
-COMMON = frozenset({RuleKind.ENTROPY, RuleKind.RECURSIVE, RuleKind.SHARE})
-COMPARED = frozenset({RuleKind.CLOSENESS, RuleKind.LIKENESS})
-
 
 def make_guide(compiled: Compiled) -> Guide:
     """Distinct values, excess and largest shares that the rules ask for, per view."""
@@ -32,10 +28,10 @@ def make_guide(compiled: Compiled) -> Guide:
         distinct[v] = max((_distinct(rule) for rule in rules), default=0)
         if not _plain(compiled, view):
             continue
-        kinds = {rule.kind for rule in rules}
-        trimmed[v] = bool(kinds & (COMMON | COMPARED))
+        trimming = [rule for rule in rules if rule.traits.limits_common_values]
+        trimmed[v] = bool(trimming)
         shares = compiled.references[view]
-        if kinds & COMPARED:
+        if any(rule.traits.compares_shares for rule in trimming):
             reference[v, : len(shares)] = shares
         for rule in rules:
             if rule.kind == RuleKind.CLOSENESS:
@@ -57,13 +53,13 @@ def make_guide(compiled: Compiled) -> Guide:
 
 
 def _distinct(rule: Rule) -> int:
-    if rule.kind not in COUNTED:
-        return 0
     if rule.kind == RuleKind.DISTINCT:
         return math.ceil(rule.parameters[0])
     if rule.kind == RuleKind.ENTROPY:
         return math.ceil(math.exp(rule.parameters[0]) - 1e-9)
-    return math.ceil(rule.parameters[1])
+    if rule.kind == RuleKind.RECURSIVE:
+        return math.ceil(rule.parameters[1])
+    return 0
 
 
 def _excess(compiled: Compiled, rule: Rule) -> float:
@@ -72,8 +68,7 @@ def _excess(compiled: Compiled, rule: Rule) -> float:
     asked = Distance(int(rule.parameters[1]))
     if ground_distance(compiled.axes[rule.view], asked) is not Distance.EQUAL:
         return math.inf
-    exempt = len(rule.parameters) > 2 and rule.parameters[2] > 0
-    return math.inf if exempt else float(rule.parameters[0])
+    return math.inf if rule.exempt_size > 0 else float(rule.parameters[0])
 
 
 def _plain(compiled: Compiled, view: View) -> bool:

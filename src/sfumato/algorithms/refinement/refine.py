@@ -31,7 +31,6 @@ from sfumato.algorithms.refinement.growth_targets import make_guide
 from sfumato.algorithms.request import Request
 from sfumato.data.arrays import Ints
 from sfumato.data.grouping import Grouping
-from sfumato.data.rules import RuleKind
 from sfumato.data.seeds import Seed
 from sfumato.hierarchies.axis import Shape
 from sfumato.kernels.common.random_streams import mixed
@@ -79,8 +78,6 @@ LITTLE_OF_GAIN = 0.01
 PATIENCE = 2
 """So many rounds in a row that gain less than these shares of the loss and of all that
 was gained are the last at effort 1; more effort is content with less."""
-OUTSIDE = frozenset({RuleKind.POPULATION, RuleKind.PRESENCE})
-"""Rules that look at a population, which no pool can count."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -119,7 +116,8 @@ def refine(
     kept = np.flatnonzero(grouping.kept)
     part = request if len(kept) == request.rows else request.only(kept)
     compiled = compile_rules(part)
-    if any(rule.kind in OUTSIDE for rule in compiled.rules):
+    # No pool can count a population.
+    if any(rule.traits.needs_population for rule in compiled.rules):
         return Refined(grouping=grouping, stopped="a rule looks at a population")
     if len(kept) == 0:
         return Refined(grouping=grouping, stopped="no gain")

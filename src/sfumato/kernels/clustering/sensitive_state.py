@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.data.arrays import Floats, Ints
-from sfumato.data.rules import RuleKind
+from sfumato.data.rules import kinds_where
 from sfumato.kernels.clustering.block_tree import ACTIVE, CODE_COUNT, START
 from sfumato.kernels.clustering.group_state import Clusters, Secrets, contribution
 from sfumato.kernels.clustering.nearest_unit import Aim
@@ -16,12 +16,8 @@ from sfumato.kernels.common.group_rules import RuleTable
 from sfumato.kernels.common.rule_layout import SHARES
 from sfumato.kernels.compilation.decorators import inner
 
-DISTINCT = int(RuleKind.DISTINCT)
-COMPARING = (
-    int(RuleKind.CLOSENESS),
-    int(RuleKind.LIKENESS),
-    int(RuleKind.DISCLOSURE),
-)
+COUNTING_VALUES = kinds_where(lambda traits: traits.counts_values)
+COMPARING_SHARES = kinds_where(lambda traits: traits.compares_shares)
 
 
 class Hidden(NamedTuple):
@@ -94,7 +90,8 @@ def lacking(hidden: Hidden, f: int, rules: RuleTable) -> int:
     """How many more different values the rules ask of a filter's view."""
     asked = 0
     for line in range(len(rules.kinds)):
-        if rules.views[line] == hidden.filters[f] and rules.kinds[line] == DISTINCT:
+        counting = rules.kinds[line] in COUNTING_VALUES
+        if rules.views[line] == hidden.filters[f] and counting:
             asked = max(asked, np.int64(np.ceil(rules.parameters[line, 0] - 1e-9)))
     for value in range(hidden.seen.shape[1]):
         if hidden.seen[f, value] > 0:
@@ -118,7 +115,7 @@ def keep_out(
     """
     view, compared, most = hidden.filters[f], False, 0
     for line in range(len(rules.kinds)):
-        if rules.views[line] == view and rules.kinds[line] in COMPARING:
+        if rules.views[line] == view and rules.kinds[line] in COMPARING_SHARES:
             compared = True
     for value in range(hidden.seen.shape[1]):
         most = max(most, hidden.seen[f, value])

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.data.arrays import Codes, Counts, Floats
-from sfumato.data.rules import RuleKind
+from sfumato.data.rules import RuleKind, Traits, kinds_where
 from sfumato.kernels.common.count_rules import (
     TOLERANCE,
     disclosure_ok,
@@ -42,9 +42,16 @@ OCCURRENCE = int(RuleKind.OCCURRENCE)
 CLOSENESS = int(RuleKind.CLOSENESS)
 LIKENESS = int(RuleKind.LIKENESS)
 DISCLOSURE = int(RuleKind.DISCLOSURE)
+RANGE = int(RuleKind.RANGE)
 
-COUNTING = frozenset({DISTINCT, SHARE, ENTROPY, RECURSIVE, OCCURRENCE})
-COMPARING = frozenset({CLOSENESS, LIKENESS, DISCLOSURE})
+
+def _looks_at_counts_alone(traits: Traits) -> bool:
+    beyond = traits.compares_with_table or traits.needs_population
+    return not (traits.size_alone or beyond)
+
+
+COUNTING = kinds_where(_looks_at_counts_alone)
+COMPARING = kinds_where(lambda traits: traits.compares_shares)
 
 
 def _taken() -> tuple[Any, ...]:
@@ -64,9 +71,9 @@ def plain_judge(kinds: frozenset[int]) -> Any:
     family = _any_ok
     if not kinds:
         family = _unasked
-    elif kinds <= COUNTING:
+    elif kinds <= {*COUNTING}:
         family = _counting_ok
-    elif kinds <= COUNTING | COMPARING:
+    elif kinds <= {*COUNTING, *COMPARING}:
         family = _comparing_ok
     return pointer(family, "boolean", *_taken())
 
@@ -144,7 +151,7 @@ def _comparing_ok(
     real: Floats,
 ) -> bool:
     """Judge rules on counts, or against a reference."""
-    if kind in (CLOSENESS, LIKENESS, DISCLOSURE):
+    if kind in COMPARING:
         return comparing(
             size, codes, counts, n, v, kind, parameters, heads, whole, real
         )
@@ -164,13 +171,15 @@ def _any_ok(
     whole: Counts,
     real: Floats,
 ) -> bool:
-    """Judge any rule on a histogram."""
-    if kind in (CLOSENESS, LIKENESS, DISCLOSURE):
+    """Judge any rule on a histogram; a kind without a formula allows no group."""
+    if kind in COMPARING:
         return comparing(
             size, codes, counts, n, v, kind, parameters, heads, whole, real
         )
-    if kind in (DISTINCT, SHARE, ENTROPY, RECURSIVE, OCCURRENCE):
+    if kind in COUNTING:
         return counting(size, codes, counts, n, kind, parameters, marks, whole)
+    if kind != RANGE:
+        return False
     found = s_diversity(codes, counts, n, parameters[0], heads, v, whole, real)
     return found <= parameters[1] + TOLERANCE
 
@@ -199,6 +208,8 @@ def counting(
         # Recursive diversity asks for r₁ < c × tail: equality fails, so that the
         # tolerance is taken off, not added.
         return ratio <= limit - TOLERANCE
+    if kind != OCCURRENCE:
+        return False
     lowest = rarest_required(codes, counts, n, size, whole, marks)
     return lowest >= limit - TOLERANCE
 
@@ -223,6 +234,8 @@ def comparing(
     if kind == DISCLOSURE:
         domain = heads[v, DOMAIN]
         return disclosure_ok(codes, counts, n, real, shares, domain, limit)
+    if kind != CLOSENESS:
+        return False
     # (n, t)-closeness: a group of n rows is a natural superset of itself.
     if parameters[2] > 0 and size >= parameters[2]:
         return True

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.arrays import Floats, Ints
-from sfumato.data.rules import Distance, Rule, RuleKind, View
+from sfumato.data.rules import Distance, Rule, View
 from sfumato.hierarchies.axis import Axis, Shape
 from sfumato.hierarchies.sensitive_axis import ground_distance, is_line
 from sfumato.kernels.common.rule_layout import (
@@ -107,8 +107,8 @@ def rule_table(
     `pairs`, the codes of a view are distinct (value, person) pairs, sorted, and its
     two arrays give the value and the person behind each code.
     """
-    sizes = [int(rule.parameters[0]) for rule in rules if rule.kind == RuleKind.SIZE]
-    others = [rule for rule in rules if rule.kind != RuleKind.SIZE]
+    sizes = [int(rule.parameters[0]) for rule in rules if rule.traits.size_alone]
+    others = [rule for rule in rules if not rule.traits.size_alone]
     axes = axes or {}
     whole, real = _FlatArrays(), _FlatArrays()
     heads = np.full((len(views), HEADS), -1, dtype=np.int64)
@@ -151,20 +151,9 @@ def _view_lines(rules: Sequence[Rule], views: Sequence[View]) -> Ints:
     return np.array(lines, dtype=np.int64)
 
 
-_NEED_AXES = frozenset(
-    {
-        RuleKind.OCCURRENCE,
-        RuleKind.CLOSENESS,
-        RuleKind.LIKENESS,
-        RuleKind.DISCLOSURE,
-        RuleKind.RANGE,
-    }
-)
-
-
 def _require_axes(rules: Sequence[Rule], axes: Mapping[View, Axis]) -> None:
     for rule in rules:
-        needed = rule.kind in _NEED_AXES or rule.exempt
+        needed = rule.traits.needs_axis or rule.exempt
         if rule.view and needed and rule.view not in axes:
             raise ValueError(f"A {rule.kind.name} rule needs the axis of its view.")
         if rule.view and rule.view.others_known and rule.view not in axes:
@@ -175,7 +164,7 @@ def _parameters(rules: Sequence[Rule], axes: Mapping[View, Axis]) -> Floats:
     parameters = np.zeros((len(rules), PARAMETERS))
     for line, rule in enumerate(rules):
         parameters[line, : len(rule.parameters)] = rule.parameters
-        if rule.kind == RuleKind.CLOSENESS and rule.view:
+        if rule.traits.limits_distance and rule.view:
             asked = Distance(int(rule.parameters[1]))
             parameters[line, 1] = ground_distance(axes[rule.view], asked)
     return parameters
@@ -186,7 +175,7 @@ def _marked(rule: Rule, axes: Mapping[View, Axis], whole: _FlatArrays) -> int:
     if rule.view is None or not (rule.exempt or rule.required):
         return -1
     labels = axes[rule.view].labels
-    if rule.kind == RuleKind.OCCURRENCE:
+    if rule.required:
         codes = [labels.index(v) if v in labels else -1 for v in rule.required]
         return whole.add(np.array([len(codes), *codes], dtype=np.int64))
     return whole.add(np.array([v in rule.exempt for v in labels], dtype=np.int64))
