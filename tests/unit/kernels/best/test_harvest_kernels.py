@@ -1,0 +1,113 @@
+"""Kernels of `harvest` and of the lower bound against definitions over rows."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from sfumato.algorithms.best.harvest import Harvest, gather, plant
+from sfumato.algorithms.common.parallel_ranges import Clock
+from sfumato.algorithms.refinement.refine import loss_of
+from sfumato.kernels.best.agreement_levels import count_company
+from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.l_diversity import LDiversity
+from sfumato.models.t_closeness import TCloseness
+from tests.unit.algorithms.lattice_cases import (
+    all_nodes,
+    close,
+    distinct_at_least,
+    groups_at,
+    losses_of,
+    random_request,
+    size_at_least,
+)
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_rows_that_look_alike_are_counted_at_every_node(seed):
+    random = np.random.default_rng(seed)
+    columns, rows = int(random.integers(1, 4)), int(random.integers(1, 25))
+    request = random_request(random, [], columns=columns, rows=rows)
+    axes = [coded.axis for coded in request.quasi]
+    points = np.column_stack([coded.codes for coded in request.quasi])
+    tuples, weights = np.unique(points, axis=0, return_counts=True)
+    heights = np.array([axis.height for axis in axes], dtype=np.int64)
+    sizes = np.array([axis.size for axis in axes], dtype=np.int64)
+    levels = np.concatenate([axis.levels.ravel() for axis in axes]).astype(np.int32)
+    starts = np.cumsum(np.append(0, heights * sizes))[:-1]
+    row = points[int(random.integers(rows))].astype(np.int32)
+    found = np.zeros(int(heights.prod()), dtype=np.int64)
+    count_company(
+        tuples.astype(np.int32), weights, row, levels, starts, heights, sizes, found
+    )
+    for at, node in enumerate(product(*map(range, heights))):
+        alike = [
+            all(
+                axis.levels[level, point[j]] == axis.levels[level, row[j]]
+                for j, (axis, level) in enumerate(zip(axes, node, strict=True))
+            )
+            for point in points
+        ]
+        assert found[at] == sum(alike)
+    assert found[-1] == rows
+
+
+def keeps_of(request, name):
+    codes, levels = request.sensitive["s"].codes, request.sensitive["s"].axis.levels
+    return {
+        "k": size_at_least(3),
+        "k and l": distinct_at_least(3, 2),
+        "k and t": close(3, 0.4, levels[:1].tolist(), codes.tolist()),
+    }[name]
+
+
+MODELS = {
+    "k": [KAnonymity(k=3)],
+    "k and l": [KAnonymity(k=3), LDiversity(l=2)],
+    "k and t": [KAnonymity(k=3), TCloseness(t=0.4, distance="equal")],
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_boxes_released_and_rows_placed_meet_the_rules_and_lose_no_row(name):
+    random = np.random.default_rng(41)
+    several = 0
+    for _ in range(25):
+        rows = int(random.integers(6, 50))
+        request = random_request(random, MODELS[name], columns=3, rows=rows, values=3)
+        keeps, codes = keeps_of(request, name), request.sensitive["s"].codes.tolist()
+        if not keeps(codes, codes):
+            continue
+        crop = plant(request)
+        field = crop.sorted_nodes(np.ones(len(request.quasi)))
+        parts, facts = gather(request, crop, field, Clock())
+        taken = np.zeros(len(crop.amounts), dtype=np.int64)
+        np.add.at(taken, parts[:, 1], parts[:, 2])
+        assert taken.tolist() == crop.amounts.tolist()
+        group_of = crop.group(parts).group_of
+        for group in range(int(group_of.max()) + 1):
+            members = np.flatnonzero(group_of == group)
+            assert keeps([codes[row] for row in members], codes)
+        several += group_of.max() > 0
+        assert 0 <= facts["rows_left_over"] <= rows
+    assert several > 5
+
+
+def test_harvest_loses_no_more_than_the_best_node_without_suppression():
+    """Each group may have a node of its own, so that one for all is no better."""
+    random = np.random.default_rng(42)
+    compared = 0
+    for _ in range(20):
+        request = random_request(random, [KAnonymity(k=3)], columns=2, rows=40)
+        whole = [
+            losses_of(request, node, groups, 3)["ncp"]
+            for node in all_nodes(request)
+            if min(map(len, groups := groups_at(request, node))) >= 3
+        ]
+        if whole:
+            found = Harvest(orders=1).solve(request).grouping
+            compared += 1
+            assert loss_of(request, found) <= min(whole) + 1e-9
+    assert compared > 10
