@@ -1,4 +1,15 @@
-"""How far each tuple is from one row: the lowest level at which they look alike."""
+"""Count how many rows look like one row at every node of a lattice.
+
+Two rows look alike at a node if they have the same node on every axis; the lowest
+level at which they do, per axis, is where one joins the other.
+
+Paper: none; a bound of our own. No release can show a row more exactly than the
+cheapest box that holds k rows (`algorithms/best/loss_bound.py`).
+Cost: O(t × m × h) for t tuples on m axes of h levels to find the joins, then O(N × m)
+for the N nodes of the lattice; memory O(N).
+Invariant: the count of a node is that of the rows in the row's box there; counts never
+fall on the way up, and the top counts every row.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +46,8 @@ def count_company(
                 place += sizes[j]
             at = at * heights[j] + level
         found[at] += weights[t]
+    # Prefix sums along one axis after the other turn "joins at exactly this node" into
+    # "joins at this node or below": one addition per node and axis.
     step = 1
     for j in range(len(row) - 1, -1, -1):
         for node in range(len(found)):

@@ -9,6 +9,15 @@ A box holds no more rows than any of its projections on a chunk of columns. So f
 chunk and combination of its levels, the ids whose projection still has rows enough are
 noted, and counted anew only once many tuples are gone: most tuples are then ruled
 out by one look-up.
+
+Paper: none; our own method. It is local recoding on the lattice of full-domain
+generalization: each group has a node of its own.
+Cost: O(a × c) per node for a tuples left in c chunks, most of them one look-up; at most
+`budget` tuples are looked at in all; judging a box adds O(i log v) for its i items and
+v values, per round of trimming.
+Invariant: a released group lies in one box of its node and meets every rule; rows left
+and rows released add up to the table; an item is never released beyond its rows; slots
+are empty between nodes.
 """
 
 from __future__ import annotations
@@ -85,7 +94,7 @@ class HarvestState(NamedTuple):
 
 
 def make_harvest(field: HarvestTables, amounts: Ints) -> HarvestState:
-    """Everything left, nothing released."""
+    """Make the first state: everything left, nothing released."""
     tuples = len(field.item_starts) - 1
     entries = int(amounts.sum()) + 1
     views = len(field.values)
@@ -128,7 +137,7 @@ def harvest_nodes(
     pause: int,
     release: Ints,
 ) -> bool:
-    """Visit nodes in order for a while; whether the end is reached.
+    """Visit nodes in order for a while; return whether the end is reached.
 
     `release` gets three numbers for each part of a group: group, item, rows. Where the
     tuples that are left, times the nodes to come, exceed the budget, nodes are skipped
@@ -146,6 +155,8 @@ def harvest_nodes(
         numbers[NEXT] = node + 1 if node == last else min(node + step, last)
         for c in range(len(field.width)):
             number = field.nodes[node, c]
+            # Old hope is still an upper bound, for rows only leave; counting anew pays
+            # once a third of the tuples is gone.
             if 3 * numbers[ALIVE] < 2 * harvest.counted[c, number] or (
                 harvest.counted[c, number] == 0
             ):
@@ -180,7 +191,10 @@ def find_hope(
 
 @inner
 def place(field: HarvestTables, node: int, harvest: HarvestState) -> None:
-    """Put every tuple that may be in a full box into the slot of its box."""
+    """Put every tuple that may be in a full box into the slot of its box.
+
+    Only the part of the hash table that these tuples need is used: it stays in cache.
+    """
     tables, ids, slot, alive = field.tables, field.ids, harvest.slot, harvest.alive
     keys, size, hope = harvest.keys, harvest.size, harvest.hope
     chunks = len(field.width)
@@ -291,7 +305,7 @@ def judge_boxes(
 
 @inner
 def collect(field: HarvestTables, harvest: HarvestState, t: int) -> int:
-    """List the items of a box and count their values; how many items there are."""
+    """List the items of a box and count their values; return how many items there are."""
     items = 0
     while t >= 0:
         for item in range(field.item_starts[t], field.item_starts[t + 1]):
@@ -306,7 +320,7 @@ def collect(field: HarvestTables, harvest: HarvestState, t: int) -> int:
 
 @inner
 def count_values(field: HarvestTables, harvest: HarvestState, items: int) -> None:
-    """The histogram of each view over the rows taken of the box's items."""
+    """Count the histogram of each view over the rows taken of the box's items."""
     for v in range(len(harvest.lengths)):
         codes = harvest.codes[v]
         length = 0
@@ -355,6 +369,7 @@ def trim(
             return True
         if view < 0:
             return False
+        # A sixteenth of the excess at a time: few rounds, and little overshoot.
         wanted = max(int(over * size / 16), 1)
         while wanted > 0:
             found = -1
@@ -375,7 +390,7 @@ def trim(
 def most_common(
     guide: Guide, harvest: HarvestState, size: int
 ) -> tuple[int, int, float, bool]:
-    """The value that exceeds its reference most: view, label and by how much.
+    """Find the value that exceeds its reference most: view, label and by how much.
 
     The view is −1 if leaving rows behind cannot help: where values are equally far
     apart, a group is no nearer than the share of the values that it lacks. The last
@@ -422,7 +437,7 @@ def take_box(
 
 @inner
 def find_tuple(item_starts: Ints, item: int) -> int:
-    """The tuple of an item."""
+    """Find the tuple of an item."""
     low, high = 0, len(item_starts) - 1
     while high - low > 1:
         middle = (low + high) // 2

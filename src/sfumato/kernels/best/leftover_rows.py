@@ -1,4 +1,13 @@
-"""Rows that no box took: each goes where the loss rises least."""
+"""Place rows that no box took: each goes where the loss rises least.
+
+Paper: none; the last step of `harvest`, as k-member (Byun et al. 2007) places its
+leftovers.
+Cost: O(g × m) per placement for g groups on m axes; with rules O(i log v) more per group
+tried, for its i items and v values; `absorb` adds O(g × m) per group swallowed.
+Invariant: rows placed and rows left add up; a group that takes rows meets every rule
+with them; boxes cover all items of their groups; on flat axes with more than 64 values
+costs are estimates from below, for codes are folded into 64 bits.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +41,7 @@ class Released(NamedTuple):
 
 
 def make_released(parts: Ints, groups: int, axes: int, room: int) -> Released:
-    """Groups that can take `room` more parts, and one more group."""
+    """Make groups that can take `room` more parts, and one more group."""
     count = len(parts)
     return Released(
         item=np.zeros(count + room, dtype=np.int64),
@@ -103,7 +112,11 @@ def settle(
     released: Released,
     items: Ints,
 ) -> None:
-    """Place what is left of some items; what fits nowhere stays left."""
+    """Place what is left of some items; what fits nowhere stays left.
+
+    Rows of an item go together where only sizes count, else one by one: each changes
+    the histogram that the next is judged by.
+    """
     groups = len(released.size) - 1
     rise = np.empty(groups)
     now = np.empty(groups)
@@ -138,7 +151,7 @@ def cheapest(
     rows: int,
     rise: Floats,
 ) -> int:
-    """The group with the smallest rise that may take some rows of an item, or −1."""
+    """Find the group with the smallest rise that may take some rows of an item, or −1."""
     for _ in range(len(rise)):
         g = np.argmin(rise)
         if rise[g] == np.inf:
@@ -159,7 +172,7 @@ def may_take(
     item: int,
     rows: int,
 ) -> bool:
-    """Whether a group with some more rows of an item meets every rule."""
+    """Tell whether a group with some more rows of an item meets every rule."""
     size = released.size[g] + rows
     if size < law.minimum:
         return False
@@ -187,7 +200,10 @@ def absorb(
     harvest: HarvestState,
     released: Released,
 ) -> bool:
-    """Make a group of what is left and, while it must be, its nearest neighbors."""
+    """Make a group of what is left and, while it must be, its nearest neighbors.
+
+    Returns False if even all groups together break a rule.
+    """
     own = len(released.size) - 1
     for item in range(len(harvest.left)):
         if harvest.left[item] > 0:
@@ -215,7 +231,7 @@ def absorb(
 
 @both
 def released_parts(released: Released) -> Ints:
-    """All parts: group, item, rows."""
+    """List all parts: group, item, rows."""
     parts = np.empty((released.used[0], 3), dtype=np.int64)
     count = 0
     for g in range(len(released.head)):

@@ -1,4 +1,12 @@
-"""A unit joins the growing group: box, index and sensitive side follow."""
+"""Add a unit to the growing group: box, index and sensitive side follow.
+
+Paper: "add the record to the cluster" of k-member (Byun et al. 2007, algorithm 1) and of
+TGC (Loukides and Shao 2008, algorithm 1), for all copies of a tuple that fit at once.
+Cost: O(m) to stretch the box on m axes, O(c log n) to take a unit out of the index of n
+units with c columns; O(v²) more where sensitive values count, for v values.
+Invariant: rows in the group, in other groups and in the index add up; the index holds
+exactly the units with copies left; LACKING places are never given away.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +53,7 @@ def add_pointer(
     rules: RuleTable,
     state: Ints,
 ) -> Any:
-    """`add_watched` behind a pointer, or `add` where nothing sensitive counts."""
+    """Put `add_watched` behind a pointer, or `add` where nothing sensitive counts."""
     some = hidden.secrets.columns or len(hidden.filters)
     taken = (units, index, aim, clusters, hidden, rules, state, 0, 0)
     return pointer(add_watched if some else add, "int64", *taken)
@@ -67,6 +75,8 @@ def add(
     rows these are."""
     if clusters.chain[g, HEAD] < 0:
         _empty(aim)
+    # Copies cost nothing more than the first, so that as many join as are needed; places
+    # that values still lacking will need are kept free.
     room = max(1, rules.minimum - clusters.size[g] - state[LACKING])
     count = min(1 if state[FILTERED] else room, clusters.left[u])
     rows = count * units.weight[u]

@@ -1,6 +1,13 @@
-"""Units in a tree of blocks: what is known of the units left in each.
+"""Keep units in a tree of blocks: what is known of the units left in each.
 
 A block knows of each column the buckets of its codes, as bits, and their extremes.
+
+Paper: none; k-member and TGC scan all rows for the nearest, this tree finds it exactly.
+Cost: O(n log n × c) to build over n units with c columns; O(c × (LEAF + log n)) to take a
+unit out; memory O(n + blocks × c).
+Invariant: units left come first in each leaf; what a block says of codes, buckets and
+the lowest number is exact for the units left in it; halves hold at least `LEAF` / 2
+units, so that the tree is shallow.
 """
 
 from __future__ import annotations

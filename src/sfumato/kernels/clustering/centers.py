@@ -1,4 +1,14 @@
-"""Clustering around centers: one-pass k-means (OKA) and MDAV microaggregation."""
+"""Cluster around centers: one-pass k-means (OKA) and MDAV microaggregation.
+
+Paper: OKA (Lin and Wei 2008): `join_nearest` is its one-pass k-means stage and, with
+`below`, the filling of small groups; `shed` takes the farthest rows out of groups above
+k. MDAV (Domingo-Ferrer and Mateo-Sanz 2002; Domingo-Ferrer and Torra 2005): `mdav_some`
+is its step 1 (two groups around distant rows) and the steps for what is left.
+Cost: OKA O(n × g × m) for n units, g groups and m axes; MDAV O(n² / k × m).
+Invariant: every unit is in one group, or taken out (−1); a center is the mean of the
+known numbers of its group and the box of everything else; of equally near groups or
+units the first wins.
+"""
 
 from __future__ import annotations
 
@@ -35,12 +45,13 @@ class Centers(NamedTuple):
 
 @inner
 def distance(units: Units, centers: Centers, g: int, u: int, best: float) -> float:
-    """How far a unit is from the center of a group; may stop once above `best`."""
+    """Return how far a unit is from the center of a group; may stop above `best`."""
     total = 0.0
     for j in range(units.axes):
         if centers.numeric[j]:
             here = centers.numbers[u, j]
             known = centers.known[g, j]
+            # A number equals itself unless it is NaN, which stands for missing.
             if known > 0 and here == here:
                 total += abs(here - centers.sums[g, j] / known)
             elif known > 0 or here == here:
@@ -97,7 +108,7 @@ def join_nearest(
 
 @both
 def shed(units: Units, centers: Centers, k: int, group_of: Ints) -> int:
-    """Take the units farthest from their center out of groups above k; how many."""
+    """Take the units farthest from their center out of groups above k; return how many."""
     changed = np.zeros(units.low.shape[1], dtype=np.int64)
     order = np.argsort(group_of, kind="mergesort")
     removed = 0
@@ -131,7 +142,7 @@ def shed(units: Units, centers: Centers, k: int, group_of: Ints) -> int:
 def fill_clusters(
     units: Units, clusters: Clusters, secrets: Secrets, group_of: Ints, groups: int
 ) -> None:
-    """Groups from a group for every unit."""
+    """Fill groups from a group for every unit."""
     changed = np.zeros(units.low.shape[1], dtype=np.int64)
     clusters.number[GROUPS] = groups
     for u in range(len(group_of)):
@@ -155,7 +166,7 @@ class MdavRecords(NamedTuple):
 
 @inner
 def _apart(records: MdavRecords, u: int, numbers: Floats, codes: Codes) -> float:
-    """The distance of a unit from a center, squared if Euclidean."""
+    """Return the distance of a unit from a center, squared if Euclidean."""
     total = 0.0
     for j in range(len(numbers)):
         here, there = records.numbers[u, j], numbers[j]
@@ -172,7 +183,7 @@ def _apart(records: MdavRecords, u: int, numbers: Floats, codes: Codes) -> float
 
 @inner
 def _center(records: MdavRecords, alive: Ints, numbers: Floats, codes: Codes) -> None:
-    """Means of known numbers and most frequent codes of some units."""
+    """Find the means of known numbers and the most frequent codes of some units."""
     for j in range(len(numbers)):
         total = 0.0
         known = 0
@@ -191,7 +202,7 @@ def _center(records: MdavRecords, alive: Ints, numbers: Floats, codes: Codes) ->
 
 @inner
 def _farthest(records: MdavRecords, alive: Ints, numbers: Floats, codes: Codes) -> int:
-    """The unit farthest from a center, the first of several."""
+    """Find the unit farthest from a center, the first of several."""
     best, found = -1.0, alive[0]
     for u in alive:
         apart = _apart(records, u, numbers, codes)
@@ -204,11 +215,12 @@ def _farthest(records: MdavRecords, alive: Ints, numbers: Floats, codes: Codes) 
 def _gather(
     records: MdavRecords, alive: Ints, around: int, k: int, g: int, group_of: Ints
 ) -> Ints:
-    """Make a group of a unit and its k − 1 nearest; the units that are left."""
+    """Make a group of a unit and its k − 1 nearest; return the units that are left."""
     numbers, codes = records.numbers[around], records.codes[around]
     nearest = np.full(k, np.inf)
     chosen = np.full(k, -1, dtype=np.int64)
     for u in alive:
+        # Its own group must have it, even if others lie at the same place.
         apart = -1.0 if u == around else _apart(records, u, numbers, codes)
         if apart < nearest[k - 1]:
             place = k - 1
@@ -225,7 +237,7 @@ def _gather(
 def mdav_some(
     records: MdavRecords, k: int, group_of: Ints, groups: int, limit: int
 ) -> int:
-    """Form up to `limit` pairs of groups; how many groups there are then.
+    """Form up to `limit` pairs of groups; return how many groups there are then.
 
     Units without a group have −1. While 3k are left, a group around the unit farthest
     from the center, and one around the unit farthest from that; then one more if 2k

@@ -1,4 +1,12 @@
-"""Where the first unit of a group comes from."""
+"""Choose the first unit of a group.
+
+Paper: the first record of a cluster: k-member takes the one furthest from the last
+(Byun et al. 2007, algorithm 1), TGC a random one (Loukides and Shao 2008, algorithm 1).
+Cost: O(1) for the first left; O(n) in all for the drawn order; one search of the tree
+for the furthest.
+Invariant: the unit is left in the index below the root; of equally far ones the lowest
+number wins; `Aim` is put back to look for the nearest.
+"""
 
 from __future__ import annotations
 

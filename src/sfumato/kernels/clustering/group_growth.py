@@ -1,7 +1,19 @@
-"""Groups that grow by their nearest unit: k-member and threshold-greedy clustering.
+"""Grow groups by their nearest unit: k-member and threshold-greedy clustering.
 
 What is compiled for itself (the search, the rules, how a unit is added) is called behind
 pointers: a function is compiled again inside each one that calls it by name.
+
+Paper: k-member (Byun et al. 2007, algorithm 1) is `grow_members`, which also serves
+K-Members-p; threshold-greedy clustering is `grow_to_threshold`, algorithm 1 of Loukides
+and Shao 2008 (lines 3 to 9: seed, add the nearest while the threshold holds, keep a
+cluster that is large enough), and its pre-partitioning is `pre_partition`, algorithm 2.
+Departs in k-member: once places are short only rows that a rule still needs are added.
+Cost: one search of the tree per unit added, O(log n × m) where bounds are tight, O(n × m)
+at worst, for n units on m axes; `pre_partition` O(n × m) per level of cuts, and O(v²) per
+part for v sensitive values.
+Invariant: a unit added is the nearest left, of equal ones the lowest number; groups
+that are kept meet every rule; a group given up leaves its units to no other seed; parts
+of `pre_partition` have at least `least` units and S-diversities of at most `most`.
 """
 
 from __future__ import annotations

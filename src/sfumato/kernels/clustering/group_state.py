@@ -1,8 +1,17 @@
-"""Groups of units that grow: entries, boxes, S-diversity, and the rules.
+"""Keep groups of units that grow: entries, boxes, S-diversity, and the rules.
 
 A group's members are *entries* (a unit and how many copies), chained per group. What a
 group loses is known from its box in one step per axis, and from running sums of the
 pairwise contributions of its sensitive values.
+
+Paper: the last stage of k-member (Byun et al. 2007): `insert_rest` puts each leftover
+where the loss grows least. S-diversity is that of Loukides and Shao 2008, definition
+2.4, kept as a running sum of pairwise contributions. Merging groups that break a rule
+(`settle`) is ours.
+Cost: O(w × m) per copy inserted, for a window of w groups on m axes, plus the entries of
+groups whose sensitive values count; O(g × m) per merge for g groups.
+Invariant: chains hold each copy once; boxes, sizes and sums of contributions are those
+of the chains; no group that takes a unit breaks a rule by it; a merged group has size 0.
 """
 
 from __future__ import annotations
@@ -85,7 +94,7 @@ class ClusterRules(NamedTuple):
 
 @inner
 def contribution(secrets: Secrets, a: int, one: int, two: int) -> float:
-    """How much one value of column a tells of another."""
+    """Return how much one value of column a tells of another."""
     if one == two:
         return 1.0
     if secrets.start[a] >= 0:
@@ -99,7 +108,7 @@ def contribution(secrets: Secrets, a: int, one: int, two: int) -> float:
 def told(
     units: Units, clusters: Clusters, secrets: Secrets, g: int, a: int, u: int
 ) -> float:
-    """What the values of group g tell of unit u's in column a."""
+    """Sum what the values of group g tell of unit u's in column a."""
     total = 0.0
     value = np.int64(units.low[u, units.axes + a])
     entry = clusters.chain[g, HEAD]
@@ -165,7 +174,7 @@ def group_meets(
     rules: RuleTable,
     room: BoxHistograms,
 ) -> bool:
-    """Whether group g, with group h (unless −1) and unit u (unless −1), is allowed."""
+    """Tell whether group g, with group h and unit u (unless −1), is allowed."""
     size = _joint_size(units.weight, clusters.size, g, h, u)
     if size < rules.minimum:
         return False
@@ -186,7 +195,7 @@ def group_meets(
 
 @inner
 def _joint_size(weight: Ints, sizes: Ints, g: int, h: int, u: int) -> int:
-    """Rows of group g with group h (unless −1) and unit u (unless −1)."""
+    """Count the rows of group g with group h (unless −1) and unit u (unless −1)."""
     rows = sizes[g]
     if h >= 0:
         rows += sizes[h]
@@ -223,7 +232,7 @@ def _count_group(
 def _count_unit(
     units: Units, u: int, count: int, v: int, found: int, room: BoxHistograms
 ) -> int:
-    """Count the rows of some copies of a unit; how many values there are now."""
+    """Count the rows of some copies of a unit; return how many values there are now."""
     start = units.first[u]
     for i in range(start, start + units.weight[u]):
         code = units.values[v, i]
@@ -305,7 +314,7 @@ def _best_place(
     losses: Floats,
     growth: Floats,
 ) -> int:
-    """The group among low … high − 1 whose loss grows least and that stays allowed."""
+    """Find the group among low … high − 1 whose loss grows least and stays allowed."""
     refused = NOBODY
     for attempt in range(high - low + 1):
         best = np.inf
@@ -330,7 +339,7 @@ def _best_place(
 
 @inner
 def _least(growth: Floats, low: int, high: int) -> int:
-    """Where the lowest of growth[low:high] is; −1 if all are infinite."""
+    """Find where the lowest of growth[low:high] is; −1 if all are infinite."""
     best, found = np.inf, NOBODY
     for g in range(low, high):
         if growth[g] < best:
@@ -349,7 +358,10 @@ def _growth(
     loss: float,
     best: float,
 ) -> float:
-    """How much the loss of group g grows with unit u; infinite if surely above best."""
+    """Return how much the loss of group g grows with unit u; infinite if above best.
+
+    The box alone is a bound: contributions are never negative.
+    """
     size, w = float(clusters.size[g]), float(units.weight[u])
     total = 0.0
     for j in range(units.axes):
@@ -421,7 +433,7 @@ def _partner(
     growth: Floats,
     law: ClusterRules,
 ) -> int:
-    """The group to merge group g with; −1 if it is the only one."""
+    """Choose the group to merge group g with; −1 if it is the only one."""
     size = float(clusters.size[g])
     own = 0.0
     for j in range(units.axes):

@@ -1,4 +1,15 @@
-"""Groups that take in rows and each other, with means, sets and histograms."""
+"""Let groups take in rows and each other, with means, sets and histograms.
+
+Paper: Boger 2020, section 3.1: the clusters of K,L,θ clustering, their representatives
+(means, sets of categories, or nodes) and what is asked of them. θ compares the count of
+the commonest value with the size of the group. `STRICT` follows the published program
+where it departs from the text.
+Cost: O(s × v) to take a row into a group of s rows with v views; O(s₁ + s₂) to unite two
+groups; O(1) to ask whether a group is satisfied.
+Invariant: sums, sets and counts are those of the rows in the list; two sets have the
+same mark exactly if they have the same key, which is the exclusive or of their values'
+keys; counts are all zero between uses.
+"""
 
 from __future__ import annotations
 

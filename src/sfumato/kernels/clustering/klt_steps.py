@@ -1,4 +1,17 @@
-"""The steps of K,L,θ clustering, on a tree that finds the nearest exactly."""
+"""Run the steps of K,L,θ clustering on a tree that finds the nearest exactly.
+
+Paper: Boger 2020, section 3.1, steps 1 to 6. Steps 1 and 2: `_start` starts a group with
+the first row left and adds the nearest ones that bring a new sensitive value, the others
+wait. Step 3: waiting rows join the nearest group of fewer than K rows with room for their
+value. Step 4, repeating 1 to 3 for what still waits, is the caller's loop. Step 5: `_mend`
+merges a group that is not satisfied with the nearest that completes it, else with the
+nearest that does not harm it. Step 6: `label_rows` keeps the satisfied groups.
+Cost: one search of the tree per row or merge, O(log n × m) where bounds are tight and
+O(n × m) at worst, for n items on m axes, plus O(log n × m) to renew bounds.
+Invariant: what a search finds is the nearest item that serves, of equally near ones the
+lowest rank; every row is in one group or in the queue; rows without a place are
+labeled −1, never lost.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exact nearest or farthest unit, from a tree of blocks with exact bounds.
+"""Find the exact nearest or farthest unit in a tree of blocks with exact bounds.
 
 Costs of units are sums over columns. A column's cost either follows from the box of
 the group (a run or a set that the unit stretches) or stands in a table with one entry
@@ -6,6 +6,13 @@ per code, where the codes of a block are known as a set of bits or, on a line, b
 extremes. A block's bound is the sum of the bounds of its columns; since rounding keeps
 order, no unit of the block can lie below it. Of equal costs the unit with the lowest
 number wins.
+
+Paper: "find the best record" of k-member (Byun et al. 2007) and the nearest tuple of TGC
+(Loukides and Shao 2008), which scan all rows; branch and bound finds the same one.
+Cost: O(log n × c) for n units with c columns where bounds are tight, O(n × c) at worst;
+O(codes) to renew the table of a column on which the group grew.
+Invariant: the unit found has the lowest cost of all left below the root and, of those,
+the lowest number; the bound of a block never exceeds the cost of a unit in it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,18 @@
-"""A tree over points and groups that finds the nearest, ties included, exactly.
+"""Build a tree over points and groups that finds the nearest, ties included, exactly.
 
 An item has a coordinate per axis. A *set* of categories has its mark (the code of a
 single value, or a number that stands for the set), a *number* its mean, a *tree* axis
 its lowest and its highest code. Bounds are made by the same operations, in the same
 order, as distances. Rounding keeps order, so that a bound never exceeds the distance
 of what it covers, to the last bit.
+
+Paper: the customized distance of Boger 2020, section 3.1: Ward's distance between means
+of numbers, 0 or 1 for categories, and the loss of the common node on a hierarchy.
+Cost: O(n log n × m) to build over n items on m axes; O(log n × m) to renew the nodes above
+an item, less where nothing changes; memory O(n × m).
+Invariant: a node's bounds cover every item below it that can be found; a bound never
+exceeds a distance; a node of depth below `UNEVEN` may be lopsided, deeper ones never
+are, so that no path exceeds `DEEPEST`.
 """
 
 from __future__ import annotations

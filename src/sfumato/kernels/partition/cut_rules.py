@@ -3,6 +3,13 @@
 `label_views` numbers, once per group, the values of each view that occur in it, so
 that histograms are as wide as the group has values and no wider. A candidate's left
 histogram is filled (or moved along) from labels; the right one is what is left over.
+
+Paper: the test for an allowable cut (Mondrian, LeFevre et al. 2006, section 4),
+asked of any rule rather than of k alone.
+Cost: O(r × d) per group and view to number values of r records; per candidate O(v) for
+v values of the group, plus the records that changed sides.
+Invariant: left + right = total in every histogram; codes ascend; what is judged are
+exactly the rows of the two sides.
 """
 
 from __future__ import annotations
@@ -29,7 +36,10 @@ from sfumato.kernels.partition.population_counts import people_beside
 
 @inner
 def samples_end(planes: Ints, samples: int, low: int, high: int) -> int:
-    """Where the table's own records end; the population's follow them."""
+    """Find where the table's own records end; the population's follow them.
+
+    Splitting is stable, so that this order holds in every range: a binary search does.
+    """
     tag = len(planes) - 1
     if planes.shape[1] == samples:
         return high
@@ -74,7 +84,7 @@ def label_views(
 def number_values(
     keys: Ints, tags: Ints, labels: Codes, codes: Codes, total: Ints
 ) -> int:
-    """Number the distinct codes of sorted keys; how many there are."""
+    """Number the distinct codes of sorted keys; return how many there are."""
     count = 0
     for i in range(len(tags)):
         code = keys[i] >> LOWER
@@ -135,7 +145,7 @@ def both_ok(
     flags: Bytes,
     judge: CutRules,
 ) -> bool:
-    """Whether the left side (`left` of n rows) and the right may both be groups.
+    """Tell whether the left side (`left` of n rows) and the right may both be groups.
 
     The left histograms are filled; with a population the sides are set as well.
     """
@@ -157,7 +167,7 @@ def sides_ok(
     flags: Bytes,
     judge: CutRules,
 ) -> bool:
-    """Whether a group may be cut so: both sides are allowed and nobody falls out."""
+    """Tell whether a group may be cut so: both sides are allowed, nobody falls out."""
     if not both_ok(ground, planes, low, end, high, left, n, flags, judge):
         return False
     if high == end or not asks_for_everybody(judge.rules):
@@ -178,7 +188,7 @@ def rest_ok(
     flags: Bytes,
     judge: CutRules,
 ) -> bool:
-    """Whether the right side, of `size` rows, may be a group."""
+    """Tell whether the right side, of `size` rows, may be a group."""
     for v in range(judge.views):
         for label in range(judge.lengths[v]):
             judge.right[v, label] = judge.total[v, label] - judge.left[v, label]
@@ -190,7 +200,7 @@ def rest_ok(
 def whole_ok(
     ground: CutSettings, planes: Ints, desk: CutWorkspace, judge: CutRules
 ) -> bool:
-    """Whether all records together may be a group."""
+    """Tell whether all records together may be a group."""
     high = planes.shape[1]
     end = judge.samples
     size = weight_of(planes, 0, end)

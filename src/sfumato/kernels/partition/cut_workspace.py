@@ -1,8 +1,13 @@
-"""What a cut needs to know, and the desk it works on.
+"""Hold what a cut needs to know, and the desk it works on.
 
 Compiled calls get dear with every array that is passed, so that arrays of one kind
 share one: `desk.wide[KEYS]` is a row of it. `judge` is None where a least group size is
 all there is to ask; everything about rules and population then vanishes when compiled.
+
+Cost: memory O(r × (8 + v)) for groups of up to r records and v views, once per thread;
+measuring a box takes O(r × m) on m axes.
+Invariant: a desk serves one thread; LAST of `flat` is −1 and `inside` is 0 between
+uses, so that neither has to be cleared for its whole width.
 """
 
 from __future__ import annotations
@@ -110,7 +115,7 @@ def make_desk(ground: CutSettings, capacity: int) -> CutWorkspace:
 def make_judge(
     ground: CutSettings, rules: RuleTable, *, views: int, samples: int, capacity: int
 ) -> CutRules:
-    """A judge for groups of up to `capacity` records."""
+    """Make a judge for groups of up to `capacity` records."""
     shape = (views, capacity if views else 0)
     return CutRules(
         rules=rules,
@@ -129,7 +134,7 @@ def make_judge(
 
 @inner
 def weight_of(planes: Ints, low: int, high: int) -> int:
-    """Rows behind a range of records."""
+    """Count the rows behind a range of records."""
     tags = planes[len(planes) - 1, low:high]
     total = np.int64(0)
     for i in range(len(tags)):
@@ -141,7 +146,7 @@ def weight_of(planes: Ints, low: int, high: int) -> int:
 def measure_box(
     ground: CutSettings, planes: Ints, low: int, high: int, desk: CutWorkspace
 ) -> float:
-    """Find the box of a range of records; its cost, summed over the axes."""
+    """Find the box of a range of records; return its cost, summed over the axes."""
     box = desk.box
     total = 0.0
     for j in range(ground.axes):
@@ -167,7 +172,7 @@ def measure_box(
 
 @inner
 def extremes(plane: Ints, shift: int, mask: int) -> tuple[int, int]:
-    """The lowest and highest code of a range of records on one axis."""
+    """Find the lowest and highest code of a range of records on one axis."""
     lowest = np.int64(mask)
     highest = np.int64(0)
     for i in range(len(plane)):
@@ -200,7 +205,7 @@ def ones(bits: int) -> int:
 
 @inner
 def many_values(plane: Ints, shift: int, mask: int, flat: Codes) -> int:
-    """How many values occur on a flat axis with any number of them."""
+    """Count the values that occur on a flat axis with any number of them."""
     count = np.int64(0)
     for i in range(len(plane)):
         code = (plane[i] >> shift) & mask

@@ -1,4 +1,4 @@
-"""The cut that lowers the loss most, over all axes and cut points.
+"""Find the cut that lowers the loss most, over all axes and cut points.
 
 Candidates: on a free axis every cut point; on a tree axis, at every level below the
 group's node, each node against the rest and each border between nodes; on a flat axis
@@ -7,6 +7,14 @@ border between records. Gains are compared in steps of a billionth of the group'
 loss, and the first candidate wins a tie: axis, level, cuts after a run before cuts
 around one, place in the line. Without any gain the most even cut is taken, since it
 costs nothing.
+
+Paper: the recursion of Mondrian (LeFevre et al. 2006, section 4), with another choice
+of dimension and cut point: theirs takes the widest dimension and its median
+(`widest_cut`), this the candidate with the greatest gain.
+Cost: O(r × m²) per cut for r records on m axes, times the levels of trees, and about
+log₂(n / k) levels of cuts for n rows; with rules O(r) more per line that is swept.
+Invariant: both sides of a cut are allowed and have at least the least size; no allowed
+candidate beats the cut taken by more than a step; a group that is not cut has none.
 """
 
 from __future__ import annotations
@@ -72,7 +80,8 @@ def cut_gain(
 ) -> int:
     """Cut a range into groups and mark where each starts; or cut it `once`.
 
-    Returns the border of a single cut, or −1.
+    Returns the border of a single cut, or −1. An explicit stack takes the place of
+    recursion, which Numba compiles badly.
     """
     ground = borrow(ground)
     records = borrow(records)
@@ -104,7 +113,7 @@ def find_gain(
     desk: CutWorkspace,
     judge: CutRules | None,
 ) -> bool:
-    """Set the sides of the group's best cut; whether there is one."""
+    """Set the sides of the group's best cut; return whether there is one."""
     end = high
     if judge is not None:
         end = samples_end(records.planes, judge.samples, low, high)
@@ -143,13 +152,14 @@ def best_of_axis(
     desk: CutWorkspace,
     judge: CutRules | None,
 ) -> float:
-    """Take the best allowed cut of an axis if it beats `best`; the new best."""
+    """Take the best allowed cut of an axis if it beats `best`; return the new best."""
     line_up_records(ground, records, j, low, end, desk)
     fewest = end - low + 1
     for level in range(EACH_RECORD if ground.relaxed else 0, levels(ground.tables, j)):
         runs = find_runs(ground, records.spare, j, level, low, end - low, desk.wide)
         if runs < 2:
             break
+        # A level that joins no nodes of the one below offers the same cuts again.
         if runs == fewest:
             continue
         singles = level >= 0 and runs > 2 and ground.tables.shape[j] != FREE
@@ -196,7 +206,11 @@ def score_cuts(
 
 @inner
 def score(left: int, n: int, loss: float, after: float) -> float:
-    """The gain of a cut in steps; without any, below 0 and higher if more even."""
+    """Return the gain of a cut in steps; without any, below 0, higher if more even.
+
+    Steps make ties of gains that differ by rounding alone, so that the order in which
+    sums were taken cannot decide.
+    """
     gain = np.floor((loss - after) / loss * STEPS + 0.5) if loss > 0 else 0.0
     return gain if gain > 0 else min(left, n - left) / n - 1.0
 
@@ -215,7 +229,7 @@ def choose(
     desk: CutWorkspace,
     judge: CutRules | None,
 ) -> float:
-    """Take the best allowed cut of this line if it beats `best`; the new best.
+    """Take the best allowed cut of this line if it beats `best`; return the new best.
 
     The highest score is judged first, since it is mostly allowed. Where it is not,
     the line is swept once, with histograms that move along.
@@ -239,7 +253,7 @@ def choose(
 
 @inner
 def highest(runs: int, singles: bool, costs: Floats) -> tuple[int, int]:
-    """The run with the highest score, and whether to cut after or around it."""
+    """Find the run with the highest score, and whether to cut after or around it."""
     found, kind = 0, AFTER
     top = costs[AFTER, 0]
     for run in range(1, runs):
@@ -337,6 +351,7 @@ def trial_ok(
     judge: CutRules,
 ) -> bool:
     """Judge a cut whose left histograms are filled."""
+    # Sides are needed only to count the population that each box covers.
     if high > end:
         first = desk.wide[STARTS, run] if kind == AROUND else np.int64(0)
         last = desk.wide[STARTS, run + 1]

@@ -3,6 +3,14 @@
 A row that is left out costs the weight of every axis, so removing pays only where the
 others' box shrinks enough. Each group gets a chain of removals, the greatest gain per
 row first; which of them are carried out, within the budget, is decided over all groups.
+
+Paper: none; suppressing outliers goes back to Samarati and Sweeney 1998, who remove
+whole small groups.
+Cost: per step of a chain O(r × m²) for r records on m axes, times the levels of trees;
+with rules also O(r) per candidate that is judged.
+Invariant: what stays of a group is allowed and has at least the least size; gains are
+positive, and equal the loss saved minus the weight of the rows left out; removed rows
+are ends of a line, or one run of it.
 """
 
 from __future__ import annotations
@@ -95,10 +103,11 @@ def trim_once(
     desk: CutWorkspace,
     judge: CutRules | None,
 ) -> tuple[int, float]:
-    """The best removal from a group: its rows and gain; side 1 is what stays."""
+    """Find the best removal from a group, its rows and its gain; side 1 is what stays."""
     end = high
     if judge is not None:
         end = samples_end(records.planes, judge.samples, low, high)
+    # The population's records lie behind `end`: they are never removed, nor counted.
     n = weight_of(records.planes, low, end)
     loss = n * measure_box(ground, records.planes, low, end, desk)
     budget = min(budget, n - ground.least)
@@ -147,7 +156,7 @@ def trim_axis(
     desk: CutWorkspace,
     judge: CutRules | None,
 ) -> tuple[float, int]:
-    """Try the removals along one axis; the best gain per row, and its rows."""
+    """Try the removals along one axis; return the best gain per row, and its rows."""
     line_up_records(ground, records, j, low, end, desk)
     for level in range(EACH_RECORD if ground.relaxed else 0, levels(ground.tables, j)):
         runs = find_runs(ground, records.spare, j, level, low, end - low, desk.wide)
@@ -205,6 +214,7 @@ def trim_line(
         taken = here if part == REST else taken + here
         if taken > budget:
             continue
+        # Gain per row removed: the budget is in rows, and is spent where it buys most.
         stays = desk.costs[part, neighbor(part, run)]
         gain = (loss - taken * price - (n - taken) * stays) / taken
         if gain <= best + tolerance:
@@ -223,7 +233,7 @@ def trim_line(
 
 @inner
 def neighbor(part: int, run: int) -> int:
-    """Where the cost of what stays is found."""
+    """Return the run at which the cost of what stays is found."""
     if part == TAIL:
         return run + 1
     return run - 1 if part == HEAD else run
@@ -242,7 +252,7 @@ def removal_ok(
     desk: CutWorkspace,
     judge: CutRules,
 ) -> bool:
-    """Whether a group is still allowed without places first … last − 1 of the line."""
+    """Tell whether a group is allowed without places first … last − 1 of the line."""
     clear_left(judge)
     fill_left(judge, desk.runs[ORDER], desk.wide[WEIGHTS], first, last)
     mark(desk.runs, end - low, first, last, desk.flags, SIDE)

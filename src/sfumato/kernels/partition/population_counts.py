@@ -2,6 +2,13 @@
 
 Records of the population follow the table's own in every range. They never shape a
 box or a cut, since only the table is published; they go with the side that covers them.
+
+Paper: the population rows that match a group, as k-map (Sweeney 2002) and δ-presence
+(Nergiz, Atzori and Clifton 2007) count them.
+Cost: O((r + p) × m) per question for r records of the table and p of the population on
+m axes; on a tree each cell outside the box takes O(h) for h levels.
+Invariant: a person counts for a side only if every published cell of its box could
+stand for the person, and for at most one side; `inside` is 0 between uses.
 """
 
 from __future__ import annotations
@@ -35,7 +42,7 @@ def people_beside(
     flags: Bytes,
     judge: CutRules,
 ) -> int:
-    """People whom the box of side `which` covers; side 1 comes first.
+    """Count people whom the box of side `which` covers; side 1 comes first.
 
     A record that both boxes cover (tree nodes and relaxed boxes may overlap) stays
     with side 1, so that side 0 may count too few, never too many.
@@ -65,7 +72,7 @@ def draw_box(
     flags: Bytes,
     judge: CutRules,
 ) -> None:
-    """The box of the table's records on one side: extremes, and marks for sets."""
+    """Draw the box of the table's records on one side: extremes, and marks for sets."""
     for j in range(ground.axes):
         plane = planes[ground.fields[WORD, j]]
         flat = ground.tables.shape[j] == FLAT
@@ -99,7 +106,7 @@ def wipe_box(
 
 @inner
 def inside_box(ground: CutSettings, planes: Ints, i: int, judge: CutRules) -> bool:
-    """Whether the cells of the box cover record i."""
+    """Tell whether the cells of the box cover record i."""
     for j in range(ground.axes):
         plane = planes[ground.fields[WORD, j]]
         code = (plane[i] >> ground.fields[SHIFT, j]) & ground.fields[MASK, j]
@@ -113,7 +120,7 @@ def inside_box(ground: CutSettings, planes: Ints, i: int, judge: CutRules) -> bo
 
 @inner
 def covers(tables: AxisTables, j: int, code: int, low: int, high: int) -> bool:
-    """Whether the node or interval over low … high covers a code."""
+    """Tell whether the node or interval over low … high covers a code."""
     if low <= code <= high:
         return True
     if low == high:

@@ -1,10 +1,17 @@
-"""The papers' cut: halve the group on its widest axis, at the median.
+"""Cut as the paper does: halve the group on its widest axis, at the median.
 
 Values are lined up (numbers by size, nodes in tree order, flat values by frequency or
-likeness), and the group is cut beside the value that holds its middle row. Departures
-from LeFevre 2006: the median is taken over whole values, so that ties do not lose a
-strict cut; on a tree axis the children of the group's node are cut into two runs; and
-where missing values and numbers mix, parting them is tried first.
+likeness), and the group is cut beside the value that holds its middle row.
+
+Paper: Mondrian (LeFevre, DeWitt and Ramakrishnan 2006), section 4: choose the widest
+dimension (`widest_axis`), find the median of its frequency set (`find_median`), part
+the rows, and recurse. Departs: the median is taken over whole values, so that ties do
+not lose a strict cut; on a tree axis the children of the group's node are cut into two
+runs; and where missing values and numbers mix, parting them is tried first.
+Cost: O(r × m) per cut for r records on m axes, plus O(r × d) to sort codes of d digits
+where they are too many to count; about log₂(n / k) levels of cuts for n rows.
+Invariant: both sides of a cut are allowed and have at least the least size; strict
+cuts never part equal values; a relaxed half has n // 2 of n rows.
 """
 
 from __future__ import annotations
@@ -61,7 +68,8 @@ def cut_widest(
 ) -> int:
     """Cut a range into groups and mark where each starts; or cut it `once`.
 
-    Returns the border of a single cut, or −1.
+    Returns the border of a single cut, or −1. An explicit stack takes the place of
+    recursion, which Numba compiles badly.
     """
     ground = borrow(ground)
     records = borrow(records)
@@ -93,7 +101,7 @@ def find_widest(
     desk: CutWorkspace,
     judge: CutRules | None,
 ) -> bool:
-    """Set the sides of the group's cut; whether there is one."""
+    """Set the sides of the group's cut; return whether there is one."""
     end = high
     if judge is not None:
         end = samples_end(planes, judge.samples, low, high)
@@ -115,7 +123,7 @@ def find_widest(
 
 @inner
 def widest_axis(box: Ints, costs: Floats) -> int:
-    """The axis with the dearest cell among those with several values."""
+    """Find the axis with the dearest cell among those with several values."""
     widest = -1
     cost = -1.0
     for j in range(box.shape[1]):
@@ -144,6 +152,7 @@ def cut_axis(
     mask = ground.fields[MASK, j]
     base = desk.box[LOW, j]
     span = desk.box[HIGH, j] - base
+    # Counting costs O(span), sorting O(records): counting wins while codes are dense.
     counted = span < 4 * (end - low) + 256
     if counted:
         runs = count_values(
@@ -189,7 +198,7 @@ def attempted_cut(
     relaxed: bool,
     wide: Ints,
 ) -> tuple[int, int]:
-    """The last run wholly on the left and the rows there; no rows if no such cut."""
+    """Return the last run wholly on the left and the rows there; none if no such cut."""
     after = before + wide[RUN_WEIGHT, median]
     if attempt == APART:
         return runs - 2, n - wide[RUN_WEIGHT, runs - 1] if mixed else 0
@@ -203,7 +212,7 @@ def attempted_cut(
 
 @inner
 def find_median(n: int, wide: Ints) -> tuple[int, int]:
-    """The run that holds the middle row, and the rows before that run."""
+    """Find the run that holds the middle row, and the rows before that run."""
     before = np.int64(0)
     run = 0
     while 2 * (before + wide[RUN_WEIGHT, run]) < n:
@@ -223,7 +232,7 @@ def count_values(
     position: Ints,
     wide: Ints,
 ) -> int:
-    """Weights of the values that occur, by counting; leaves runs by code."""
+    """Weigh the values that occur, by counting; leave runs by code."""
     for code in range(span + 1):
         position[code] = 0
     for i in range(len(plane)):
@@ -249,7 +258,7 @@ def sort_values(
     wide: Ints,
     record_runs: Codes,
 ) -> int:
-    """Weights of the values that occur, by sorting; keeps each record's run."""
+    """Weigh the values that occur, by sorting; keep each record's run."""
     for i in range(len(plane)):
         code = (plane[i] >> shift) & mask
         wide[KEYS, i] = (code - base) << LOWER | i
@@ -276,7 +285,7 @@ def line_up(
     counted: bool,
     desk: CutWorkspace,
 ) -> int:
-    """Rank the values; those that belong together become one run. How many are left."""
+    """Rank the values; join those that belong together; return how many runs are left."""
     wide = desk.wide
     runs = values
     if ground.tables.shape[j] == FLAT and ground.by_frequency:
@@ -320,7 +329,7 @@ def level_below(tables: AxisTables, j: int, low: int, high: int) -> int:
 
 @inner
 def rank_by_child(nodes: Codes, at: int, values: int, wide: Ints) -> int:
-    """Join values under the same node of a level; how many nodes there are."""
+    """Join values under the same node of a level; return how many nodes there are."""
     children = 0
     for run in range(values):
         node = nodes[at + wide[STARTS, run]]
@@ -344,7 +353,7 @@ def sides_by_code(
     position: Ints,
     flags: Bytes,
 ) -> None:
-    """Side 1 for runs up to `last`, and for `quota` records of the run after it."""
+    """Set side 1 for runs up to `last`, and for `quota` records of the run after it."""
     for i in range(len(plane)):
         code = ((plane[i] >> shift) & mask) - base
         flags[SIDE, i] = position[np.uint64(code)] <= last
@@ -360,7 +369,7 @@ def sides_by_code(
 def sides_by_run(
     n: int, last: int, quota: int, wide: Ints, runs: Codes, flags: Bytes
 ) -> None:
-    """The same where each record's run is known."""
+    """Do the same where each record's run is known."""
     for i in range(n):
         run = wide[RANK, runs[ORDER, i]]
         flags[SIDE, i] = run <= last

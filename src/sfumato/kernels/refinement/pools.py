@@ -1,4 +1,4 @@
-"""A pool: a few groups whose rows may be dealt out anew.
+"""Keep a pool: a few groups whose rows may be dealt out anew.
 
 Rows with equal quasi-identifiers and equal sensitive values are one *item* of a pool;
 `amounts[NOW, g, q]` is how many rows of item q group g has. What a group shows is kept
@@ -154,6 +154,7 @@ def put(terrain: Terrain, pool: Pool, g: int, q: int, rows: int) -> None:
             edges[j, PRESENT] += counts[at] == 0
             counts[at] += rows
             continue
+        # The second extremes are those that remain when one row goes.
         twice = rows > 1
         if code < edges[j, LOWEST]:
             edges[j, LOW] = code if twice else edges[j, LOWEST]
@@ -249,7 +250,7 @@ def allowed(law: PoolRules, pool: Pool, g: int) -> bool:
 
 @inner
 def pool_loss(pool: Pool) -> float:
-    """What all rows of the pool lose."""
+    """Return what all rows of the pool lose."""
     total = 0.0
     for g in range(pool.numbers[GROUPS]):
         total += pool.cost[g] * pool.size[g]

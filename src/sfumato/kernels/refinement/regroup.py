@@ -3,6 +3,13 @@
 While a group grows, the rules are looked at through a `Guide`: how many distinct
 values it will need and how far values may exceed their share. The guide only steers;
 whether a group may stay is for the rules to say.
+
+Paper: the growth step of k-member (Byun et al. 2007), within a pool and from random or
+furthest seeds.
+Cost: O(i × m) per row added to a growing group, for i items on m axes; O(i) more per
+view that steers; O(g × m) per leftover row for g groups.
+Invariant: rows dealt out and rows left add up to the pool's; costs with every item are
+kept exact as a group stretches; groups meet every rule, or the deal fails as a whole.
 """
 
 from __future__ import annotations
@@ -76,12 +83,14 @@ class Guide(NamedTuple):
 def regroup(
     terrain: Terrain, law: PoolRules, guide: Guide, pool: Pool, how: int, stream: Stream
 ) -> bool:
-    """Deal all rows of the pool out; False if that leads to no allowed groups."""
+    """Deal all rows of the pool out; return False if that leads to no allowed groups."""
     items, before = pool.numbers[ITEMS], pool.numbers[GROUPS]
     rows = np.int64(0)
     for q in range(items):
         pool.items[LEFT, q] = pool.items[TOTAL, q]
         rows += pool.items[TOTAL, q]
+    # Aim between half and all of the mean size: where groups may be larger, varying it
+    # finds other numbers of groups.
     half = rows // max(2 * before, 4)
     aim = max(law.minimum, half + draw_below(stream, half + 1))
     pool.numbers[GROUPS] = 0
@@ -108,7 +117,7 @@ def regroup(
 def first_item(
     terrain: Terrain, pool: Pool, how: int, last: int, stream: Stream
 ) -> int:
-    """Where the next group starts."""
+    """Choose where the next group starts."""
     items = pool.numbers[ITEMS]
     start = draw_below(stream, items)
     furthest = how == FURTHEST and last >= 0
@@ -234,7 +243,7 @@ def widen_set(
 def nearest(
     guide: Guide, pool: Pool, g: int, minimum: int, aim: int, stream: Stream
 ) -> int:
-    """The item left that costs a growing group least, ties at random; or −1."""
+    """Find the item left that costs a growing group least, ties at random; or −1."""
     items = pool.numbers[ITEMS]
     pool.numbers[EVALUATED] += 1 + items // 8
     aim = max(aim, pool.size[g] + 1)
@@ -276,7 +285,7 @@ def take_stock(
 
 @inner
 def welcome(guide: Guide, pool: Pool, g: int, q: int, aim: int, state: Floats) -> bool:
-    """Whether a row of item q brings group g nearer to what the rules ask."""
+    """Tell whether a row of item q brings group g nearer to what the rules ask."""
     for v in range(len(pool.lengths)):
         have = pool.histogram[g, v, pool.labels[LABEL, v, q]]
         if state[LACKING, v] > 0 and have > 0:
@@ -313,7 +322,7 @@ def place_rest(terrain: Terrain, law: PoolRules, pool: Pool) -> bool:
 def cheapest_group(
     terrain: Terrain, law: PoolRules, pool: Pool, q: int, rows: int
 ) -> int:
-    """The group whose loss grows least with some rows of an item; −1 if none may."""
+    """Find the group whose loss grows least with some rows of an item; −1 if none may."""
     found = -1
     nothing = np.int64(NO_ITEM)
     best = np.inf
