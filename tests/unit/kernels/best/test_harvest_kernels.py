@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sfumato.algorithms.best.harvest import Harvest, gather, plant
+from sfumato.algorithms.best.harvest import Harvest, gather, prepare_harvest
 from sfumato.algorithms.common.parallel_ranges import Clock
 from sfumato.algorithms.refinement.refine import loss_of
 from sfumato.kernels.best.agreement_levels import count_company
@@ -80,7 +80,7 @@ def test_boxes_released_and_rows_placed_meet_the_rules_and_lose_no_row(name):
         keeps, codes = keeps_of(request, name), request.sensitive["s"].codes.tolist()
         if not keeps(codes, codes):
             continue
-        crop = plant(request)
+        crop = prepare_harvest(request)
         field = crop.sorted_nodes(np.ones(len(request.quasi)))
         parts, facts = gather(request, crop, field, Clock())
         taken = np.zeros(len(crop.amounts), dtype=np.int64)
