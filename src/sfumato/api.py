@@ -23,6 +23,7 @@ from sfumato.calls import (
     watched,
     workload_of,
 )
+from sfumato.data.result_classes import comes_from
 from sfumato.data.safe_repr import Quiet, counted
 from sfumato.data.seeds import Seed
 from sfumato.errors import RefusedError, UsageError
@@ -61,6 +62,7 @@ Source = Any
 PolicyLike = Policy | str | os.PathLike[str] | None
 
 
+@comes_from("sfumato.check(data, quasi=[…], k=5)")
 @dataclass(frozen=True, repr=False)
 class CheckResult(Quiet):
     """The result of checking a published table."""

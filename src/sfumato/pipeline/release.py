@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from sfumato.calls import path_of
 from sfumato.data.json_records import dump
+from sfumato.data.result_classes import comes_from
 from sfumato.data.safe_repr import Quiet, counted
 from sfumato.errors import DataError, GuaranteeError, OutputError
 from sfumato.io.atomic_files import own_directory, own_file
@@ -31,6 +32,7 @@ from sfumato.report.card import card
 from sfumato.report.html import render
 
 
+@comes_from("sfumato.anonymize(data, quasi=[…], k=5)")
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Release(Quiet):
     """A proven release: its tables, what is said of them, and the way to a file."""

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from sfumato.algorithms.base import Algorithm, Progress, silent
 from sfumato.data.arrays import Floats
+from sfumato.data.result_classes import comes_from
 from sfumato.data.safe_repr import Quiet, counted
 from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
@@ -58,6 +59,7 @@ class Tuning(Quiet):
     progress: Progress = silent
 
 
+@comes_from("sfumato.tune(data, policy, workload)")
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Tuned(Quiet):
     """The policy with the lowest training error, and its error on unseen queries."""

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sfumato.data.arrays import Floats
+from sfumato.data.result_classes import comes_from
 from sfumato.data.safe_repr import Quiet
 from sfumato.errors import UsageError
 from sfumato.hierarchies.axis import Axis
@@ -36,6 +37,7 @@ class Estimate:
         return {"value": self.value, "low": self.low, "high": self.high}
 
 
+@comes_from("sfumato.workload_error(original, release, workload)")
 @dataclass(frozen=True, eq=False, repr=False)
 class WorkloadError(Quiet):
     """The error of each query, and figures over all of them.

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from sfumato.data.result_classes import comes_from
 from sfumato.data.safe_repr import Quiet
 from sfumato.errors import UsageError
 
@@ -93,12 +94,17 @@ class RandomQueries(Quiet):
             _refuse_share(column, share)
 
 
+@comes_from("A workload file")
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Workload(Quiet):
     """Queries, written out or to be drawn."""
 
     queries: tuple[Query, ...] = ()
     random: tuple[RandomQueries, ...] = ()
+
+    def __post_init__(self) -> None:
+        _refuse_others("queries", self.queries, Query)
+        _refuse_others("random", self.random, RandomQueries)
 
     def _told(self) -> str:
         drawn = sum(part.count for part in self.random)
@@ -154,6 +160,15 @@ def joined(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
         known = found.get(each.column)
         found[each.column] = each if known is None else known.and_(each)
     return tuple(found.values())
+
+
+def _refuse_others(name: str, parts: object, kind: type) -> None:
+    listed = parts if isinstance(parts, list | tuple) else (None,)
+    if not all(isinstance(part, kind) for part in listed):
+        raise UsageError(
+            f"'{name}' of a Workload is a list of {kind.__name__} objects.",
+            hint="Or write a workload file and give its path instead of a Workload.",
+        )
 
 
 def _refuse_share(column: str, share: Share) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,9 @@ from sfumato.errors import (
     SfumatoError,
     UsageError,
 )
+from sfumato.pipeline.tuning import Tuned
 from sfumato.policy.keywords import KNOWN, Settings
+from sfumato.workload.answer_errors import WorkloadError
 
 SETTINGS = {"quasi": ["age"], "sensitive": ["illness"], "k": 2, "algorithm": "mondrian"}
 HEX = "00112233445566778899aabbccddeeff"
@@ -221,6 +224,31 @@ def test_a_place_that_cannot_be_is_an_error_of_ours(place, people):
     for write in (release.save, release.report):
         with pytest.raises(UsageError, match=r"place is a(n empty| path with a zero)"):
             write(place)
+
+
+BY_HAND = {
+    "nothing": (lambda: sf.Release(), r"(?s)Release\(\) cannot.*sfumato.anonymize\("),
+    "a typo": (lambda: sf.Release(tabel=1), r"(?s)Release\(\).*sfumato.anonymize\("),
+    "other things": (lambda: sf.Release(1, 2, {}), r"(?s)Release\(\).*sfumato.anonymize\("),
+    "no findings": (lambda: sf.CheckResult(), r"(?s)CheckResult\(\).*sfumato.check\("),
+    "queries by place": (lambda: sf.Workload([]), r"(?s)Workload\(\).*workload file"),
+    "no queries": (lambda: sf.Workload(queries=[5]), "list of Query objects"),
+    "no tuning": (lambda: Tuned(), r"(?s)Tuned\(\).*sfumato.tune\("),
+    "no errors": (lambda: WorkloadError(), r"(?s)sfumato.workload_error\("),
+}
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_a_result_made_by_hand_says_which_function_makes_it(name):
+    make, text = BY_HAND[name]
+    with pytest.raises(UsageError, match=text) as caught:
+        make()
+    assert caught.value.__cause__ is None
+
+
+def test_results_can_be_copied(people):
+    release = sf.anonymize(people, seed=HEX, **SETTINGS)
+    assert copy(release).table is release.table
 
 
 @pytest.mark.parametrize("wrong", [{"foo": 1}, {"columns": 3}, {"unlisted": "no"}])
