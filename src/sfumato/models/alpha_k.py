@@ -16,6 +16,7 @@ from sfumato.models.base import (
 )
 from sfumato.models.common.feasibility import enough_rows, limited, rows_left, together
 from sfumato.models.common.measures import commonest_share
+from sfumato.models.common.parameter_changes import Loosening
 from sfumato.models.common.table_limits import share_limit
 from sfumato.models.common.verdicts import Side, judge, judge_sizes
 
@@ -64,6 +65,14 @@ class AlphaK(SensitiveModel):
         return (size_rule(self.k, subjects=subjects), *shares)
 
     def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
+        found = self._of_whole(whole, removable)
+        return Loosening(
+            self,
+            lambda model: model._of_whole(whole, removable).feasible,
+            {"alpha": 1.0, "k": 1},
+        ).explain(found)
+
+    def _of_whole(self, whole: Groups, removable: int) -> Feasibility:
         shares = limited(
             self,
             whole,

@@ -225,6 +225,8 @@ class Feasibility:
     remove: Mapping[tuple[str, int], int] = field(default_factory=dict)
     level: int = 0
     """The level of the hierarchy whose codes `remove` names."""
+    other_ways: tuple[str, ...] = ()
+    """What the hint names beside the model's own parameters."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,6 +24,7 @@ from sfumato.models.common.measures import (
     rarest_required,
     recursive_ratio,
 )
+from sfumato.models.common.parameter_changes import UNITS, Loosening
 from sfumato.models.common.required_values import required_everywhere
 from sfumato.models.common.table_limits import (
     distinct_limit,
@@ -184,6 +185,19 @@ class LDiversity(SensitiveModel):
         return (ratio, shares)
 
     def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
+        found = self._of_whole(whole, removable)
+        if not self._recursive:
+            return found
+        # A ratio of counts is at most the number of rows.
+        most = float(whole.rows.sum() + 1)
+        ends = {"c1": most, "c2": 1 / UNITS} if self._both else {"c": most}
+        return Loosening(
+            self,
+            lambda model: model._of_whole(whole, removable).feasible,
+            {**ends, "l": 2},
+        ).explain(found)
+
+    def _of_whole(self, whole: Groups, removable: int) -> Feasibility:
         found = limited(self, whole, self._limit, removable=removable)
         if not self._both:
             return found

@@ -21,6 +21,7 @@ from sfumato.models.base import (
 )
 from sfumato.models.common.feasibility import enough_rows, limited, rows_left, together
 from sfumato.models.common.measures import commonest_share
+from sfumato.models.common.parameter_changes import Loosening
 from sfumato.models.common.table_limits import share_limit
 from sfumato.models.common.unions import (
     Unions,
@@ -130,6 +131,14 @@ class Lkc(SensitiveModel):
         return (size_rule(self.k, subjects=subjects), *shares)
 
     def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
+        found = self._of_whole(whole, removable)
+        return Loosening(
+            self,
+            lambda model: model._of_whole(whole, removable).feasible,
+            {"c": 1.0, "k": 1},
+        ).explain(found)
+
+    def _of_whole(self, whole: Groups, removable: int) -> Feasibility:
         shares = limited(
             self,
             whole,

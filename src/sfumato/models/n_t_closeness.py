@@ -25,6 +25,7 @@ from sfumato.models.base import (
 from sfumato.models.common.candidates import agreeing
 from sfumato.models.common.distances import earth_mover, earth_mover_to
 from sfumato.models.common.feasibility import enough_rows, together
+from sfumato.models.common.parameter_changes import Loosening
 from sfumato.models.common.reference_feasibility import always_feasible
 from sfumato.models.common.unions import Unions, known_sets, partition, union_of
 from sfumato.models.common.verdicts import Side, judge
@@ -137,6 +138,14 @@ class NTCloseness(ReferenceModel):
         return tuple(Rule(RuleKind.CLOSENESS, view, parameters) for view in views)
 
     def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
+        found = self._of_whole(whole, removable)
+        return Loosening(
+            self,
+            lambda model: model._of_whole(whole, removable).feasible,
+            {"t": 1.0, "n": 1},
+        ).explain(found)
+
+    def _of_whole(self, whole: Groups, removable: int) -> Feasibility:
         found = whole.everybody
         rows = enough_rows(self.name, needed=self.n, found=found, parameter="n")
         if not rows.feasible:

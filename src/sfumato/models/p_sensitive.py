@@ -16,6 +16,7 @@ from sfumato.models.base import (
 )
 from sfumato.models.common.feasibility import enough_rows, limited, rows_left, together
 from sfumato.models.common.measures import distinct
+from sfumato.models.common.parameter_changes import Loosening
 from sfumato.models.common.table_limits import distinct_limit
 from sfumato.models.common.verdicts import Side, judge, judge_sizes
 
@@ -73,6 +74,16 @@ class PSensitive(SensitiveModel):
         return (size_rule(self.k, subjects=subjects), *values)
 
     def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
+        # Below p no k is allowed, unless p goes down with it.
+        least = self.p if whole.everybody >= self.p else 1
+        found = self._of_whole(whole, removable)
+        return Loosening(
+            self,
+            lambda model: model._of_whole(whole, removable).feasible,
+            {"k": least, "p": 1},
+        ).explain(found)
+
+    def _of_whole(self, whole: Groups, removable: int) -> Feasibility:
         values = limited(
             self,
             whole,

@@ -14,7 +14,8 @@ from sfumato.data.rules import Rule, RuleKind
 from sfumato.hierarchies.sensitive_axis import is_line
 from sfumato.models.base import TOLERANCE, Feasibility, Groups, SensitiveModel, Verdict
 from sfumato.models.common.distances import s_diversity
-from sfumato.models.common.feasibility import Limit, limited, nearest
+from sfumato.models.common.feasibility import Limit, limited
+from sfumato.models.common.parameter_changes import Loosening
 from sfumato.models.common.verdicts import Side, judge
 
 
@@ -76,12 +77,16 @@ class RangeDisclosure(SensitiveModel):
         """
         bound = limited(self, whole, lambda _: self._limit(), removable=removable)
         lines = any(is_line(h.axis) for h in self.histograms(whole))
-        if not bound.feasible:
-            # What the whole table has is within reach; the bound may not be.
-            return replace(bound, hint=self._of_the_whole(whole).hint)
-        return bound if removable or lines else self._of_the_whole(whole)
+        by_bound = removable or lines or not bound.feasible
+        found = replace(bound, other_ways=()) if by_bound else self._of_whole(whole)
+        # Hints name what the whole table has: that is within reach, a bound may not be.
+        return Loosening(
+            self,
+            lambda model: model.verify(whole).holds,
+            {"at_most": 1.0, "r": 0.0},
+        ).explain(found)
 
-    def _of_the_whole(self, whole: Groups) -> Feasibility:
+    def _of_whole(self, whole: Groups) -> Feasibility:
         verdict = self.verify(whole)
         best = 1.0 if verdict.measured is None else verdict.measured
         return Feasibility(
@@ -89,7 +94,6 @@ class RangeDisclosure(SensitiveModel):
             best=best,
             message=f"{self.name} needs an S-diversity of at most {self.at_most:g}; "
             f"the best is {best:.6g}.",
-            hint=f"Raise at_most to {nearest(best, at_least=False)}, or lower r.",
         )
 
     def _limit(self) -> Limit:

@@ -22,6 +22,7 @@ from sfumato.models.alpha_k import AlphaK
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity
 from sfumato.models.lkc import Lkc
+from sfumato.models.n_t_closeness import NTCloseness
 from sfumato.models.p_sensitive import PSensitive
 from sfumato.models.range_disclosure import RangeDisclosure
 from sfumato.models.theta_diversity import ThetaDiversity
@@ -196,6 +197,8 @@ HINTED = st.one_of(
     st.builds(AlphaK, alpha=SHARES, k=st.integers(1, 9)),
     st.builds(Lkc, l=st.just(1), k=st.integers(1, 9), c=SHARES),
     st.builds(KAnonymity, k=st.integers(1, 9)),
+    st.builds(NTCloseness, n=st.integers(1, 9), t=SHARES),
+    st.builds(PSensitive, p=st.integers(1, 4), k=st.integers(4, 9)),
     st.builds(LDiversity, l=st.integers(1, 5)),
     st.builds(LDiversity, l=st.sampled_from([2.2, 3.3]), kind=st.just("entropy")),
     st.builds(
@@ -211,7 +214,7 @@ HINTED = st.one_of(
     ),
     st.builds(
         LDiversity,
-        l=st.just(2),
+        l=st.integers(2, 3),
         kind=st.just("negative-positive-recursive"),
         c1=st.sampled_from([1.0, 9.0]),
         c2=st.sampled_from([0.2, 0.5]),
@@ -220,14 +223,18 @@ HINTED = st.one_of(
 )
 
 
+CHANGE = re.compile(r"(?:[Rr]aise|[Ll]ower) (\w+) to ([\d.]*\d)")
+
+
 def followed(model, hint):
-    """The model with the setting that a hint names; None if it names none."""
-    named = re.search(r"(?:[Rr]aise|[Ll]ower) (\w+) to ([\d.]*\d)", hint)
-    if named is None:
-        return None
-    value = float(named[2])
-    whole = isinstance(getattr(model, named[1]), int) and value == int(value)
-    return replace(model, **{named[1]: int(value) if whole else value})
+    """The models that a hint names, one for each of its ways out."""
+    for way in hint.split(", or "):
+        changes = {
+            name: int(value) if "." not in value else float(value)
+            for name, value in CHANGE.findall(way)
+        }
+        if changes:
+            yield replace(model, **changes)
 
 
 @settings(CALM, max_examples=300)
@@ -235,17 +242,11 @@ def followed(model, hint):
 def test_a_setting_that_a_hint_names_is_no_longer_infeasible(values, model, data):
     removable = data.draw(st.integers(0, len(values) - 1))
     request = request_for(table_of([values]), [model], removable=removable)
-    for _ in range(3):  # k and a share may both be too much: one hint each
-        try:
-            rows_to_keep(request)
-        except InfeasibleError as error:
-            changed = followed(request.models[0], error.hint)
-            if changed is None:
-                return
-            request = replace(request, models=(changed,))
-        else:
-            return
-    rows_to_keep(request)
+    try:
+        rows_to_keep(request)
+    except InfeasibleError as error:
+        for changed in followed(model, error.hint):
+            rows_to_keep(replace(request, models=(changed,)))
 
 
 @settings(CALM, max_examples=150)

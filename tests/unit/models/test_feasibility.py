@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from sfumato.models.alpha_k import AlphaK
 from sfumato.models.average_risk import AverageRisk
 from sfumato.models.beta_likeness import BetaLikeness
 from sfumato.models.delta_disclosure import DeltaDisclosure
@@ -14,10 +17,11 @@ from sfumato.models.k_map import KMap
 from sfumato.models.l_diversity import LDiversity
 from sfumato.models.lkc import Lkc
 from sfumato.models.n_t_closeness import NTCloseness
+from sfumato.models.p_sensitive import PSensitive
 from sfumato.models.range_disclosure import RangeDisclosure
 from sfumato.models.t_closeness import TCloseness
 from sfumato.models.theta_diversity import ThetaDiversity
-from sfumato.testing.random_groups import COLUMN, sample_of, tree_axis
+from sfumato.testing.random_groups import COLUMN, OTHER, sample_of, tree_axis
 
 VALUES = ["flu"] * 6 + ["acne"] * 3 + ["gout"]
 
@@ -151,3 +155,49 @@ def test_a_removal_on_a_level_names_nodes_of_that_level():
     found = model.feasibility(whole.groups(model), removable=2)
     assert found.level == 1
     assert found.remove == {(COLUMN, 0): 2}
+
+
+@pytest.mark.parametrize(
+    ("model", "removable", "hint"),
+    [
+        # 6, 3, 1: leaving out two makes 4 of 8, which leaves too few for k.
+        (
+            AlphaK(alpha=0.5, k=9),
+            3,
+            "Raise alpha to 0.5556, or lower k to 8, or add rows.",
+        ),
+        (AlphaK(alpha=0.4, k=11), 0, "Raise alpha to 0.6 and lower k to 10, or name"),
+        (Lkc(l=1, k=11, c=0.4), 0, "Raise c to 0.6 and lower k to 10, or name"),
+        (PSensitive(p=4, k=5), 0, "Lower p to 3, or name"),
+        (PSensitive(p=4, k=11), 0, "Lower k to 10 and lower p to 3, or name"),
+        (PSensitive(p=11, k=12), 0, "Lower k to 10 and lower p to 3, or name"),
+        (NTCloseness(n=11, t=0.1), 0, "Lower n to 10, or add rows."),
+        (
+            LDiversity(l=3, kind="recursive", c=2.0),
+            0,
+            "Raise c to 6.0001, or lower l to 2,",
+        ),
+        (
+            RangeDisclosure(r=1.0, at_most=0.5),
+            0,
+            "Raise at_most to 0.82, or lower r to 0",
+        ),
+    ],
+    ids=str,
+)
+def test_a_hint_names_every_parameter_that_helps_and_its_nearest_value(
+    model, removable, hint
+):
+    found = answer(model, removable=removable)
+    assert not found.feasible
+    assert found.hint.startswith(hint)
+
+
+def test_a_smaller_n_helps_where_known_columns_part_the_table():
+    """Known 'a' leaves x, y, x: 1/6 away from as many x as y."""
+    model = NTCloseness(n=5, t=0.1, others_known=True)
+    sample = sample_of([0] * 6, list("xyxyxy"))
+    other = sample_of([0] * 6, list("aaabbb")).sensitive[COLUMN]
+    both = replace(sample, sensitive={**sample.sensitive, OTHER: other})
+    found = model.feasibility(both.groups(model), removable=0)
+    assert found.hint == "Raise t to 0.1667, or lower n to 3, or drop others_known."

@@ -9,7 +9,7 @@ own here, which is never worse than the worst case over all values.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -125,11 +125,13 @@ def _on_column(
         at_best, _ = _needed(counts, sizes, limit)
     best = _best(counts, sizes, limit, removable)
     helps = at_best is not None and rows - at_best >= least and not persons
+    ways = _other_ways(at_best if helps else None)
     return Feasibility(
         feasible=at_best is not None and at_best <= removable,
         best=best,
         message=_message(who, limit, best, removable, at_best),
-        hint=_hint(limit, best, at_best if helps else None),
+        hint=sentence([*_change(limit, best), *ways]),
+        other_ways=ways,
         remove=_plan(column, removals) if reachable else {},
     )
 
@@ -203,15 +205,22 @@ def _message(
     return f"{who} needs {limit.demand}; {reach}{left_out}{need}."
 
 
-def _hint(limit: Limit, best: float | None, needed: int | None) -> str:
-    ways = []
-    if best is not None:
-        verb = "Lower" if limit.at_least else "Raise"
-        value = nearest(best, at_least=limit.at_least, strict=limit.strict)
-        ways.append(f"{verb} {limit.parameter} to {value}")
-    if needed:
-        ways.append(f"allow {needed} rows to be left out (max_suppressed)")
-    ways.append("name another sensitive column in 'on'")
+def _change(limit: Limit, best: float | None) -> list[str]:
+    if best is None:
+        return []
+    verb = "lower" if limit.at_least else "raise"
+    value = nearest(best, at_least=limit.at_least, strict=limit.strict)
+    return [f"{verb} {limit.parameter} to {value}"]
+
+
+def _other_ways(needed: int | None) -> tuple[str, ...]:
+    allow = f"allow {needed} rows to be left out (max_suppressed)"
+    another = "name another sensitive column in 'on'"
+    return (allow, another) if needed else (another,)
+
+
+def sentence(ways: Sequence[str]) -> str:
+    """Ways out as one sentence."""
     text = ", or ".join(ways)
     return f"{text[0].upper()}{text[1:]}."
 
@@ -220,14 +229,14 @@ def nearest(value: float, *, at_least: bool, strict: bool = False) -> str:
     """A short number on the feasible side of a bound; beyond it, if that is strict."""
     scale = 10**4
     if at_least:
-        return _short(math.floor(value * scale + 1e-6) / scale)
+        return short_number(math.floor(value * scale + 1e-6) / scale)
     rounded = math.ceil(value * scale - 1e-6) / scale
     if strict and rounded <= value + 1e-8:
         rounded += 1 / scale
-    return _short(rounded)
+    return short_number(rounded)
 
 
-def _short(value: float) -> str:
+def short_number(value: float) -> str:
     """All digits up to the fourth decimal, and no others."""
     return f"{value:.4f}".rstrip("0").rstrip(".")
 
@@ -336,4 +345,5 @@ def enough_rows(name: str, *, needed: int, found: int, parameter: str) -> Feasib
         best=float(found),
         message=f"{name} needs groups of at least {needed}; the table has {found}.",
         hint=f"Lower {parameter} to {found} or less, or add rows.",
+        other_ways=("add rows",),
     )

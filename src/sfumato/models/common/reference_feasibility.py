@@ -36,4 +36,5 @@ def always_feasible(
         message=f"{model.name} needs {parameter} of {limit:g}; with the other sensitive "
         f"columns known, the whole table reaches {reach} at best.",
         hint=f"{raised}drop others_known.",
+        other_ways=("drop others_known",),
     )

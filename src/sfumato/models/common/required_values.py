@@ -14,8 +14,16 @@ from sfumato.models.base import (
     Histogram,
     SensitiveModel,
 )
-from sfumato.models.common.feasibility import evened, nearest, together, whole_counts
+from sfumato.models.common.feasibility import (
+    evened,
+    nearest,
+    sentence,
+    together,
+    whole_counts,
+)
 from sfumato.models.common.measures import flags
+
+WAYS = ("take the value out of must_occur",)
 
 
 def required_everywhere(
@@ -68,16 +76,15 @@ def _on_column(
         best=best,
         message=f"{model.name} on '{column}' needs a share of {share:g} for each of "
         f"{len(required)} values in every group; the rarest can reach {best:.6g}.",
-        hint=_hint(best),
+        hint=sentence([*_change(best), *WAYS]),
+        other_ways=WAYS,
         remove=_plan(column, counts, kept, rarest, share, removable),
     )
 
 
-def _hint(best: float) -> str:
+def _change(best: float) -> list[str]:
     value = nearest(best, at_least=True)
-    lower = "" if float(value) <= 0 else f"lower c2 to {value}, or "
-    text = f"{lower}take the value out of must_occur."
-    return f"{text[0].upper()}{text[1:]}"
+    return [] if float(value) <= 0 else [f"lower c2 to {value}"]
 
 
 def _plan(
