@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sfumato.cli import print_version
+from sfumato.cli import completion, print_version
 from sfumato.cli.anonymize import anonymize
 from sfumato.cli.check import check
 from sfumato.cli.demo import demo
@@ -33,9 +33,6 @@ from sfumato.cli.listing import catalogue
 from sfumato.cli.success_output import reader_may_leave
 from sfumato.cli.tune import tune
 from sfumato.errors import DataError, OutputError, SfumatoError, UsageError
-
-COMPLETING = "_SFUMATO_COMPLETE"
-"""Set by shells that ask for completion; the name is Typer's."""
 
 app = typer.Typer(
     name="sfumato",
@@ -102,8 +99,10 @@ def _invoke(words: list[str]) -> int:
     """Run the command as Typer would, leaving every exception to `run`."""
     _refuse_zero_characters(words)
     command = typer.main.get_command(app)
-    if COMPLETING in os.environ:
-        return _complete(command)
+    if completion.COMPLETING in os.environ:
+        return completion.complete(command)
+    if completion.asked(words):
+        return completion.answer(command, words)
     if not words:
         return _show_help(command)
     try:
@@ -114,9 +113,6 @@ def _invoke(words: list[str]) -> int:
                 sys.stdout.flush()
     except typer.Exit as done:
         return int(done.exit_code)
-    except SystemExit as done:
-        # As Typer ends where it shows or installs completion.
-        return int(done.code or 0)
     return int(result or 0)
 
 
@@ -140,15 +136,6 @@ def _out_of_memory() -> DataError:
         hint="Use a machine with more memory, publish fewer rows or columns, or name "
         "another algorithm: 'sfumato list algorithms'.",
     )
-
-
-def _complete(command: Any) -> int:
-    """Answer a shell that asks how a word may go on."""
-    try:
-        command.main(prog_name="sfumato")
-    except SystemExit as done:
-        return int(done.code or 0)
-    return 0
 
 
 def _show_help(command: Any) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import shellingham
 
 import sfumato as sf
 from sfumato.cli import main
@@ -316,6 +317,61 @@ def test_a_shell_is_told_how_a_word_goes_on(monkeypatch, capsys):
     assert capsys.readouterr().out.split() == ["anonymize"]
 
 
-def test_a_shell_is_given_what_completes_the_command(capsys):
-    assert main(["--show-completion", "bash"]) == 0
-    assert "_SFUMATO_COMPLETE" in capsys.readouterr().out
+COMPLETES = {
+    "bash": "complete -o default -F _sfumato_completion sfumato",
+    "zsh": "#compdef sfumato",
+    "fish": "complete --command sfumato",
+    "powershell": "Register-ArgumentCompleter -Native -CommandName sfumato",
+    "pwsh": "Register-ArgumentCompleter -Native -CommandName sfumato",
+}
+
+
+@pytest.mark.parametrize("shell", COMPLETES)
+def test_a_shell_is_given_what_completes_the_command(shell, capsys):
+    assert main(["--show-completion", shell]) == 0
+    shown = capsys.readouterr().out
+    assert COMPLETES[shell] in shown
+    assert "_SFUMATO_COMPLETE" in shown
+
+
+@pytest.fixture
+def shell_around(monkeypatch):
+    """The shell that detection finds among the processes above, or its failure."""
+
+    def found(name):
+        def detect():
+            if name is None:
+                raise shellingham.ShellDetectionFailure
+            return name, f"/bin/{name}"
+
+        monkeypatch.setattr(shellingham, "detect_shell", detect)
+
+    return found
+
+
+def test_the_shell_around_the_command_is_taken_where_none_is_named(
+    shell_around, capsys
+):
+    shell_around("zsh")
+    assert main(["--show-completion"]) == 0
+    assert COMPLETES["zsh"] in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", ["--show-completion", "--install-completion"])
+@pytest.mark.parametrize("shell", [None, "dash"])
+def test_no_shell_to_complete_is_an_error_that_says_how_to_name_one(
+    option, shell, shell_around, capsys
+):
+    shell_around(shell)
+    assert main([option]) == 2
+    told = capsys.readouterr().err
+    assert "No shell was found" in told
+    assert "--show-completion bash" in told
+
+
+@pytest.mark.parametrize(
+    "words", [["--show-completion", "dash"], ["--install-completion", "fish"]]
+)
+def test_a_shell_that_cannot_be_named_is_refused(words, capsys):
+    assert main(words) == 2
+    assert "--show-completion takes one of bash" in capsys.readouterr().err
