@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from sfumato.algorithms.base import Progress, silent
 from sfumato.data.seeds import Seed
 from sfumato.errors import UsageError
+from sfumato.io.memory import out_of_memory
 from sfumato.models.base import OutputModel
 from sfumato.policy import Policy
 from sfumato.policy.keywords import Settings
@@ -43,7 +44,10 @@ def spelled_out(function: Callable[Arguments, Result]) -> Callable[Arguments, Re
                 f"{name}() cannot be called like this: {problem}.",
                 hint=f"help(sfumato.{name}) shows its arguments.",
             ) from None
-        return function(*args, **kwargs)
+        try:
+            return function(*args, **kwargs)
+        except MemoryError:
+            raise out_of_memory() from None
 
     call.__signature__ = signature  # type: ignore[attr-defined]
     return call

@@ -32,7 +32,7 @@ from sfumato.cli.init import init
 from sfumato.cli.listing import catalogue
 from sfumato.cli.success_output import reader_may_leave
 from sfumato.cli.tune import tune
-from sfumato.errors import DataError, OutputError, SfumatoError, UsageError
+from sfumato.errors import OutputError, SfumatoError, UsageError
 
 app = typer.Typer(
     name="sfumato",
@@ -85,14 +85,10 @@ def run(words: list[str]) -> int:
         return misused(fault, manner)
     except (KeyboardInterrupt, typer.Abort):
         return interrupted(manner)
-    except MemoryError:
-        return explain(_out_of_memory(), manner)
     except BrokenPipeError:
         return _reader_gone(words)
-    except OSError as fault:
-        return explain(_as_ours(fault), manner)
     except Exception as fault:
-        return unexpected(fault, manner)
+        return _failed(fault, manner)
 
 
 def _invoke(words: list[str]) -> int:
@@ -127,15 +123,15 @@ def _refuse_zero_characters(words: list[str]) -> None:
             )
 
 
-def _out_of_memory() -> DataError:
-    """The answer where there is not enough memory: a figure, and the way out."""
-    from sfumato.io.memory import free_text
+def _failed(fault: Exception, manner: Manner) -> int:
+    """Tell an error that is not ours: of memory, of the system, or of our code."""
+    from sfumato.io.memory import out_of_memory, ran_out
 
-    return DataError(
-        f"Memory ran out; {free_text()} now. Nothing is left half-written.",
-        hint="Use a machine with more memory, publish fewer rows or columns, or name "
-        "another algorithm: 'sfumato list algorithms'.",
-    )
+    if ran_out(fault):
+        return explain(out_of_memory(), manner)
+    if isinstance(fault, OSError):
+        return explain(_as_ours(fault), manner)
+    return unexpected(fault, manner)
 
 
 def _show_help(command: Any) -> int:

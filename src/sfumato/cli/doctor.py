@@ -8,15 +8,13 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from sfumato.cli.success_output import print_columns, print_json, reader_may_leave
+from sfumato.io.memory import free_memory
 
-CGROUP = Path("/sys/fs/cgroup")
-"""Where Linux says what a container may use."""
 GIGABYTE = 1 << 30
 
 
@@ -61,7 +59,7 @@ def examination() -> dict[str, Any]:
         "extras": {thing.name: version_of(thing.name) for thing in EXTRAS},
         "cache": _cache(),
         "cores": cores(),
-        "memory": {"total": _memory("SC_PHYS_PAGES"), "usable": usable_memory()},
+        "memory": {"total": _memory("SC_PHYS_PAGES"), "usable": free_memory()},
         "java": shutil.which("java"),
         "missing": missing(),
     }
@@ -119,38 +117,11 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def usable_memory() -> int | None:
-    """Bytes that are free, or fewer where a container is allowed less."""
-    free, limit = _available(), _limit()
-    known = [amount for amount in (free, limit) if amount is not None]
-    return min(known, default=None)
-
-
 def _memory(name: str) -> int | None:
     try:
         return os.sysconf(name) * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
         return None
-
-
-def _available() -> int | None:
-    """Bytes that a new program can have without swapping."""
-    try:
-        text = Path("/proc/meminfo").read_text(encoding="ascii")
-    except OSError:
-        return _memory("SC_AVPHYS_PAGES")
-    found = re.search(r"^MemAvailable:\s+(\d+) kB$", text, re.MULTILINE)
-    return int(found[1]) * 1024 if found else None
-
-
-def _limit() -> int | None:
-    """Bytes that a container may use, where it is in one."""
-    for name in ("memory.max", "memory/memory.limit_in_bytes"):
-        try:
-            return int((CGROUP / name).read_text(encoding="ascii"))
-        except (OSError, ValueError):
-            continue
-    return None
 
 
 def _print(found: Mapping[str, Any]) -> None:

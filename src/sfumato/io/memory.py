@@ -1,13 +1,13 @@
-"""How much memory there is, and what a table would take: asked before it is read."""
+"""How much memory there is, what a table would take, and whether memory ran out."""
 
 from __future__ import annotations
 
+import errno
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-
-import pyarrow as pa
 
 from sfumato.errors import DataError
 
@@ -15,24 +15,31 @@ COPIES = 2
 """A file's content and its cells are in memory at the same time."""
 MEMINFO = Path("/proc/meminfo")
 CGROUP = Path("/sys/fs/cgroup")
-LIMITS = (
-    ("memory.max", "memory.current", "memory.stat"),
-    (
-        "memory/memory.limit_in_bytes",
-        "memory/memory.usage_in_bytes",
-        "memory/memory.stat",
-    ),
-)
-"""What a container may use and what it does use, in both versions of cgroups."""
+PROCESS = Path("/proc/self")
+FILES = {
+    2: ("memory.max", "memory.current", "memory.stat"),
+    1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "memory.stat"),
+}
+"""What a control group may use and what it does use, by the version of cgroups."""
 CACHED = re.compile(r"^(?:in)?active_file (\d+)$", re.MULTILINE)
 TEXT_WIDTH = 8
 """Bytes that a cell of text takes beside its characters, and at least in a table."""
 GIGA = 1e9
+SIGNS = (
+    "cannot allocate memory",
+    "failed to map segment",
+    "can't start new thread",
+    "resource temporarily unavailable",
+    "out of memory",
+    "bad_alloc",
+)
+"""How others say that memory ran out where they raise no `MemoryError`."""
 
 
 def free_memory() -> int | None:
     """Bytes that this process can still have; None where nobody says."""
-    found = [each for each in (_of_machine(), *map(_of_container, LIMITS)) if each]
+    groups = (_of_group(place, version) for place, version in _groups())
+    found = [each for each in (_of_machine(), _of_process(), *groups) if each]
     return min(found, default=None)
 
 
@@ -40,6 +47,24 @@ def free_text() -> str:
     """How much is free, in words."""
     free = free_memory()
     return "nobody says how much is free" if free is None else f"{_giga(free)} are free"
+
+
+def ran_out(fault: BaseException | None) -> bool:
+    """Whether an error, or one that it comes from, says that memory ran out."""
+    if fault is None:
+        return False
+    short = isinstance(fault, MemoryError) or getattr(fault, "errno", 0) == errno.ENOMEM
+    told = any(sign in str(fault).lower() for sign in SIGNS)
+    return short or told or ran_out(fault.__cause__ or fault.__context__)
+
+
+def out_of_memory() -> DataError:
+    """The answer where there is not enough memory: a figure, and the way out."""
+    return DataError(
+        f"Memory ran out; {free_text()} now. Nothing is left half-written.",
+        hint="Use a machine with more memory, publish fewer rows or columns, or name "
+        "another algorithm: 'sfumato list algorithms'.",
+    )
 
 
 def require_memory(needed: int, path: Path, *, what: str) -> None:
@@ -68,7 +93,7 @@ def _width(kind: Any) -> int:
     try:
         return max(1, int(kind.bit_width) // 8)
     except ValueError:
-        return 0 if pa.types.is_null(kind) else TEXT_WIDTH
+        return 0 if str(kind) == "null" else TEXT_WIDTH
 
 
 def _of_machine() -> int | None:
@@ -78,10 +103,37 @@ def _of_machine() -> int | None:
     return None
 
 
-def _of_container(names: tuple[str, str, str]) -> int | None:
-    """What is left of the container's limit; files that it caches can be given back."""
+def _of_process() -> int | None:
+    """What is left of the address space that a process may have (`ulimit -v`)."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        most = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if most != resource.RLIM_INFINITY:
+            pages = int((PROCESS / "statm").read_text().split()[0])
+            return max(1, most - pages * resource.getpagesize())
+    return None
+
+
+def _groups() -> Iterator[tuple[Path, int]]:
+    """The control groups that limit this process: its own, and those around it."""
+    yield from ((CGROUP, 2), (CGROUP / "memory", 1))
+    with suppress(OSError):
+        for line in (PROCESS / "cgroup").read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            parts = Path(path).parts[1:]
+            version = 1 if "memory" in controllers.split(",") else 2
+            # Outside our own view of the groups there is nothing to read.
+            if ".." not in parts and (version == 1 or not controllers):
+                root = CGROUP / "memory" if version == 1 else CGROUP
+                for depth in range(len(parts)):
+                    yield root.joinpath(*parts[: depth + 1]), version
+
+
+def _of_group(place: Path, version: int) -> int | None:
+    """What is left of a group's limit; files that it caches can be given back."""
     with suppress(OSError, ValueError):
-        most, used, detail = ((CGROUP / name).read_text() for name in names)
+        most, used, detail = ((place / name).read_text() for name in FILES[version])
         cached = sum(map(int, CACHED.findall(detail)))
         return max(1, int(most) - int(used) + cached)
     return None

@@ -256,3 +256,12 @@ def test_a_policy_made_by_hand_is_refused_in_our_words(wrong):
     with pytest.raises(PolicyError, match=next(iter(wrong))) as error:
         sf.Policy(**wrong)
     assert error.value.__cause__ is None
+
+
+def test_memory_that_runs_out_in_a_call_is_an_error_of_ours(people):
+    def fail(_step: str, _share: float) -> None:
+        raise MemoryError
+
+    with pytest.raises(DataError, match=r"Memory ran out; .* free now") as error:
+        sf.anonymize(people, progress=fail, **SETTINGS)
+    assert error.value.__cause__ is None

@@ -70,15 +70,6 @@ def test_a_cache_that_is_nowhere_is_missing(capsys, monkeypatch):
     assert "none (no directory can be written to)" in capsys.readouterr().out
 
 
-def test_a_container_is_told_what_it_may_use(monkeypatch, tmp_path):
-    (tmp_path / "memory.max").write_text("1048576\n", encoding="ascii")
-    monkeypatch.setattr(doctor, "CGROUP", tmp_path)
-    assert doctor.usable_memory() == 1048576
-
-
-def test_a_container_without_a_limit_is_told_what_is_free(monkeypatch, tmp_path):
-    (tmp_path / "memory.max").write_text("max\n", encoding="ascii")
-    monkeypatch.setattr(doctor, "CGROUP", tmp_path)
-    found = doctor.usable_memory()
-    assert found is not None
-    assert found > 1048576
+def test_memory_is_what_reading_a_table_would_ask_for(capsys, monkeypatch):
+    monkeypatch.setattr(doctor, "free_memory", lambda: 1048576)
+    assert told(capsys)["memory"]["usable"] == 1048576

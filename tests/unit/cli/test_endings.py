@@ -249,3 +249,38 @@ def test_a_process_without_one_of_its_streams_ends_as_any_other(words, closed, c
     command = f'"{sys.executable}" -m sfumato {words} {closed}'
     run = subprocess.run(["sh", "-c", command], capture_output=True)
     assert (run.returncode, run.stderr) == (code, b"")
+
+
+UNDER_A_LIMIT = """
+import resource, sys
+most = int(sys.argv.pop(1)) << 20
+resource.setrlimit(resource.RLIMIT_AS, (most, most))
+from sfumato.cli import main
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems ignore the limit")
+@pytest.mark.parametrize("megabytes", [200, 400])
+def test_a_run_without_enough_memory_says_so(tmp_path, megabytes):
+    """200 do not load the libraries, 400 do not compile."""
+    table = "".join(f"{20 + row % 50},{row % 3}\n" for row in range(50_000))
+    (tmp_path / "people.csv").write_text(f"age,illness\n{table}", encoding="utf-8")
+    (tmp_path / "policy.toml").write_text(
+        '[data]\npath = "people.csv"\n[columns]\nage = {role = "quasi"}\n'
+        'illness = {role = "sensitive"}\n[[require]]\nmodel = "k-anonymity"\nk = 5\n',
+        encoding="utf-8",
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", UNDER_A_LIMIT, str(megabytes), *COMMAND],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 2, run.stderr
+    assert run.stderr.startswith("Error: Memory ran out; ")
+    assert "Traceback" not in run.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "people.csv",
+        "policy.toml",
+    ]

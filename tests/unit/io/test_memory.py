@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
+import subprocess
+import sys
 
 import pyarrow as pa
 import pyarrow.parquet as parquet
@@ -22,6 +25,7 @@ def small_machine(tmp_path, monkeypatch):
     meminfo.write_text(f"MemTotal: 9999999 kB\nMemAvailable: {FREE // 1000} kB\n")
     monkeypatch.setattr(memory, "MEMINFO", meminfo)
     monkeypatch.setattr(memory, "CGROUP", tmp_path / "none")
+    monkeypatch.setattr(memory, "PROCESS", tmp_path / "none")
 
 
 def test_a_gzip_bomb_is_refused(small_machine, tmp_path):
@@ -84,3 +88,79 @@ def test_a_container_without_a_limit_has_what_the_machine_has(tmp_path, monkeypa
     monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
     monkeypatch.setattr(memory, "CGROUP", tmp_path)
     assert memory.free_memory() == 5 * 1024
+
+
+def limited_group(directory, most, used):
+    directory.mkdir(parents=True)
+    (directory / "memory.max").write_text(f"{most}\n")
+    (directory / "memory.current").write_text(f"{used}\n")
+    (directory / "memory.stat").write_text("")
+
+
+def test_of_nested_control_groups_the_tightest_counts(tmp_path, monkeypatch):
+    limited_group(tmp_path / "groups" / "system", 5_000_000, 1_000_000)
+    limited_group(tmp_path / "groups" / "system" / "job", "max", 0)
+    (tmp_path / "cgroup").write_text("1:cpu:/elsewhere\n0::/system/job\n")
+    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "none")
+    monkeypatch.setattr(memory, "CGROUP", tmp_path / "groups")
+    monkeypatch.setattr(memory, "PROCESS", tmp_path)
+    assert memory.free_memory() == 4_000_000
+
+
+def test_a_group_of_the_first_version_is_found_by_its_controller(tmp_path, monkeypatch):
+    place = tmp_path / "groups" / "memory" / "job"
+    place.mkdir(parents=True)
+    (place / "memory.limit_in_bytes").write_text("3000000\n")
+    (place / "memory.usage_in_bytes").write_text("1000000\n")
+    (place / "memory.stat").write_text("inactive_file 5\n")
+    (tmp_path / "cgroup").write_text("4:cpu:/elsewhere\n7:hugetlb,memory:/job\n")
+    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "none")
+    monkeypatch.setattr(memory, "CGROUP", tmp_path / "groups")
+    monkeypatch.setattr(memory, "PROCESS", tmp_path)
+    assert memory.free_memory() == 2_000_005
+
+
+UNDER_A_LIMIT = """
+import resource, sys
+from sfumato.io.memory import free_memory
+before = free_memory()
+most = int(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_AS, (most, most))
+print(free_memory())
+"""
+
+
+def test_what_a_process_may_address_limits_what_is_free():
+    pytest.importorskip("resource")
+    most = 300_000_000
+    run = subprocess.run(
+        [sys.executable, "-c", UNDER_A_LIMIT, str(most)], capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    assert 0 < int(run.stdout) < most
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        MemoryError(),
+        pa.ArrowMemoryError("realloc of size 5 failed"),
+        OSError(errno.ENOMEM, "Cannot allocate memory"),
+        ImportError("mtrand.so: failed to map segment from shared object"),
+        RuntimeError("can't start new thread"),
+        pa.ArrowException("Unknown error: std::bad_alloc"),
+    ],
+    ids=repr,
+)
+def test_memory_that_ran_out_is_known_however_it_is_told(fault):
+    assert memory.ran_out(fault)
+    outer = ValueError("import failed")
+    outer.__context__ = fault
+    assert memory.ran_out(outer)
+
+
+@pytest.mark.parametrize(
+    "fault", [ValueError("no"), OSError(errno.ENOSPC, "full"), ImportError("no numba")]
+)
+def test_other_faults_are_not_taken_for_it(fault):
+    assert not memory.ran_out(fault)
