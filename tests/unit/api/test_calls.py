@@ -226,23 +226,23 @@ def test_a_place_that_cannot_be_is_an_error_of_ours(place, people):
             write(place)
 
 
-BY_HAND = {
-    "nothing": (lambda: sf.Release(), r"(?s)Release\(\) cannot.*sfumato.anonymize\("),
-    "a typo": (lambda: sf.Release(tabel=1), r"(?s)Release\(\).*sfumato.anonymize\("),
-    "other things": (lambda: sf.Release(1, 2, {}), r"(?s)Release\(\).*sfumato.anonymize\("),
-    "no findings": (lambda: sf.CheckResult(), r"(?s)CheckResult\(\).*sfumato.check\("),
-    "queries by place": (lambda: sf.Workload([]), r"(?s)Workload\(\).*workload file"),
-    "no queries": (lambda: sf.Workload(queries=[5]), "list of Query objects"),
-    "no tuning": (lambda: Tuned(), r"(?s)Tuned\(\).*sfumato.tune\("),
-    "no errors": (lambda: WorkloadError(), r"(?s)sfumato.workload_error\("),
+BY_HAND: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any], str]] = {
+    "nothing": (sf.Release, (), {}, r"Release\(\) cannot.*sfumato.anonymize\("),
+    "a typo": (sf.Release, (), {"tabel": 1}, r"Release\(\).*sfumato.anonymize\("),
+    "other things": (sf.Release, (1, 2), {}, r"Release\(\).*sfumato.anonymize\("),
+    "no findings": (sf.CheckResult, (), {}, r"CheckResult\(\).*sfumato.check\("),
+    "queries by place": (sf.Workload, ([],), {}, r"Workload\(\).*workload file"),
+    "no queries": (sf.Workload, (), {"queries": [5]}, "list of Query objects"),
+    "no tuning": (Tuned, (), {}, r"Tuned\(\).*sfumato.tune\("),
+    "no errors": (WorkloadError, (), {}, r"sfumato.workload_error\("),
 }
 
 
 @pytest.mark.parametrize("name", BY_HAND)
-def test_a_result_made_by_hand_says_which_function_makes_it(name):
-    make, text = BY_HAND[name]
-    with pytest.raises(UsageError, match=text) as caught:
-        make()
+def test_a_result_made_by_hand_says_which_function_makes_it(name: str) -> None:
+    make, args, kwargs, text = BY_HAND[name]
+    with pytest.raises(UsageError, match=f"(?s){text}") as caught:
+        make(*args, **kwargs)
     assert caught.value.__cause__ is None
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
 
 import pandas as pd
 import pytest
-import shellingham
 
 import sfumato as sf
 from sfumato.cli import main
@@ -338,13 +338,15 @@ def test_a_shell_is_given_what_completes_the_command(shell, capsys):
 def shell_around(monkeypatch):
     """The shell that detection finds among the processes above, or its failure."""
 
+    detection = importlib.import_module("shellingham")
+
     def found(name):
         def detect():
             if name is None:
-                raise shellingham.ShellDetectionFailure
+                raise detection.ShellDetectionFailure
             return name, f"/bin/{name}"
 
-        monkeypatch.setattr(shellingham, "detect_shell", detect)
+        monkeypatch.setattr(detection, "detect_shell", detect)
 
     return found
 
