@@ -133,7 +133,7 @@ def squares(request: Request, grouping: Grouping) -> tuple[float, float]:
             continue
         numbers = coded.axis.positions[coded.codes]
         known = ~np.isnan(numbers) & grouping.kept
-        deviation = float(_deviations(numbers[known]))
+        deviation = float(_deviations(numbers[known])) if known.any() else 0.0
         if deviation == 0:
             continue
         scaled = (numbers[known] - numbers[known].mean()) / deviation
