@@ -1,0 +1,1 @@
+"""What an attacker would learn from a published table: figures and attacks."""

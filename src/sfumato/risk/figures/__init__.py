@@ -1,0 +1,1 @@
+"""Risk figures: functions of group sizes and coded columns, in NumPy."""
