@@ -93,7 +93,9 @@ def defined(sample, holds, *, others):
     return list(found.values())
 
 
-@pytest.mark.parametrize(("model", "holds"), RULES, ids=lambda rule: str(rule)[:50])
+@pytest.mark.parametrize(
+    ("model", "holds"), RULES, ids=[str(model)[:70] for model, _ in RULES]
+)
 def test_a_compiled_rule_is_its_definition(model, holds):
     random = np.random.default_rng(21)
     agreed = set()
