@@ -69,6 +69,23 @@ class Line:
             found &= self.signs_to(span.high) <= (0 if span.high_in else -1)
         return found
 
+    def run(self, span: Span) -> tuple[int, int]:
+        """The same values as a slice, where the values are sorted by size."""
+        low, high = span.low, span.high
+        start = 0 if low is None else self._below(low, or_at=not span.low_in)
+        stop = len(self.floats)
+        if high is not None:
+            stop = self._below(high, or_at=span.high_in)
+        return start, max(start, stop)
+
+    def _below(self, end: Exact, *, or_at: bool) -> int:
+        """How many sorted values are below an end, or at it."""
+        place = nearest(end)
+        start = int(np.searchsorted(self.floats, place, side="left"))
+        stop = int(np.searchsorted(self.floats, place, side="right"))
+        tied = self.exact(range(start, stop))
+        return start + sum(n < end or (or_at and n == end) for n in tied)
+
 
 def nearest(number: Exact) -> float:
     """The float nearest to a number; infinite where it is too large for one."""

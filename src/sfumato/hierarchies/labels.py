@@ -3,7 +3,7 @@
 `[20, 24]` closed interval, `[20, 25)` half-open, `>= 60` and `< 18` one-sided,
 `{Cuba|India}` set. Every writer here has a reader that is its exact inverse; the
 reader of intervals also knows the spellings of published hierarchies (`15~19`,
-`20-24`, `[0, 5[`, `60+`).
+`20-24`, `[20-24]`, `[0, 5[`, `60+`).
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ _MOMENT = re.compile(rf"(.{{10,}}?)(\.\d+)?({_ZONE})?")
 _ITEM = r'"(?:[^"]|"")*"|[^|"{}]+'
 _SET = re.compile(rf"\{{(?:{_ITEM})(?:\|(?:{_ITEM}))*\}}", re.DOTALL)
 _ITEMS = re.compile(_ITEM, re.DOTALL)
+_DASH = r"~|-|–|—|\.\.|\bto\b"
 _CALENDAR = re.compile(r"(-?\d{4,})(?:-(\d\d)|-Q([1-4])|(s))?")
 
 Exact = Fraction | int
@@ -334,10 +335,11 @@ def _value_pattern(kind: Kind) -> re.Pattern[str]:
 @cache
 def _bracket_pattern(kind: Kind) -> re.Pattern[str]:
     value = _value_pattern(kind).pattern
-    return re.compile(rf"([\[(\]])\s*({value})\s*[,;]\s*({value})\s*([\])\[])")
+    between = rf"(?:[,;]|{_DASH})"
+    return re.compile(rf"([\[(\]])\s*({value})\s*{between}\s*({value})\s*([\])\[])")
 
 
 @cache
 def _dash_pattern(kind: Kind) -> re.Pattern[str]:
     value = _value_pattern(kind).pattern
-    return re.compile(rf"({value})\s*(?:~|-|–|—|\.\.|\bto\b)\s*({value})")
+    return re.compile(rf"({value})\s*(?:{_DASH})\s*({value})")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,16 +19,17 @@ HINT = "Give the rows.parquet that was written with this table."
 NEEDED = frozenset({"published_row", "group"})
 
 
+class Alignment(NamedTuple):
+    """Which original row each published row is, and its group."""
+
+    source_row: npt.NDArray[np.int64]
+    group: npt.NDArray[np.int32]
+
+
 def read_private(place: Path, source: pa.Table, *, swapped: bool) -> Private:
     """Read what the record says of a published table, in the order of its rows."""
     record = _record(place)
-    kept = record.filter(record["published_row"].is_valid()).sort_by("published_row")
-    if kept.num_rows != source.num_rows:
-        raise DataError(
-            f"The private record '{place}' has {kept.num_rows} published rows; the "
-            f"table has {source.num_rows}.",
-            hint=HINT,
-        )
+    kept = _published(record, place, source.num_rows)
     groups = _numbers(kept, "group", place)
     subject = None
     if "subject" in kept.column_names:
@@ -38,6 +39,33 @@ def read_private(place: Path, source: pa.Table, *, swapped: bool) -> Private:
         groups=groups if swapped else None,
         source_values=_source_values(record, place),
     )
+
+
+def read_alignment(place: Path, *, published: int, original: int) -> Alignment:
+    """Read the source row and the group of each published row from a record."""
+    kept = _published(_record(place), place, published)
+    if "source_row" not in kept.column_names:
+        raise _damaged(place, "source_row")
+    rows = _numbers(kept, "source_row", place)
+    if len(rows) and rows.max() >= original:
+        raise DataError(
+            f"The private record '{place}' is about more than the {original} rows of "
+            "the original.",
+            hint="Give the original that the release was made from.",
+        )
+    return Alignment(rows.astype(np.int64), _numbers(kept, "group", place))
+
+
+def _published(record: pa.Table, place: Path, rows: int) -> pa.Table:
+    """The rows of the record that were published, in publishing order."""
+    kept = record.filter(record["published_row"].is_valid()).sort_by("published_row")
+    if kept.num_rows != rows:
+        raise DataError(
+            f"The private record '{place}' has {kept.num_rows} published rows; the "
+            f"table has {rows}.",
+            hint=HINT,
+        )
+    return kept
 
 
 def _record(place: Path) -> pa.Table:

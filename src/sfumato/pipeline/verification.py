@@ -109,7 +109,7 @@ class Claim(Quiet):
                 "An anatomized table needs its second part.",
                 hint="Keep the file 'sensitive' beside the file 'data'.",
             )
-        owners, values = _matched(table, beside["sensitive"])
+        owners, values = matched(table, beside["sensitive"])
         read = self._sensitive(values)
         return Evidence(
             cells=(),
@@ -125,7 +125,7 @@ class Claim(Quiet):
         names = self.policy.names(Role.QUASI)
         if self.every_column:
             names = tuple(table.column_names)
-        found = _with_bounds(names, table.column_names)
+        found = with_bounds(names, table.column_names)
         listed = [name for columns in found for name in columns]
         require_columns(table, listed, what="The table")
         return found
@@ -292,7 +292,7 @@ def _on_axis(
     return CodedAxis(axis, codes)
 
 
-def _with_bounds(
+def with_bounds(
     names: Sequence[str], published: Sequence[str]
 ) -> tuple[tuple[str, ...], ...]:
     """The columns of each quasi-identifier.
@@ -320,7 +320,7 @@ def _first_bound(name: str) -> str:
     return name.removesuffix(BOUNDS[1]) + BOUNDS[0]
 
 
-def _matched(
+def matched(
     people: pa.Table, values: pa.Table
 ) -> tuple[npt.NDArray[np.int32], pa.Table]:
     """Expand the sensitive table to one row per person, with the group of each."""

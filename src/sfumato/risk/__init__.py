@@ -1,1 +1,1 @@
-"""What an attacker would learn from a published table: figures and attacks."""
+"""Measure what a published table keeps, and what an attacker would learn from it."""

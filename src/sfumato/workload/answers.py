@@ -19,7 +19,8 @@ from sfumato.data.arrays import Floats, Ints
 from sfumato.data.published_cells import distinct_tuples
 from sfumato.errors import UsageError
 from sfumato.hierarchies.axis import Axis
-from sfumato.workload.cell_overlap import Reading, fractions, spread
+from sfumato.hierarchies.cell_readings import Reading
+from sfumato.workload.cell_overlap import fractions, spread
 from sfumato.workload.conditions import Taken, bind
 from sfumato.workload.queries import Query
 from sfumato.workload.queryable_tables import Askable

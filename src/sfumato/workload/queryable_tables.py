@@ -14,8 +14,8 @@ from sfumato.data.arrays import Codes, Floats
 from sfumato.data.published_cells import as_intervals, coded_cells, distinct_tuples
 from sfumato.errors import DataError
 from sfumato.hierarchies.axis import Axis, CodedAxis
+from sfumato.hierarchies.cell_readings import Reading, exact, read
 from sfumato.publish.anatomize import COUNT, GROUP
-from sfumato.workload.cell_overlap import Reading, exact, read
 
 ENDS = ("_from", "_to")
 
