@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from benchmarks import baselines, losses, ours, peers
+from benchmarks import baselines, every_entry, losses, ours, peers
 from benchmarks.measure import Job
 
 JOBS: Mapping[str, Callable[..., Job]] = {
@@ -17,6 +17,7 @@ JOBS: Mapping[str, Callable[..., Job]] = {
     "check_adult": ours.check_adult,
     "check_file": ours.check_file,
     "duckdb_check": baselines.duckdb_check,
+    "entry": every_entry.entry,
     "first_use": ours.first_use,
     "lexsort": baselines.lexsort,
     "pyarrow_call": baselines.pyarrow_call,

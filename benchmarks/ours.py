@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 import sfumato as sf
+from benchmarks.every_entry import first_use_program
 from benchmarks.measure import Facts, Job, command
 from benchmarks.places import (
     environment,
@@ -44,16 +45,6 @@ from sfumato.models.l_diversity import LDiversity
 from sfumato.models.theta_diversity import ThetaDiversity
 
 THREADS = 2
-
-FIRST_USE = """
-import sys, sfumato as sf, pyarrow as pa
-ages = [str(20 + i % 50) for i in range(400)]
-jobs = ["abcdefg"[i % 7] for i in range(400)]
-illnesses = ["abcdefghijklm"[i % 13] for i in range(400)]
-table = pa.table({"age": ages, "job": jobs, "illness": illnesses})
-roles = {"quasi": ["age", "job"], "sensitive": ["illness"]}
-sf.anonymize(table, **roles, k=5, algorithm=sys.argv[1])
-"""
 
 
 def search_adult(*, rows: int | None, k: int, cut: Cut) -> Job:
@@ -158,7 +149,7 @@ def check_file(*, rows: int) -> Job:
 def first_use(*, algorithm: str, cold: bool) -> Job:
     """A first small release in a new process, with or without compiled kernels."""
     cache = scratch() / ("kernels-cold" if cold else "kernels-warm")
-    arguments = [python(), "-c", FIRST_USE, algorithm]
+    arguments = [python(), "-c", first_use_program(algorithm, scratch())]
     settings = environment(NUMBA_CACHE_DIR=str(cache))
 
     def forget() -> None:

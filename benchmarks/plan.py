@@ -5,31 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchmarks.case import Case
+from benchmarks.every_entry import every_entry
 from benchmarks.lowest import lowest_losses
+from sfumato import registry
 
 SIZES = (100_000, 300_000, 1_000_000)
 QUICK_SIZES = (30_000, 100_000)
 GROWTH = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 QUICK_GROWTH = (3_000, 10_000, 30_000)
 CUTS = ("gain", "widest")
-COMPILING = (
-    "mondrian",
-    "best",
-    "harvest",
-    "datafly",
-    "incognito",
-    "optimal",
-    "local-optimal",
-    "top-down",
-    "bottom-up",
-    "klt",
-    "k-member",
-    "oka",
-    "tgc",
-    "mdav",
-    "diva",
-)
-"""Algorithms that compile kernels at their first use; the first two stand for all."""
+QUICK_FIRST_USE = ("mondrian", registry.DEFAULT_ALGORITHM)
+"""Algorithms whose first use stands for that of all."""
 
 
 def plan(*, quick: bool) -> list[Case]:
@@ -47,6 +33,7 @@ def plan(*, quick: bool) -> list[Case]:
         *_checking(sizes[-1]),
         *_first_use(quick),
         *_start_up(),
+        *every_entry(),
         *lowest_losses(rows),
     ]
 
@@ -182,7 +169,7 @@ def _first_use(quick: bool) -> Iterator[Case]:
         parameters={"algorithm": "best", "cold": False},
         reference=True,
     )
-    for name in COMPILING[:2] if quick else COMPILING:
+    for name in QUICK_FIRST_USE if quick else registry.names("algorithms"):
         yield Case(
             group=group,
             label=name,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from sfumato import registry
 from sfumato.testing.checks import Listed, catalogue_checks
 
 
 def pytest_generate_tests(metafunc):
     if "check" in metafunc.fixturenames:
-        listed = catalogue_checks(metafunc.module.KIND)
+        listed = [each for kind in registry.KINDS for each in catalogue_checks(kind)]
         metafunc.parametrize("check", [as_parameter(each) for each in listed])
 
 

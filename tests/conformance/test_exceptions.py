@@ -5,11 +5,9 @@ from __future__ import annotations
 from sfumato import registry
 from sfumato.testing.checks import EXCEPTIONS, Check, catalogue_checks
 
-KINDS = ("algorithms", "models", "operators")
-
 
 def checks_behind(thing: str, statement: str) -> list[Check]:
-    kind = next(kind for kind in KINDS if thing in registry.names(kind))
+    kind = next(kind for kind in registry.KINDS if thing in registry.names(kind))
     return [
         listed.check
         for listed in catalogue_checks(kind)

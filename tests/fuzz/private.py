@@ -69,7 +69,7 @@ def _requirements(random: Random, case: Case) -> None:
     if delta:
         wanted["delta"] = delta
     case.policy["require"] = [wanted]
-    if name == "dp-anonym":
+    if not registry.load("algorithms", name).every_column:
         case.policy["require"].append({"model": "k-anonymity", "k": 3})
     options = draw_options(random, "algorithms", name)
     options.pop("refine", None)

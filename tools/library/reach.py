@@ -12,7 +12,6 @@ from typing import Any
 import sfumato as sf
 from sfumato import registry
 from sfumato.errors import SfumatoError
-from sfumato.testing.checks import OPTIONS
 from sfumato.testing.combination_checks import sampled_combinations
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,7 +30,7 @@ def everything() -> None:
     for name in registry.names("algorithms"):
         for settings in SETTINGS:
             _run(table, {**settings, "algorithm": name})
-    for check in sampled_combinations(OPTIONS, examples=2):
+    for check in sampled_combinations(examples=2):
         check()
 
 

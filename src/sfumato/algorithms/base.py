@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from sfumato.algorithms.common.excess_rows import rows_to_keep
 from sfumato.algorithms.request import Progress, Request, Solution, silent
+from sfumato.data.examples import OptionExamples
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.data.rules import Rule
 from sfumato.errors import (
@@ -31,6 +32,8 @@ class Algorithm(ABC):
 
     name: ClassVar[str]
     sentence: ClassVar[str]
+    examples: ClassVar[OptionExamples] = ()
+    """Options that the conformance checks try, where types do not tell the choices."""
     certifies: ClassVar[frozenset[str]] = frozenset()
     """The process models whose guarantee its releases have."""
     keeps_values: ClassVar[bool] = False

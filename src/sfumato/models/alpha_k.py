@@ -6,14 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from sfumato.data.examples import ParameterExamples, twentieths
 from sfumato.data.rules import Rule, RuleKind
-from sfumato.models.base import (
-    Feasibility,
-    Groups,
-    SensitiveModel,
-    Verdict,
-    size_rule,
-)
+from sfumato.models.base import Feasibility, Groups, SensitiveModel, Verdict, size_rule
 from sfumato.models.common.feasibility import enough_rows, limited, rows_left, together
 from sfumato.models.common.measures import commonest_share
 from sfumato.models.common.parameter_changes import Loosening
@@ -37,6 +32,9 @@ class AlphaK(SensitiveModel):
     )
     blind_spot: ClassVar[str] = (
         "A value may still be far likelier in a group than in the table (skewness)."
+    )
+    examples: ClassVar[ParameterExamples] = (
+        {"alpha": twentieths(0.2, 1), "k": range(1, 5)},
     )
     monotone_suppression: ClassVar[bool] = True
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from sfumato.data.examples import ParameterExamples, twentieths
 from sfumato.data.rules import Rule
 from sfumato.models.base import (
     TOLERANCE,
@@ -38,6 +39,7 @@ class AverageRisk(OutputModel):
     blind_spot: ClassVar[str] = (
         "The mean hides the worst case: a few people may still stand alone."
     )
+    examples: ClassVar[ParameterExamples] = ({"at_most": twentieths(0.05, 1)},)
     scope: ClassVar[Scope] = Scope.TABLE
 
     at_most: float

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.arrays import Counts, Floats
+from sfumato.data.examples import ParameterExamples
 from sfumato.data.rules import SUBJECT, Rule, RuleKind, View
 from sfumato.dp.cost import Cost
 from sfumato.dp.ledger import Ledger
@@ -238,6 +239,8 @@ class Model(ABC):
     """What it promises, in one plain sentence."""
     blind_spot: ClassVar[str]
     """What it does not protect from, in one plain sentence."""
+    examples: ClassVar[ParameterExamples] = ()
+    """Parameters that the conformance checks try. A model without any fails them."""
 
     def parameters(self) -> dict[str, Any]:
         """The parameters as the policy file writes them."""
@@ -303,6 +306,9 @@ class OutputModel(Model):
     """Whether leaving out any whole group keeps it met for the others."""
     needs_whole_persons: ClassVar[bool] = False
     """Whether its rules on groups suffice only if each person is in one group."""
+    definition: ClassVar[Callable[[Any, Any], bool] | None] = None
+    """Whether one group (`testing.model_oracles.OracleGroup`) meets the model, in plain
+    Python, for conformance checks of models whose definition they do not know."""
 
     @property
     def reads_population(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from sfumato.data.examples import ParameterExamples
 from sfumato.data.rules import Rule, RuleKind
 from sfumato.models.base import Feasibility, Groups, ReferenceModel, Verdict
 from sfumato.models.common.measures import excess_over_information, largest_excess
@@ -30,6 +31,9 @@ class BetaLikeness(ReferenceModel):
     )
     blind_spot: ClassVar[str] = (
         "A value may vanish from a group: people can be ruled out of it."
+    )
+    examples: ClassVar[ParameterExamples] = (
+        {"beta": (0.25, 0.5, 1, 2, 4), "kind": ("basic", "enhanced")},
     )
 
     beta: float

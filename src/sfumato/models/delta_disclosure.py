@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from sfumato.data.examples import ParameterExamples
 from sfumato.data.rules import Rule, RuleKind
 from sfumato.models.base import Feasibility, Groups, ReferenceModel, Verdict
 from sfumato.models.common.measures import absent, largest_log_ratio
@@ -32,6 +33,7 @@ class DeltaDisclosure(ReferenceModel):
     blind_spot: ClassVar[str] = (
         "Identities are not protected: groups may be small where values are few."
     )
+    examples: ClassVar[ParameterExamples] = ({"delta": (0.25, 0.5, 1, 2, 4)},)
 
     delta: float
 

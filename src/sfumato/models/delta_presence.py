@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.data.arrays import Floats
+from sfumato.data.examples import ParameterExamples, twentieths
 from sfumato.data.rules import SUBJECT, Rule, RuleKind
 from sfumato.errors import PolicyError
 from sfumato.models.base import (
@@ -40,6 +41,9 @@ class DeltaPresence(OutputModel):
     )
     blind_spot: ClassVar[str] = (
         "Who is known to be in the table gets no protection of the sensitive value."
+    )
+    examples: ClassVar[ParameterExamples] = (
+        {"lower": twentieths(0, 0.3), "upper": twentieths(0.4, 1)},
     )
     scope: ClassVar[Scope] = Scope.POPULATION
     holds_for_unions: ClassVar[bool] = False

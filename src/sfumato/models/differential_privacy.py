@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import ClassVar
 
+from sfumato.data.examples import ParameterExamples, twentieths
 from sfumato.dp.cost import Cost
 from sfumato.dp.ledger import Ledger
 from sfumato.errors import PolicyError
@@ -35,6 +36,9 @@ class DifferentialPrivacy(ProcessModel):
     )
     blind_spot: ClassVar[str] = (
         "Facts about everybody are published, and repeated releases add up."
+    )
+    examples: ClassVar[ParameterExamples] = (
+        {"epsilon": twentieths(0.1, 2), "delta": (1e-6,)},
     )
 
     epsilon: float

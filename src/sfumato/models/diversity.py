@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from sfumato.data.examples import ParameterExamples, twentieths
 from sfumato.data.rules import Rule
 from sfumato.models.base import (
     TOLERANCE,
@@ -44,6 +45,18 @@ class Diversity(OutputModel):
     )
     blind_spot: ClassVar[str] = (
         "It keeps groups of people visible; it protects nobody from being found."
+    )
+    examples: ClassVar[ParameterExamples] = (
+        {
+            "where": tuple({"q0": text} for text in ("a", "b", "1", "0010")),
+            "at_least": range(3),
+            "at_most": range(2, 6),
+        },
+        {
+            "where": ({"q0": "a"},),
+            "at_least": twentieths(0, 0.3),
+            "at_most": twentieths(0.3, 1),
+        },
     )
     scope: ClassVar[Scope] = Scope.TABLE
     needs_cells: ClassVar[bool] = True

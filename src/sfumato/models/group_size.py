@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from sfumato.data.examples import ParameterExamples
 from sfumato.data.rules import Rule
 from sfumato.models.base import Feasibility, Groups, OutputModel, Verdict, size_rule
 from sfumato.models.common.feasibility import enough_rows
@@ -28,6 +29,7 @@ class GroupSize(OutputModel):
         "Where quasi-identifiers are published as they were, a person can still be "
         "found; only the link to the sensitive value is loosened."
     )
+    examples: ClassVar[ParameterExamples] = ({"k": range(1, 6)},)
     monotone_suppression: ClassVar[bool] = True
 
     k: int

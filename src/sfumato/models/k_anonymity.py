@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from sfumato.data.examples import ParameterExamples
 from sfumato.data.rules import Rule
 from sfumato.models.base import Feasibility, Groups, OutputModel, Verdict, size_rule
 from sfumato.models.common.feasibility import enough_rows
@@ -27,6 +28,7 @@ class KAnonymity(OutputModel):
     blind_spot: ClassVar[str] = (
         "A group whose members share one sensitive value gives that value away."
     )
+    examples: ClassVar[ParameterExamples] = ({"k": range(1, 6)},)
     monotone_suppression: ClassVar[bool] = True
 
     k: int

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from sfumato.data.examples import ParameterExamples, twentieths
 from sfumato.data.rules import Rule, RuleKind
 from sfumato.errors import PolicyError
 from sfumato.models.base import (
@@ -49,6 +50,9 @@ class KMap(OutputModel):
     )
     blind_spot: ClassVar[str] = (
         "Who knows that a person is in the table may single that person out."
+    )
+    examples: ClassVar[ParameterExamples] = (
+        {"k": range(1, 9), "sampling_fraction": twentieths(0.1, 0.95)},
     )
     scope: ClassVar[Scope] = Scope.POPULATION
     monotone_suppression: ClassVar[bool] = True

@@ -8,14 +8,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
+from sfumato.data.examples import ParameterExamples
 from sfumato.data.rules import Rule, RuleKind, View
-from sfumato.models.base import (
-    Feasibility,
-    Groups,
-    Histogram,
-    SensitiveModel,
-    Verdict,
-)
+from sfumato.models.base import Feasibility, Groups, Histogram, SensitiveModel, Verdict
 from sfumato.models.common.feasibility import Limit, limited, together
 from sfumato.models.common.measures import (
     distinct,
@@ -67,6 +62,11 @@ class LDiversity(SensitiveModel):
     blind_spot: ClassVar[str] = (
         "One value may still be far likelier in a group than in the table (skewness), "
         "and the values may be alike (similarity)."
+    )
+    examples: ClassVar[ParameterExamples] = (
+        {"kind": ("distinct",), "l": range(1, 5)},
+        {"kind": ("entropy",), "l": (1, 1.5, 2, 3)},
+        {"kind": ("recursive",), "l": (2, 3), "c": (0.25, 0.5, 1, 2, 4)},
     )
     monotone_suppression: ClassVar[bool] = True
 

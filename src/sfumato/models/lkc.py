@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.arrays import Counts
+from sfumato.data.examples import ParameterExamples, twentieths
 from sfumato.data.rules import Rule, RuleKind
 from sfumato.models.base import (
     Feasibility,
@@ -59,6 +60,9 @@ class Lkc(SensitiveModel):
         "with a confidence above C."
     )
     blind_spot: ClassVar[str] = "Attackers who know more than L quasi-identifiers."
+    examples: ClassVar[ParameterExamples] = (
+        {"l": range(1, 4), "k": range(1, 5), "c": twentieths(0.2, 1)},
+    )
     scope: ClassVar[Scope] = Scope.TABLE
     monotone_generalization: ClassVar[bool] = False
     needs_whole_persons: ClassVar[bool] = True

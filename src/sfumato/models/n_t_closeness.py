@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.arrays import Counts, Flags, Floats
+from sfumato.data.examples import ParameterExamples, twentieths
 from sfumato.data.rules import Distance, Rule, RuleKind
 from sfumato.models.base import (
     Candidates,
@@ -57,6 +58,9 @@ class NTCloseness(ReferenceModel):
     )
     blind_spot: ClassVar[str] = (
         "What can be learned about a set of n or more rows is not limited."
+    )
+    examples: ClassVar[ParameterExamples] = (
+        {"n": range(1, 7), "t": twentieths(0.05, 1)},
     )
     scope: ClassVar[Scope] = Scope.TABLE
     monotone_generalization: ClassVar[bool] = False

@@ -6,14 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from sfumato.data.examples import ParameterExamples
 from sfumato.data.rules import Rule, RuleKind
-from sfumato.models.base import (
-    Feasibility,
-    Groups,
-    SensitiveModel,
-    Verdict,
-    size_rule,
-)
+from sfumato.models.base import Feasibility, Groups, SensitiveModel, Verdict, size_rule
 from sfumato.models.common.feasibility import enough_rows, limited, rows_left, together
 from sfumato.models.common.measures import distinct
 from sfumato.models.common.parameter_changes import Loosening
@@ -38,6 +33,7 @@ class PSensitive(SensitiveModel):
     blind_spot: ClassVar[str] = (
         "One of the p values may be nearly everybody's, and the values may be alike."
     )
+    examples: ClassVar[ParameterExamples] = ({"p": range(1, 4), "k": range(3, 6)},)
     monotone_suppression: ClassVar[bool] = True
 
     p: int

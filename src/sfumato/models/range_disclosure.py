@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.data.arrays import Counts
+from sfumato.data.examples import ParameterExamples, twentieths
 from sfumato.data.rules import Rule, RuleKind
 from sfumato.hierarchies.sensitive_axis import is_line
 from sfumato.models.base import TOLERANCE, Feasibility, Groups, SensitiveModel, Verdict
@@ -41,6 +42,9 @@ class RangeDisclosure(SensitiveModel):
     )
     blind_spot: ClassVar[str] = (
         "A value may still be far likelier in a group than in the table (skewness)."
+    )
+    examples: ClassVar[ParameterExamples] = (
+        {"r": twentieths(0.05, 1), "at_most": twentieths(0.05, 1)},
     )
     monotone_generalization: ClassVar[bool] = False
     holds_for_unions: ClassVar[bool] = False

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from sfumato.data.examples import ParameterExamples, twentieths
 from sfumato.data.rules import Distance, Rule, RuleKind
 from sfumato.models.base import Feasibility, Groups, ReferenceModel, Verdict
 from sfumato.models.common.distances import earth_mover
@@ -40,6 +41,9 @@ class TCloseness(ReferenceModel):
     blind_spot: ClassVar[str] = (
         "A rare value may still become many times likelier in a group, as long as few "
         "rows are concerned; identities are not protected."
+    )
+    examples: ClassVar[ParameterExamples] = (
+        {"t": twentieths(0.05, 1), "distance": ("equal", "ordered", None)},
     )
 
     t: float

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from sfumato.data.examples import ParameterExamples, twentieths
 from sfumato.data.rules import Rule, RuleKind
 from sfumato.models.base import Feasibility, Groups, SensitiveModel, Verdict
 from sfumato.models.common.feasibility import limited
@@ -31,6 +32,7 @@ class ThetaDiversity(SensitiveModel):
         "A value may still be far likelier in a group than in the table (skewness), "
         "and values may be alike (similarity)."
     )
+    examples: ClassVar[ParameterExamples] = ({"theta": twentieths(0.2, 1)},)
     monotone_suppression: ClassVar[bool] = True
 
     theta: float

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sfumato.data.arrays import Counts
+from sfumato.data.examples import ParameterExamples, twentieths
 from sfumato.data.rules import Rule
 from sfumato.models.base import (
     TOLERANCE,
@@ -38,6 +39,9 @@ class Uniqueness(OutputModel):
     needs_cells: ClassVar[bool] = True
     sentence: ClassVar[str] = "At most a small share of the rows stands alone."
     blind_spot: ClassVar[str] = "A group of two is not unique, yet hardly safer."
+    examples: ClassVar[ParameterExamples] = (
+        {"of": ("sample",), "at_most": twentieths(0, 1)},
+    )
     scope: ClassVar[Scope] = Scope.TABLE
     monotone_generalization: ClassVar[bool] = False
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from sfumato.data.arrays import Floats
 from sfumato.data.cell_text import as_text, distinct
+from sfumato.data.examples import OptionExamples
 from sfumato.data.grouping import Grouping
 from sfumato.data.schema import Attribute, Role
 from sfumato.data.seeds import Seed
@@ -115,6 +116,8 @@ class Operator(ABC):
 
     name: ClassVar[str]
     sentence: ClassVar[str]
+    examples: ClassVar[OptionExamples] = ()
+    """Options that the conformance checks try, where types do not tell the choices."""
     form: ClassVar[Form] = Form.CELLS
     limits_loss: ClassVar[bool] = False
     """Whether NCP says what its cells lose, so that `publish.max_loss` holds."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.data.examples import OptionExamples
 from sfumato.data.schema import Role
 from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import STAR, Axis, Shape
@@ -39,6 +40,11 @@ class Generalize(CellOperator):
     name: ClassVar[str] = "generalize"
     sentence: ClassVar[str] = (
         "Each group shows the smallest hierarchy node, interval or set that covers it."
+    )
+    examples: ClassVar[OptionExamples] = (
+        {"numbers": "bounds"},
+        {"numbers": "mean"},
+        {"flat": "star"},
     )
     limits_loss: ClassVar[bool] = True
 

@@ -37,13 +37,14 @@ from sfumato.testing.conformance_check import (
     Check,
     must,
     must_be_named,
+    must_try_every_option,
     nonsense,
     variants,
 )
-from sfumato.testing.ending_checks import ending_checks
+from sfumato.testing.ending_checks import SMALL_BUDGETS, ending_checks
 from sfumato.testing.model_definitions import holds_by_definition, is_defined
 from sfumato.testing.private_checks import private_checks
-from sfumato.testing.strategies import PARAMETERS, instances, tables
+from sfumato.testing.strategies import instances, tables
 
 Options = Mapping[str, Any]
 
@@ -53,11 +54,12 @@ def check_algorithm(
 ) -> list[Check]:
     """Every check of an algorithm.
 
-    `options` names the settings to check beside the defaults; left out, it is every
-    choice of every option that is a flag, an enumeration or a Literal.
+    `options` has the sets of options to check, by name. Without it they are the
+    defaults, every choice of every option that is a flag, an enumeration or a Literal,
+    and the `examples` of the class.
     """
     named = variants(algorithm_class) if options is None else options
-    checks = list(_about_the_class(algorithm_class))
+    checks = list(_about_the_class(algorithm_class, named))
     for name, chosen in named.items():
         checks += _about_solving(algorithm_class(**chosen), name)
     if not issubclass(algorithm_class, PrivateAlgorithm):
@@ -65,12 +67,24 @@ def check_algorithm(
     return checks
 
 
-def _about_the_class(algorithm_class: type[Algorithm]) -> Iterator[Check]:
+def _about_the_class(
+    algorithm_class: type[Algorithm], named: Mapping[str, Options]
+) -> Iterator[Check]:
     yield Check(
         "has a name and a sentence",
         partial(must_be_named, algorithm_class, algorithm_class.sentence),
     )
     yield Check("options are validated when made", partial(_validates, algorithm_class))
+    shared = {option.name for option in fields(Algorithm)}
+    yield Check(
+        "every option is tried",
+        partial(
+            must_try_every_option,
+            algorithm_class,
+            named,
+            elsewhere={*shared, *SMALL_BUDGETS},
+        ),
+    )
 
 
 def _about_solving(algorithm: Algorithm, variant: str) -> Iterator[Check]:
@@ -335,7 +349,7 @@ def _about_serving(algorithm: Algorithm) -> Iterator[Check]:
     """One check for each model of the catalogue that a table can show."""
     for name in registry.names("models"):
         model_class = registry.load("models", name)
-        if name in PARAMETERS and issubclass(model_class, OutputModel):
+        if issubclass(model_class, OutputModel):
             run = partial(_drawn, algorithm, model_class)
             yield Check("the models of the catalogue are served", run, name)
 

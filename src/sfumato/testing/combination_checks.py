@@ -33,7 +33,7 @@ from sfumato.policy import Policy
 from sfumato.publish.base import Form
 from sfumato.testing.awkward_tables import Awkward
 from sfumato.testing.conformance_check import CALM, Check, must, variants
-from sfumato.testing.strategies import PARAMETERS, tables
+from sfumato.testing.strategies import example_parameters, tables
 
 EXAMPLES = 4
 """Tables drawn for each combination."""
@@ -66,28 +66,22 @@ def _told(name: str, options: Options) -> str:
 
 
 def combinations(
-    options: Mapping[str, Mapping[str, Options]],
-    *,
-    examples: int = EXAMPLES,
-    seed: int | None = None,
+    *, examples: int = EXAMPLES, seed: int | None = None
 ) -> Iterator[Check]:
     """A check for each combination of the catalogue.
 
-    `options` has sets of options by name where their types do not tell them
-    (`checks.OPTIONS`). Another `seed` draws other tables; None: always the same.
+    Another `seed` draws other tables; None: always the same.
     """
-    for combination in every_combination(options):
+    for combination in every_combination():
         yield check_of(combination, examples=examples, seed=seed)
 
 
-def sampled_combinations(
-    options: Mapping[str, Mapping[str, Options]], *, examples: int = EXAMPLES
-) -> Iterator[Check]:
+def sampled_combinations(*, examples: int = EXAMPLES) -> Iterator[Check]:
     """A fixed part of them: each model with each operator and its options, by turns
     with every algorithm, and each algorithm and its options with every model, by turns
     with every operator."""
-    algorithms = list(_with_options("algorithms", options))
-    operators = list(_with_options("operators", options))
+    algorithms = list(_with_options("algorithms"))
+    operators = list(_with_options("operators"))
     models = output_models()
     chosen: dict[str, Combination] = {}
     for at, (model, operator) in enumerate(product(models, operators)):
@@ -101,12 +95,10 @@ def sampled_combinations(
         yield check_of(combination, examples=examples)
 
 
-def every_combination(
-    options: Mapping[str, Mapping[str, Options]],
-) -> Iterator[Combination]:
+def every_combination() -> Iterator[Combination]:
     """Every algorithm, model and operator of the catalogue with all their options."""
-    algorithms = _with_options("algorithms", options)
-    operators = list(_with_options("operators", options))
+    algorithms = _with_options("algorithms")
+    operators = list(_with_options("operators"))
     for algorithm, model, operator in product(algorithms, output_models(), operators):
         yield Combination(*algorithm, model, *operator)
 
@@ -117,12 +109,9 @@ def output_models() -> list[str]:
     return [n for n in names if issubclass(registry.load("models", n), OutputModel)]
 
 
-def _with_options(
-    kind: str, options: Mapping[str, Mapping[str, Options]]
-) -> Iterator[tuple[str, Options]]:
+def _with_options(kind: str) -> Iterator[tuple[str, Options]]:
     for name in registry.names(kind):
-        sets = options.get(name) or variants(registry.load(kind, name))
-        for chosen in sets.values():
+        for chosen in variants(registry.load(kind, name)).values():
             yield name, chosen
 
 
@@ -251,7 +240,7 @@ def _declared(draw: st.DrawFn) -> Awkward:
 @st.composite
 def _parameters(draw: st.DrawFn, model: type[OutputModel]) -> dict[str, Any]:
     """Parameters of a model, with the options that all of its kind share."""
-    found = dict(draw(PARAMETERS[model.name]))
+    found = dict(draw(example_parameters(model)))
     own = {field.name for field in fields(model)}
     if model.scope is Scope.POPULATION and "population" in own and draw(st.booleans()):
         found.pop("sampling_fraction", None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
 from enum import Enum
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
@@ -46,10 +46,9 @@ def must_be_named(thing: type[Any], *texts: str) -> None:
 
 
 def variants(thing: type[Any]) -> dict[str, dict[str, Any]]:
-    """The defaults, and each other choice of each option, by name.
+    """The defaults, each other choice of each option, and the examples of the class.
 
-    Options are found by their types: a flag, an enumeration or a Literal. Options
-    without a default are left to the caller.
+    Choices are found by type: a flag, an enumeration or a Literal.
     """
     found: dict[str, dict[str, Any]] = {"defaults": {}}
     hints = get_type_hints(thing)
@@ -57,7 +56,32 @@ def variants(thing: type[Any]) -> dict[str, dict[str, Any]]:
         for value in choices(hints[option.name]):
             if option.default is not MISSING and value != option.default:
                 found[f"{option.name}={value}"] = {option.name: value}
+    for example in thing.examples:
+        found[", ".join(f"{name}={value}" for name, value in example.items())] = {
+            **example
+        }
     return found
+
+
+def must_try_every_option(
+    thing: type[Any],
+    sets: Mapping[str, Mapping[str, Any]],
+    *,
+    elsewhere: Collection[str] = (),
+) -> None:
+    """Fail if no set has an option; those that name columns fit no table of ours."""
+    hints = get_type_hints(thing)
+    tried = {name for options in sets.values() for name in options}.union(elsewhere)
+    untried = [
+        option.name
+        for option in fields(thing)
+        if option.name not in tried and not _names_columns(hints[option.name])
+    ]
+    must(not untried, f"no example sets {', '.join(untried)}")
+
+
+def _names_columns(kind: Any) -> bool:
+    return any(get_origin(part) is Mapping for part in (kind, *get_args(kind)))
 
 
 def choices(kind: Any) -> Sequence[Any]:

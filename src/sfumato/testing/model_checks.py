@@ -22,9 +22,8 @@ from sfumato.models.base import Groups, Model, OutputModel, Scope, SensitiveMode
 from sfumato.testing.awkward_tables import Awkward, request_for
 from sfumato.testing.conformance_check import CALM, Check, must, must_be_named, nonsense
 from sfumato.testing.model_definitions import holds_by_definition, is_defined
-from sfumato.testing.strategies import groupings, instances, tables
+from sfumato.testing.strategies import Parameters, groupings, instances, tables
 
-Parameters = st.SearchStrategy[dict[str, Any]]
 ModelCase = tuple[Request, Grouping]
 
 
@@ -35,8 +34,8 @@ def check_model(
 
     A model that no table can show is asked only about itself.
 
-    `parameters` is a strategy of keyword arguments; the catalogue's own models have
-    theirs in `sfumato.testing.strategies.PARAMETERS`.
+    `parameters` is a strategy of keyword arguments; without it they are drawn from the
+    `examples` of the class.
     """
     models = instances(model_class, parameters)
     asked = dict(_STATEMENTS)
@@ -152,10 +151,10 @@ def _agrees_with_its_definition(models: st.SearchStrategy[Any]) -> None:
     def agree(case: ModelCase) -> None:
         request, grouping = case
         model = request.models[0]
-        if is_defined(model):
-            told = model.verify(groups_of(request, grouping)).holds
-            defined = holds_by_definition(model, request, grouping)
-            must(told == defined, f"{model}: {told}, but {defined} by definition")
+        must(is_defined(model), f"{model.name} has no definition to compare with")
+        told = model.verify(groups_of(request, grouping)).holds
+        defined = holds_by_definition(model, request, grouping)
+        must(told == defined, f"{model}: {told}, but {defined} by definition")
 
     agree()
 

@@ -26,15 +26,20 @@ Definition = Callable[[Any, OracleGroup], bool]
 
 
 def is_defined(model: OutputModel) -> bool:
-    """Whether the definition of a model is known here."""
-    return model.name in DEFINITIONS
+    """Whether a model has a definition, here or in its own class."""
+    return _definition_of(model) is not None
+
+
+def _definition_of(model: OutputModel) -> Definition | None:
+    return DEFINITIONS.get(model.name) or type(model).definition
 
 
 def holds_by_definition(
     model: OutputModel, request: Request, grouping: Grouping
 ) -> bool:
     """Whether every group meets a model whose definition is known."""
-    definition = DEFINITIONS[model.name]
+    definition = _definition_of(model)
+    assert definition is not None
     return all(definition(model, g) for g in _groups(model, request, grouping))
 
 
@@ -87,6 +92,7 @@ def _alike(model: Any, group: OracleGroup) -> bool:
 DEFINITIONS: Mapping[str, Definition] = MappingProxyType(
     {
         "k-anonymity": lambda model, group: group.size >= model.k,
+        "group-size": lambda model, group: group.rows >= model.k,
         "l-diversity": _diverse,
         "p-sensitive": lambda model, group: (
             group.size >= model.k and oracles.distinct(group) >= model.p

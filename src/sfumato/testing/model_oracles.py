@@ -54,6 +54,8 @@ class OracleGroup:
     counts: ValueCounts
     domain: SensitiveDomain
     reference: Mapping[Value, float]
+    rows: int = 0
+    """Its rows, where `size` counts persons."""
 
     @property
     def total(self) -> int:
@@ -82,7 +84,7 @@ def _group(
 ) -> OracleGroup:
     counts = Counter(value for _, value in set(pairs))
     size = len({person for person, _ in pairs})
-    return OracleGroup(size, counts, domain, reference)
+    return OracleGroup(size, counts, domain, reference, rows=len(pairs))
 
 
 def _reference(

@@ -29,7 +29,14 @@ from sfumato.testing.cell_reference import (
     covers,
     k_of,
 )
-from sfumato.testing.conformance_check import CALM, Check, must, must_be_named, variants
+from sfumato.testing.conformance_check import (
+    CALM,
+    Check,
+    must,
+    must_be_named,
+    must_try_every_option,
+    variants,
+)
 from sfumato.testing.strategies import groupings, tables
 
 OperatorCase = tuple[Awkward, Material]
@@ -45,7 +52,11 @@ def check_operator(
         Check(
             "has a name and a sentence",
             partial(must_be_named, operator_class, operator_class.sentence),
-        )
+        ),
+        Check(
+            "every option is tried",
+            partial(must_try_every_option, operator_class, named),
+        ),
     ]
     statements = {**_EVERY_FORM, **_STATEMENTS[operator_class.form]}
     for name, chosen in named.items():

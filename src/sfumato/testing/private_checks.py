@@ -150,15 +150,15 @@ def _reports_progress(algorithm: PrivateAlgorithm) -> None:
 
 
 def _counts_subjects(algorithm: PrivateAlgorithm) -> None:
-    """Where subjects have two rows each, the ledger speaks of subjects."""
-    subject = (np.arange(ROWS) // 2).astype(np.int32)
+    """Where subjects have three rows each, the ledger counts subjects."""
+    subject = (np.arange(ROWS) // 3).astype(np.int32)
     request = private_request(algorithm, subject=subject)
     solution = algorithm.solve(request)
     entry = _ledger(request).entries[-1]
     must("subject" in entry.rows, "the ledger does not count subjects")
     if solution.synthetic is None:
-        used = subject[solution.grouping.kept]
-        must(len(set(used.tolist())) == len(used), "a subject has two published rows")
+        most = int(np.bincount(subject[solution.grouping.kept]).max())
+        must(most <= algorithm.rows_per_subject, f"a subject has {most} published rows")
 
 
 _STATEMENTS: Mapping[str, Callable[[PrivateAlgorithm], None]] = MappingProxyType(
@@ -170,6 +170,6 @@ _STATEMENTS: Mapping[str, Callable[[PrivateAlgorithm], None]] = MappingProxyType
         "no seed replays the noise": _never_the_same_twice,
         "the input is left as it was": _leaves_input_alone,
         "progress is a named share": _reports_progress,
-        "a subject counts once": _counts_subjects,
+        "a subject has no more rows than it may": _counts_subjects,
     }
 )

@@ -24,6 +24,9 @@ from sfumato.hierarchies.axis import STAR, Axis, Shape
 from sfumato.models.base import Model
 from sfumato.testing.awkward_tables import Awkward
 
+Parameters = st.SearchStrategy[dict[str, Any]]
+"""Keyword arguments of a model."""
+
 _CELLS: Mapping[Kind, st.SearchStrategy[Any]] = MappingProxyType(
     {
         Kind.INTEGER: st.integers(-3, 9),
@@ -190,86 +193,36 @@ def _two_levels(
 
 
 def models(*names: str) -> st.SearchStrategy[Any]:
-    """Models of the catalogue (all of them, or those named) with sensible parameters.
-
-    A catalogue model whose parameters are not known here is drawn without any, so
-    that a model added with required parameters fails loudly until it is described.
-    """
+    """Models of the catalogue (all of them, or those named) with their examples."""
     chosen = names or tuple(registry.names("models"))
     return st.one_of(*(instances(registry.load("models", name)) for name in chosen))
 
 
 def instances(
-    model_class: type[Model], parameters: st.SearchStrategy[Any] | None = None
+    model_class: type[Model], parameters: Parameters | None = None
 ) -> st.SearchStrategy[Any]:
-    """Instances of one model, with the parameters known here or those given."""
-    known = parameters if parameters is not None else PARAMETERS.get(model_class.name)
-    if known is None:
+    """Instances of one model, with the parameters given or those of its examples."""
+    drawn = example_parameters(model_class) if parameters is None else parameters
+    return drawn.map(lambda chosen: model_class(**chosen))
+
+
+def example_parameters(model_class: type[Model]) -> Parameters:
+    """Keyword arguments drawn from the examples of a model."""
+    if not model_class.examples:
         raise UsageError(
-            f"No parameters are known for the model '{model_class.name}'.",
-            hint="Pass `parameters`, a strategy of keyword arguments.",
+            f"The model '{model_class.name}' has no examples to check.",
+            hint="Give the class `examples`, or pass `parameters`, a strategy of "
+            "keyword arguments.",
         )
-    return known.map(lambda chosen: model_class(**chosen))
+    return st.one_of(
+        *(
+            st.fixed_dictionaries(
+                {name: st.sampled_from(values) for name, values in each.items()}
+            )
+            for each in model_class.examples
+        )
+    )
 
-
-def _share(low: float, high: float) -> st.SearchStrategy[float]:
-    """Shares in twentieths: limits that groups of a few rows meet exactly."""
-    return st.integers(round(low * 20), round(high * 20)).map(lambda n: n / 20)
-
-
-def _given(**parameters: Any) -> st.SearchStrategy[dict[str, Any]]:
-    """Keyword arguments; what is not a strategy is always the same."""
-    drawn = {
-        name: value if isinstance(value, st.SearchStrategy) else st.just(value)
-        for name, value in parameters.items()
-    }
-    return st.fixed_dictionaries(drawn)
-
-
-_RATIOS = st.sampled_from([0.25, 0.5, 1, 2, 4])
-
-_L_DIVERSITY = st.one_of(
-    _given(kind="distinct", l=st.integers(1, 4)),
-    _given(kind="entropy", l=st.sampled_from([1, 1.5, 2, 3])),
-    _given(kind="recursive", l=st.integers(2, 3), c=_RATIOS),
-)
-
-_DIVERSITY = st.one_of(
-    _given(
-        where=st.sampled_from(["a", "b", "1", "0010"]).map(lambda text: {"q0": text}),
-        at_least=st.integers(0, 2),
-        at_most=st.integers(2, 5),
-    ),
-    _given(where={"q0": "a"}, at_least=_share(0, 0.3), at_most=_share(0.3, 1)),
-)
-
-PARAMETERS: Mapping[str, st.SearchStrategy[dict[str, Any]]] = MappingProxyType(
-    {
-        "k-anonymity": _given(k=st.integers(1, 5)),
-        "group-size": _given(k=st.integers(1, 5)),
-        "k-map": _given(k=st.integers(1, 8), sampling_fraction=_share(0.1, 0.95)),
-        "average-risk": _given(at_most=_share(0.05, 1)),
-        "uniqueness": _given(of="sample", at_most=_share(0, 1)),
-        "l-diversity": _L_DIVERSITY,
-        "p-sensitive": _given(p=st.integers(1, 3), k=st.integers(3, 5)),
-        "alpha-k": _given(alpha=_share(0.2, 1), k=st.integers(1, 4)),
-        "theta-diversity": _given(theta=_share(0.2, 1)),
-        "t-closeness": _given(
-            t=_share(0.05, 1), distance=st.sampled_from(["equal", "ordered", None])
-        ),
-        "n-t-closeness": _given(n=st.integers(1, 6), t=_share(0.05, 1)),
-        "beta-likeness": _given(
-            beta=_RATIOS, kind=st.sampled_from(["basic", "enhanced"])
-        ),
-        "delta-disclosure": _given(delta=_RATIOS),
-        "delta-presence": _given(lower=_share(0, 0.3), upper=_share(0.4, 1)),
-        "range-disclosure": _given(r=_share(0.05, 1), at_most=_share(0.05, 1)),
-        "differential-privacy": _given(epsilon=_share(0.1, 2), delta=1e-6),
-        "diversity": _DIVERSITY,
-        "lkc": _given(l=st.integers(1, 3), k=st.integers(1, 4), c=_share(0.2, 1)),
-    }
-)
-"""Parameters of the catalogue's models: limits that small groups meet or just miss."""
 
 _ARROW: Mapping[Kind, pa.DataType] = MappingProxyType(
     {

@@ -7,10 +7,13 @@ import inspect
 import pytest
 
 from benchmarks.case import Case
+from benchmarks.every_entry import entry
 from benchmarks.jobs import JOBS
 from benchmarks.measure import Job, measured
+from benchmarks.places import SCRATCH
 from benchmarks.plan import plan
 from benchmarks.results import Line, exponent, page, ratios
+from sfumato import registry
 
 FIGURES = {
     "cpu_seconds": 2.0,
@@ -43,6 +46,32 @@ def test_every_group_has_one_reference(quick):
 def test_no_two_cases_have_the_same_name(quick):
     names = [case.name for case in plan(quick=quick)]
     assert len(names) == len(set(names))
+
+
+def entries_of(quick: bool) -> list[tuple[str, str]]:
+    cases = [case for case in plan(quick=quick) if case.job == "entry"]
+    return [(case.parameters["kind"], case.parameters["name"]) for case in cases]
+
+
+@both_plans
+def test_every_entry_of_the_catalogue_is_measured(quick):
+    listed = [(kind, name) for kind in registry.KINDS for name in registry.names(kind)]
+    assert sorted(entries_of(quick)) == sorted(listed)
+
+
+def test_the_first_use_of_every_algorithm_is_measured():
+    cases = [case for case in plan(quick=False) if case.job == "first_use"]
+    cold = [c.parameters["algorithm"] for c in cases if c.parameters["cold"]]
+    assert sorted(cold) == sorted(registry.names("algorithms"))
+
+
+@pytest.mark.parametrize(("kind", "name"), entries_of(quick=True))
+def test_the_job_of_every_entry_can_be_done(kind, name, tmp_path, monkeypatch):
+    monkeypatch.setenv(SCRATCH, str(tmp_path))
+    job = entry(kind=kind, name=name, rows=2_500)
+    assert all(
+        isinstance(fact, float | bool) for fact in job.facts(job.work()).values()
+    )
 
 
 def test_ratios_are_multiples_of_the_reference():

@@ -10,7 +10,9 @@ import pandas as pd
 import pytest
 
 import sfumato as sf
+from sfumato import registry
 from sfumato.cli import main
+from sfumato.cli.listing import Shelf
 
 TABLE = """\
 age,sex,illness
@@ -377,3 +379,7 @@ def test_no_shell_to_complete_is_an_error_that_says_how_to_name_one(
 def test_a_shell_that_cannot_be_named_is_refused(words, capsys):
     assert main(words) == 2
     assert "--show-completion takes one of bash" in capsys.readouterr().err
+
+
+def test_every_kind_of_the_catalogue_can_be_listed():
+    assert {shelf.value for shelf in Shelf} == set(registry.KINDS)

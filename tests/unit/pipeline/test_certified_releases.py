@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import pyarrow.csv as pa_csv
 import pytest
 
 import sfumato as sf
+from sfumato import registry
 from sfumato.cli import main
 from sfumato.data.seeds import Seed
 from sfumato.errors import (
@@ -53,11 +54,22 @@ model = "differential-privacy"
 epsilon = 1.0
 delta = 1e-6
 """
+
+
+def section(name: str) -> str:
+    """The end of a policy that names an algorithm, and the sizes it can be asked for."""
+    algorithm = registry.load("algorithms", name)
+    options = {field.name for field in fields(algorithm)}
+    text = f'[algorithm]\nname = "{name}"\n' + "depth = 4\n" * ("depth" in options)
+    if not algorithm.every_column:
+        text += '[[require]]\nmodel = "k-anonymity"\nk = 5\n'
+    return text
+
+
 ALGORITHMS = {
-    "safepub": '[algorithm]\nname = "safepub"\n',
-    "dp-synthesis": '[algorithm]\nname = "dp-synthesis"\ndepth = 4\n',
-    "dp-anonym": '[algorithm]\nname = "dp-anonym"\ndepth = 4\n'
-    '[[require]]\nmodel = "k-anonymity"\nk = 5\n',
+    name: section(name)
+    for name in registry.names("algorithms")
+    if registry.load("algorithms", name).certifies
 }
 every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
 

@@ -98,7 +98,29 @@ def test_a_fault_is_found_by_the_check_that_names_it(faulty, statement):
         check()
 
 
-def test_an_unknown_model_without_parameters_is_told_to_bring_some():
-    with pytest.raises(UsageError, match="'at-most'") as caught:
-        check_model(AtMost)
+class HasNoExamples(KAnonymity):
+    examples = ()
+
+
+def test_a_model_without_examples_is_told_to_bring_some():
+    with pytest.raises(UsageError, match="'k-anonymity' has no examples") as caught:
+        check_model(HasNoExamples)
     assert "parameters" in caught.value.hint
+
+
+def test_a_model_without_a_definition_fails_its_check():
+    (check,) = [c for c in check_model(AtMost) if "definition" in c.name]
+    with pytest.raises(AssertionError, match="at-most has no definition"):
+        check()
+
+
+class DefinesItself(AtMost):
+    name = "at-most-by-itself"
+
+    def definition(self, group):
+        return group.size <= self.k
+
+
+def test_a_model_may_bring_its_definition():
+    (check,) = [c for c in check_model(DefinesItself) if "definition" in c.name]
+    check()

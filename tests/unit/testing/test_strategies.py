@@ -10,7 +10,7 @@ from sfumato import registry
 from sfumato.data.schema import Role
 from sfumato.hierarchies.axis import Shape
 from sfumato.testing.awkward_tables import request_for
-from sfumato.testing.strategies import PARAMETERS, axes, groupings, models, tables
+from sfumato.testing.strategies import axes, groupings, models, tables
 
 
 @given(tables(max_rows=7, max_columns=2, subjects=True, sensitive=1))
@@ -58,7 +58,3 @@ def test_a_line_is_in_the_order_of_its_numbers(axis):
 @given(models())
 def test_a_drawn_model_is_in_the_catalogue(model):
     assert model.name in registry.names("models")
-
-
-def test_the_parameters_of_every_model_of_the_catalogue_are_known():
-    assert [name for name in registry.names("models") if name not in PARAMETERS] == []

@@ -24,6 +24,7 @@ from sfumato.algorithms.refinement.refine import (
     split_groups,
 )
 from sfumato.data.arrays import Codes, Floats, Ints
+from sfumato.data.examples import OptionExamples
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import Rule
 from sfumato.errors import InfeasibleError, PolicyError
@@ -91,6 +92,7 @@ class Harvest(Algorithm):
     sentence: ClassVar[str] = (
         "Releases boxes along the hierarchies as soon as they are full, cheap ones first."
     )
+    examples: ClassVar[OptionExamples] = ({"orders": 1},)
 
     orders: int = 3
     """How many orders of the nodes are tried: the mean loss, and that with the columns'

@@ -20,6 +20,7 @@ from sfumato.algorithms.clustering.clustering_task import (
     require_choice,
 )
 from sfumato.algorithms.common.population_refusal import refuse_population
+from sfumato.data.examples import OptionExamples
 from sfumato.kernels.clustering.add_unit import ROWS
 from sfumato.kernels.clustering.first_unit import first_left, furthest, next_drawn
 from sfumato.kernels.clustering.group_growth import GrowthState, grow_members
@@ -54,6 +55,7 @@ class KMember(Algorithm):
     sentence: ClassVar[str] = (
         "Grows one group after another by the row with which it loses least."
     )
+    examples: ClassVar[OptionExamples] = ({"seed": "furthest"},)
 
     seed: str = "first"
 

@@ -15,6 +15,7 @@ from sfumato.algorithms.clustering.clustering_task import (
 )
 from sfumato.algorithms.clustering.k_member import cluster
 from sfumato.algorithms.common.population_refusal import refuse_population
+from sfumato.data.examples import OptionExamples
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +37,7 @@ class KMemberP(Algorithm):
     sentence: ClassVar[str] = (
         "Grows groups whose sensitive values lie as far apart as possible."
     )
+    examples: ClassVar[OptionExamples] = ({"seed": "random", "reach": 0.5},)
 
     seed: str = "first"
     reach: float = 1.0

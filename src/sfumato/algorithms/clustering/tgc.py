@@ -23,6 +23,7 @@ from sfumato.algorithms.clustering.clustering_task import (
     single_loss,
 )
 from sfumato.algorithms.common.population_refusal import refuse_population
+from sfumato.data.examples import OptionExamples
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import View
 from sfumato.errors import PolicyError
@@ -82,6 +83,17 @@ class Tgc(Algorithm):
     name: ClassVar[str] = "tgc"
     sentence: ClassVar[str] = (
         "Grows groups up to a threshold that weighs utility against protection."
+    )
+    examples: ClassVar[OptionExamples] = (
+        {"preset": "TGCU", "size": 12},
+        {
+            "utility_weight": 0.8,
+            "reach": 0.5,
+            "delta": 0.2,
+            "split_limit": 0.5,
+            "sample": 0.1,
+            "iterations": 2,
+        },
     )
 
     utility_weight: float = 0.5

@@ -30,6 +30,7 @@ from sfumato.algorithms.diva.constraint_targets import Sigma
 from sfumato.algorithms.diva.leftover_clusters import hide_excess, settle_rest
 from sfumato.algorithms.diva.row_subsets import Maker, SubsetRules, starry
 from sfumato.data.arrays import Ints
+from sfumato.data.examples import OptionExamples
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import least_rows
 from sfumato.errors import InfeasibleError, PolicyError, SearchError
@@ -70,6 +71,10 @@ class Diva(Algorithm):
     name: ClassVar[str] = "diva"
     sentence: ClassVar[str] = (
         "Shows values as often as diversity constraints ask, by coloring their graph."
+    )
+    examples: ClassVar[OptionExamples] = (
+        {"base": "mondrian", "loss": "stars", "strategy": "min-choice"},
+        {"tries": 2},
     )
     keeps_values: ClassVar[bool] = True
 

@@ -15,6 +15,7 @@ from sfumato.algorithms.full_domain.lattice import Lattice, Node, infeasible
 from sfumato.algorithms.full_domain.level_losses import SEPARABLE, check_metric
 from sfumato.algorithms.full_domain.optimal import find_best
 from sfumato.data.arrays import Ints
+from sfumato.data.examples import OptionExamples
 from sfumato.data.grouping import Grouping
 from sfumato.errors import PolicyError
 
@@ -66,6 +67,7 @@ class LocalOptimal(Algorithm):
     sentence: ClassVar[str] = (
         "Generalizes whole columns again and again, each time for the rows left over."
     )
+    examples: ClassVar[OptionExamples] = ({"min_share": 0.2},)
 
     metric: Literal["ncp", "generalized_loss", "entropy"] = "ncp"
     min_share: float = 0.005

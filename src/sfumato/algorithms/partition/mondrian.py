@@ -23,6 +23,7 @@ from sfumato.algorithms.common.population_matches import (
 )
 from sfumato.algorithms.partition.category_order import likeness_ranks
 from sfumato.data.arrays import Ints
+from sfumato.data.examples import OptionExamples
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.data.rules import least_rows, only_sizes
 from sfumato.errors import InfeasibleError, PolicyError
@@ -88,6 +89,7 @@ class Mondrian(Algorithm):
     sentence: ClassVar[str] = (
         "Cuts the table into ever smaller boxes while every box stays allowed."
     )
+    examples: ClassVar[OptionExamples] = ({"mode": "relaxed", "cut": "widest"},)
 
     mode: Mode = "strict"
     cut: Cut = "gain"

@@ -23,6 +23,7 @@ from sfumato.algorithms.private.private_algorithm import (
     whole,
 )
 from sfumato.data.arrays import Ints
+from sfumato.data.examples import OptionExamples
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.dp.amplification import Poisson, Sampling, WithoutReplacement
 from sfumato.dp.cost import Cost, Relation
@@ -60,6 +61,9 @@ class DpAnonym(PrivateAlgorithm):
     name: ClassVar[str] = "dp-anonym"
     sentence: ClassVar[str] = (
         "Publishes a random sample in cells that were cut at noisy medians."
+    )
+    examples: ClassVar[OptionExamples] = (
+        {"rows_per_subject": 2, "depth": 3, "sample": 0.5, "rounds": 2},
     )
     every_column: ClassVar[bool] = False
     covers: ClassVar[str] = "the cuts alone"

@@ -23,6 +23,7 @@ from sfumato.algorithms.private.private_algorithm import (
     whole,
 )
 from sfumato.data.arrays import Counts, Floats
+from sfumato.data.examples import OptionExamples
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.data.seeds import Seed
 from sfumato.dp.additive_noise import Geometric
@@ -57,6 +58,7 @@ class DpSynthesis(PrivateAlgorithm):
     sentence: ClassVar[str] = (
         "Publishes synthetic records, drawn from noisy counts of cells and values."
     )
+    examples: ClassVar[OptionExamples] = ({"rows_per_subject": 2, "depth": 3},)
     synthetic: ClassVar[bool] = True
     covers: ClassVar[str] = "the whole release"
     leaves_open: ClassVar[str] = (

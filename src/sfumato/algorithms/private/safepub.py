@@ -20,6 +20,7 @@ from sfumato.algorithms.private.private_algorithm import (
     share,
 )
 from sfumato.data.arrays import Ints
+from sfumato.data.examples import OptionExamples
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.data.published_cells import distinct_tuples, packed_key
 from sfumato.dp.cost import Cost
@@ -60,6 +61,7 @@ class SafePub(PrivateAlgorithm):
     sentence: ClassVar[str] = (
         "Publishes true rows of a sample at fixed levels, where enough rows are alike."
     )
+    examples: ClassVar[OptionExamples] = ({"rows_per_subject": 2, "sample": 0.3},)
     covers: ClassVar[str] = "the whole release"
     leaves_open: ClassVar[str] = (
         "Nothing of the release is outside the guarantee; what is in private/ is."

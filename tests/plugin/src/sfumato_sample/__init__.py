@@ -1,0 +1,1 @@
+"""A sample plug-in for Sfumato: one algorithm and one model."""
