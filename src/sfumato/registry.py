@@ -73,6 +73,23 @@ CATALOGUE = {
         "discernibility": "sfumato.metrics.discernibility:Discernibility",
         "average_class_size": "sfumato.metrics.average_class_size:AverageClassSize",
         "suppressed_share": "sfumato.metrics.suppressed_share:SuppressedShare",
+        "precision": "sfumato.metrics.precision:Precision",
+        "non_uniform_entropy": "sfumato.metrics.non_uniform_entropy:NonUniformEntropy",
+        "kl_divergence": "sfumato.metrics.kl_divergence:KlDivergence",
+        "kl_divergence_of_pairs": (
+            "sfumato.metrics.kl_divergence_of_pairs:KlDivergenceOfPairs"
+        ),
+        "classification_metric": (
+            "sfumato.metrics.classification_metric:ClassificationMetric"
+        ),
+        "q_diversity": "sfumato.metrics.q_diversity:QDiversity",
+        "squared_error": "sfumato.metrics.squared_error:SquaredError",
+        "mean_shift": "sfumato.metrics.mean_shift:MeanShift",
+        "variance_shift": "sfumato.metrics.variance_shift:VarianceShift",
+        "correlation_shift": "sfumato.metrics.correlation_shift:CorrelationShift",
+        "suppressed_cells": "sfumato.metrics.suppressed_cells:SuppressedCells",
+        "suppressed_people": "sfumato.metrics.suppressed_people:SuppressedPeople",
+        "false_cells": "sfumato.metrics.false_cells:FalseCells",
     },
     "attacks": {},
 }

@@ -188,6 +188,14 @@ def read(
     )
 
 
+def nearest(line: Floats, numbers: Floats) -> Ints:
+    """The place of the nearest number of a sorted line; the lower one of two."""
+    right = np.clip(np.searchsorted(line, numbers), 0, len(line) - 1)
+    left = np.maximum(right - 1, 0)
+    nearer = np.abs(line[left] - numbers) <= np.abs(line[right] - numbers)
+    return np.where(nearer, left, right)
+
+
 class _CellReader:
     """Reads texts one by one, with the labels of an axis indexed once."""
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+
+from sfumato.metrics.common.comparison import Comparison
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -39,7 +43,7 @@ class MetricInput:
 
 
 class Metric(ABC):
-    """A named measure; lower means less lost."""
+    """A named measure of a release, which its manifest publishes; lower means less lost."""
 
     name: ClassVar[str]
     sentence: ClassVar[str]
@@ -47,3 +51,49 @@ class Metric(ABC):
     @abstractmethod
     def measure(self, outcome: MetricInput) -> float:
         """The measure of a release."""
+
+
+class Need(StrEnum):
+    """What a metric needs to know; the words end "needs …"."""
+
+    COVERS = "cells that hold the values of the original"
+    PEOPLE = "rows that stand for people of the original"
+    ROWS = "to know which row is which"
+    NUMBERS = "a column of numbers in both tables"
+    SENSITIVE = "a sensitive column in both tables"
+
+    def met(self, compared: Comparison) -> bool:
+        """Whether a comparison has it."""
+        return {
+            Need.COVERS: compared.covers,
+            Need.PEOPLE: compared.people,
+            Need.ROWS: compared.source_row is not None,
+            Need.NUMBERS: bool(compared.numbers),
+            Need.SENSITIVE: bool(compared.sensitive),
+        }[self]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The figure of a metric, and what it is made of."""
+
+    value: float
+    parts: Mapping[str, Any] = field(default_factory=dict)
+    """The same by column, by pair of columns (`age × sex`), or by value of a column."""
+
+    @classmethod
+    def mean(cls, parts: Mapping[str, float], *, none: float = 0.0) -> Measured:
+        """The mean of the parts; `none` where there are none."""
+        return cls(sum(parts.values()) / len(parts) if parts else none, parts)
+
+
+class ComparisonMetric(ABC):
+    """A named measure that compares a release with its original; the result is private."""
+
+    name: ClassVar[str]
+    sentence: ClassVar[str]
+    needs: ClassVar[frozenset[Need]] = frozenset()
+
+    @abstractmethod
+    def compare(self, compared: Comparison) -> Measured:
+        """Compare a published table with its original."""

@@ -14,6 +14,7 @@ from sfumato import registry
 from sfumato.algorithms.base import Algorithm
 from sfumato.data.schema import Role
 from sfumato.io.spreadsheet import formulas
+from sfumato.metrics.base import Metric
 from sfumato.models.base import Model, OutputModel, Target, Verdict
 from sfumato.models.common.targets import rows_of
 from sfumato.pipeline import column_kinds as kinds
@@ -205,11 +206,15 @@ def _reading(verdict: Verdict) -> dict[str, Any]:
 
 
 def utility(found: Findings) -> dict[str, float]:
-    """Every metric of the catalogue, and NCP per row as the first papers print it."""
+    """Every metric that needs no original, and NCP per row as the first papers print it."""
     outcome = found.measured
+    metrics = {
+        name: registry.load("metrics", name) for name in registry.names("metrics")
+    }
     measures = {
-        name: float(registry.load("metrics", name)().measure(outcome))
-        for name in registry.names("metrics")
+        name: float(metric().measure(outcome))
+        for name, metric in metrics.items()
+        if issubclass(metric, Metric)
     }
     if found.certificate is not None:
         del measures["suppressed_share"]

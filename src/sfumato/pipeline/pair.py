@@ -16,7 +16,6 @@ from sfumato.data.published_cells import (
     Cells,
     as_intervals,
     coded_cells,
-    distinct_tuples,
 )
 from sfumato.data.schema import Role
 from sfumato.errors import DataError
@@ -30,12 +29,17 @@ from sfumato.pipeline.foreign_tables import (
     without_lists,
     without_printed_lists,
 )
-from sfumato.pipeline.private_record import read_alignment
+from sfumato.pipeline.private_record import Alignment, read_alignment
 from sfumato.pipeline.verification import matched, with_bounds
 from sfumato.policy import Policy
 from sfumato.publish.anatomize import COUNT, GROUP
 from sfumato.publish.base import Form
-from sfumato.risk.readings import ColumnReading, Pair, PublishedForm
+from sfumato.risk.readings import (
+    ColumnReading,
+    Pair,
+    PublishedForm,
+    groups_by_cells,
+)
 from sfumato.verify import require_columns
 
 COMPARED = (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
@@ -53,6 +57,8 @@ class PairFiles:
     base: Path | None = None
     record: Path | None = None
     """The private record of the release, which says which row is which."""
+    same_order: bool = False
+    """Whether each published row is the original row at its place."""
     form: PublishedForm | None = None
     """How the table was published; None: what the policy and the cells show."""
 
@@ -209,14 +215,10 @@ class PairFiles:
 
     def _groups(self, form: PublishedForm) -> tuple[Codes, Ints | None]:
         """The group of each published row, and its original row where it is known."""
-        aligned = None
-        if self.record is not None:
-            aligned = read_alignment(
-                self.record,
-                published=self._rows.num_rows,
-                original=self.original.num_rows,
-            )
+        aligned = self._aligned()
         source_row = None if aligned is None else aligned.source_row
+        if self.same_order:
+            source_row = self._in_place()
         if form is PublishedForm.ANATOMIZED and GROUP in self.published.column_names:
             return _numbered(self.published), source_row
         if form is PublishedForm.SWAPPED and aligned is not None:
@@ -224,12 +226,32 @@ class PairFiles:
             return groups.astype(np.int32), source_row
         return self._by_cells(), source_row
 
+    def _aligned(self) -> Alignment | None:
+        if self.record is None:
+            return None
+        return read_alignment(
+            self.record,
+            published=self._rows.num_rows,
+            original=self.original.num_rows,
+        )
+
+    def _in_place(self) -> Ints:
+        """The rows of both tables one by one, where there are as many."""
+        before, after = self.original.num_rows, self.published.num_rows
+        if before != after:
+            raise DataError(
+                f"The original has {before} rows and the published table {after}, so "
+                "that they are not in the same order.",
+                hint="Say which row is which with the private record, or not at all.",
+            )
+        return np.arange(before)
+
     def _by_cells(self) -> Codes:
         """Group the rows whose quasi-identifier cells say the same."""
         quasi = [self._columns[name] for name in self.policy.names(Role.QUASI)]
-        said = [each.reading.meaning[each.codes] for each in quasi]
-        rows = len(said[0]) if said else self._rows.num_rows
-        return distinct_tuples(said, rows)[0].astype(np.int32)
+        if quasi:
+            return groups_by_cells(quasi)
+        return np.zeros(self._rows.num_rows, dtype=np.int32)
 
     @cached_property
     def _subject(self) -> Codes | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from sfumato.data.arrays import Codes, Counts, Flags, Floats, Ints
+from sfumato.data.published_cells import distinct_tuples
 from sfumato.data.safe_repr import Quiet, counted
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.hierarchies.cell_readings import Reading
@@ -73,6 +74,12 @@ class ColumnReading(Quiet):
         return int(self.counts[empty].sum())
 
 
+def groups_by_cells(columns: Sequence[ColumnReading]) -> Codes:
+    """Group the published rows whose cells say the same in all of some columns."""
+    said = [each.reading.meaning[each.codes] for each in columns]
+    return distinct_tuples(said, len(said[0]))[0].astype(np.int32)
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Pair(Quiet):
     """An original and a table published from it, ready for metrics, risk and attacks.
@@ -123,6 +130,19 @@ class Pair(Quiet):
     def group_sizes(self) -> Counts:
         """Published rows of each group."""
         return np.bincount(self.groups)
+
+    @cached_property
+    def cell_groups(self) -> Codes:
+        """The tuple of quasi-identifier cells of each published row."""
+        if not self.quasi:
+            return np.zeros(self.rows_out, dtype=np.int32)
+        return groups_by_cells([self.published[name] for name in self.quasi])
+
+    @cached_property
+    def original_groups(self) -> Codes:
+        """The tuple of quasi-identifiers of each original row."""
+        codes = [self.original[name].codes for name in self.quasi]
+        return distinct_tuples(codes, self.rows)[0].astype(np.int32)
 
     @cached_property
     def hidden(self) -> Flags:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sfumato.data.arrays import Floats, Ints
 from sfumato.data.schema import Kind
-from sfumato.hierarchies.cell_readings import NOWHERE, Reading
+from sfumato.hierarchies.cell_readings import NOWHERE, Reading, nearest
 from sfumato.hierarchies.labels import DISCRETE
 from sfumato.workload.conditions import Taken
 
@@ -83,15 +83,8 @@ def _runs(reading: Reading, spans: Ints) -> tuple[Ints, Ints, Ints]:
     first = np.searchsorted(line, reading.low[spans], side="left")
     after = np.searchsorted(line, reading.high[spans], side="right")
     points = reading.low[spans] == reading.high[spans]
-    near = _nearest(line, reading.low[spans])
+    near = nearest(line, reading.low[spans])
     return order, np.where(points, near, first), np.where(points, near + 1, after)
-
-
-def _nearest(line: Floats, places: Floats) -> Ints:
-    right = np.clip(np.searchsorted(line, places), 0, len(line) - 1)
-    left = np.maximum(right - 1, 0)
-    nearer = np.abs(line[left] - places) <= np.abs(line[right] - places)
-    return np.where(nearer, left, right)
 
 
 def spread(reading: Reading) -> Floats:

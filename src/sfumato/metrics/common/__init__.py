@@ -1,0 +1,1 @@
+"""What metrics share: both tables in codes, distributions, moments."""

@@ -1,0 +1,41 @@
+"""Correlation shift: how much the correlations of numbers change."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.metrics.base import ComparisonMetric, Measured, Need
+from sfumato.metrics.common.comparison import Comparison
+from sfumato.metrics.common.moments import correlation
+
+
+class CorrelationShift(ComparisonMetric):
+    """How much Pearson's correlation of two columns of numbers changes.
+
+    Method: the absolute difference for each pair of columns, with the middles of cells;
+    the mean over pairs. Rows where one of the two cells tells nothing do not count.
+    """
+
+    name: ClassVar[str] = "correlation_shift"
+    sentence: ClassVar[str] = (
+        "Mean change of the correlation of two columns of numbers."
+    )
+    needs = frozenset({Need.NUMBERS})
+
+    def compare(self, compared: Comparison) -> Measured:
+        before, after = {}, {}
+        for name in compared.numbers:
+            column = compared.columns[name]
+            before[name] = np.asarray(column.axis.positions)[column.original.codes]
+            after[name] = column.centers[column.codes]
+        parts = {
+            f"{one} × {two}": abs(
+                correlation(after[one], after[two])
+                - correlation(before[one], before[two])
+            )
+            for one, two in combinations(compared.numbers, 2)
+        }
+        return Measured.mean(parts)

@@ -1,0 +1,35 @@
+"""Mean shift: how far the means of numbers move."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import ClassVar
+
+from sfumato.metrics.base import ComparisonMetric, Measured, Need
+from sfumato.metrics.common.comparison import ComparedColumn, Comparison
+from sfumato.metrics.common.moments import before_and_after
+
+
+class MeanShift(ComparisonMetric):
+    """How far the mean of a column of numbers moves, in its standard deviations.
+
+    Method: a cell counts with the middle of what it says, a cell that tells nothing
+    does not count. The mean over columns.
+    """
+
+    name: ClassVar[str] = "mean_shift"
+    sentence: ClassVar[str] = (
+        "Mean distance that means of numbers move, in standard deviations."
+    )
+    needs = frozenset({Need.NUMBERS})
+
+    def compare(self, compared: Comparison) -> Measured:
+        parts = {
+            name: self._column(compared.columns[name]) for name in compared.numbers
+        }
+        return Measured.mean(parts)
+
+    @staticmethod
+    def _column(column: ComparedColumn) -> float:
+        (mean, variance), (shown, _) = before_and_after(column)
+        return abs(shown - mean) / (sqrt(variance) or 1.0)

@@ -1,0 +1,121 @@
+"""Every metric of a published table beside its original."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sfumato.data.arrays import Floats
+from sfumato.metrics.base import ComparisonMetric, Metric, MetricInput, Need
+from sfumato.metrics.common.comparison import ComparedColumn, Comparison
+from sfumato.risk.readings import Pair, PublishedForm
+
+AnyMetric = type[Metric] | type[ComparisonMetric]
+ON_CELLS = frozenset({"ncp", "generalized_loss"})
+"""Metrics of a release that are about what cells could stand for."""
+
+
+@dataclass(frozen=True)
+class Utility:
+    """The figures of a table; what was not measured says why."""
+
+    figures: dict[str, float] = field(default_factory=dict)
+    parts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    not_measured: dict[str, str] = field(default_factory=dict)
+
+    def record(self) -> dict[str, Any]:
+        """The figures by name, then what they are made of and what is lacking."""
+        return {
+            **self.figures,
+            "parts": self.parts,
+            "not_measured": self.not_measured,
+        }
+
+
+def comparison(pair: Pair) -> Comparison:
+    """A pair as metrics look at it."""
+    synthetic = pair.form is PublishedForm.SYNTHETIC
+    return Comparison(
+        rows_in=pair.rows,
+        columns={
+            name: ComparedColumn(
+                original=pair.original[name], codes=each.codes, reading=each.reading
+            )
+            for name, each in pair.published.items()
+        },
+        quasi=pair.quasi,
+        sensitive=pair.sensitive,
+        groups=pair.groups,
+        hidden=pair.hidden,
+        source_row=None if synthetic else pair.source_row,
+        covers=pair.form.truthful,
+        people=not synthetic,
+    )
+
+
+def utility(pair: Pair, metrics: Mapping[str, AnyMetric], *, k: int) -> Utility:
+    """Measure a pair by metrics; `k` is the one asked for, 1 if none."""
+    found, compared = Utility(), comparison(pair)
+    outcome = metric_input(compared, k=k)
+    for name, metric in metrics.items():
+        lacking = _lacking(name, metric, compared)
+        if lacking is not None:
+            found.not_measured[name] = f"needs {lacking}"
+        elif issubclass(metric, Metric):
+            found.figures[name] = float(metric().measure(outcome))
+        else:
+            measured = metric().compare(compared)
+            found.figures[name] = float(measured.value)
+            found.parts[name] = measured.parts
+    if "ncp" in found.figures:
+        found.parts["ncp"] = _by_column(compared, outcome.ncp, outcome)
+    return found
+
+
+def metric_input(compared: Comparison, *, k: int) -> MetricInput:
+    """The release in numbers; rows that show nothing count as suppressed."""
+    shown = ~compared.hidden
+    sizes = np.bincount(compared.groups[shown])
+    rows = int(shown.sum())
+    return MetricInput(
+        rows_in=compared.rows_in,
+        rows_out=rows,
+        group_rows=np.array([rows], dtype=np.int64),
+        ncp=_mean_losses(compared, "ncp"),
+        loss=_mean_losses(compared, "loss"),
+        published_sizes=sizes[sizes > 0].astype(np.int64),
+        k=k,
+    )
+
+
+def _mean_losses(compared: Comparison, measure: str) -> Floats:
+    """(1, quasi-identifiers): the mean loss of the cells of rows that show any."""
+    shown = ~compared.hidden
+    means = []
+    for name in compared.quasi:
+        column = compared.columns[name]
+        counts = np.bincount(column.codes[shown], minlength=column.reading.count)
+        losses = getattr(column.reading, measure)()
+        means.append(float(counts @ losses) / max(int(shown.sum()), 1))
+    return np.array([means]).reshape(1, -1)
+
+
+def _by_column(
+    compared: Comparison, losses: Floats, outcome: MetricInput
+) -> dict[str, float]:
+    return {
+        name: outcome.mean_cell(losses[:, [place]])
+        for place, name in enumerate(compared.quasi)
+    }
+
+
+def _lacking(name: str, metric: AnyMetric, compared: Comparison) -> Need | None:
+    """The first thing that a metric needs and a comparison has not."""
+    if issubclass(metric, Metric):
+        needs = [Need.PEOPLE, Need.COVERS] if name in ON_CELLS else [Need.PEOPLE]
+    else:
+        needs = sorted(metric.needs)
+    return next((need for need in needs if not need.met(compared)), None)
