@@ -16,6 +16,7 @@ from sfumato.calls import (
     marks_of,
     models_of,
     path_of,
+    paths_of,
     policy_of,
     seed_of,
     spelled_out,
@@ -96,6 +97,7 @@ def anonymize(
     data: Source,
     policy: PolicyLike = None,
     *,
+    after: Sequence[str | os.PathLike[str]] = (),
     seed: str | Seed | None = None,
     insecure_seed: int | None = None,
     threads: int | None = None,
@@ -106,10 +108,12 @@ def anonymize(
     """Anonymize a file or a frame, and prove the result.
 
     Pass a policy, the path of a policy file, or the settings of one: `quasi`,
-    `sensitive`, `k`, `l`, and the rest of `Policy.build`. `seed` repeats a run: copy it
-    from the run's audit record. `insecure_seed` is for tests and marks the release as
-    not for publication. `progress` is True for a bar, or a function that takes the
-    name of a step and the share that is done.
+    `sensitive`, `k`, `l`, and the rest of `Policy.build`. `after` names the directories
+    of earlier releases of the same people: the requirements are then proven on what all
+    of them tell together (`privacy.link_key` says who is the same). `seed` repeats a
+    run: copy it from the run's audit record. `insecure_seed` is for tests and marks the
+    release as not for publication. `progress` is True for a bar, or a function that
+    takes the name of a step and the share that is done.
     """
     # Imported late, so that `check` never loads the compiler.
     from sfumato.pipeline.make_release import make_release
@@ -117,6 +121,7 @@ def anonymize(
 
     policy = policy_of(policy)
     chosen, count = seed_of(seed, insecure_seed), threads_of(threads)
+    earlier = paths_of(after, what="after")
     with watched(progress) as watcher, ThreadPoolExecutor() as aside:
         aside.submit(_wake_compiler)
         hashed: list[Future[str]] = []
@@ -132,6 +137,7 @@ def anonymize(
                 policy=asked,
                 source=source,
                 base=_base(base, asked),
+                after=earlier,
                 seed=chosen,
                 threads=count,
                 progress=watcher,

@@ -145,6 +145,18 @@ def path_of(place: object, *, what: str) -> Path:
     return Path(place)
 
 
+def paths_of(places: object, *, what: str) -> tuple[Path, ...]:
+    """Places in the file system: one, or a list of them."""
+    if isinstance(places, str | os.PathLike):
+        return (path_of(places, what=what),)
+    if not isinstance(places, Sequence):
+        raise UsageError(
+            f"{what} is a list of paths, not {_a(places)}.",
+            hint="Give texts or pathlib.Path objects.",
+        )
+    return tuple(path_of(place, what=what) for place in places)
+
+
 def marks_of(missing: object) -> tuple[str, ...] | None:
     """The marks of missing values that a call names; None: none are named."""
     if missing is None or isinstance(missing, str):

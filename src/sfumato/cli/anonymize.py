@@ -20,7 +20,7 @@ from sfumato.cli.success_output import (
 from sfumato.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from sfumato.data.seeds import Seed
     from sfumato.policy import Policy
@@ -45,6 +45,14 @@ def anonymize(
             "and its private part is kept.",
         ),
     ] = False,
+    after: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="RELEASE_DIR",
+            help="An earlier release of the same people, with its private part: prove "
+            "the requirements on what both tell together; may be repeated.",
+        ),
+    ] = None,
     threads: Annotated[
         int | None,
         typer.Option(min=1, metavar="N", help="Threads to use; left out, all cores."),
@@ -95,6 +103,7 @@ def anonymize(
         out=out,
         seed=chosen,
         settings=set_ or [],
+        after=after or [],
         force=force,
         threads=threads,
         quiet=quiet,
@@ -115,6 +124,7 @@ def release(
     data: Path | None = None,
     seed: Seed | None = None,
     settings: list[str],
+    after: Sequence[Path] = (),
     force: bool = False,
     threads: int | None = None,
     quiet: bool = False,
@@ -131,6 +141,7 @@ def release(
         made = api.anonymize(
             source_of(asked, policy, data),
             asked,
+            after=after,
             seed=seed,
             threads=threads,
             progress=progress,
@@ -180,6 +191,8 @@ def print_release(manifest: Mapping[str, Any], out: Path) -> None:
     by_ledger = ", and by the ledger of its making" if "privacy" in manifest else ""
     typer.echo(f"\nProven from the published file{by_ledger}:")
     print_columns(requirement_rows(manifest["requirements"]))
+    if "after" in manifest:
+        typer.echo(_together(manifest["after"]))
     measures = {**manifest["utility"], **manifest["risk"]}
     columns = measures.pop("columns", {})
     if measures:
@@ -203,6 +216,14 @@ def _counted(manifest: Mapping[str, Any]) -> str:
         f"Released {amount(rows)} of {counted(manifest['rows_in'], 'row')} "
         f"in {groups}; {counted(manifest['rows_suppressed'], 'row')} suppressed."
     )
+
+
+def _together(after: Mapping[str, Any]) -> str:
+    """Say that the release was proven beside earlier ones."""
+    from sfumato.report.number_text import counted
+
+    releases = counted(len(after["releases"]), "earlier release")
+    return f"\nProven again for the candidates that it and {releases} leave."
 
 
 def _searched(search: Mapping[str, Any]) -> str:

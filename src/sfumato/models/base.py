@@ -321,9 +321,14 @@ class OutputModel(Model):
         return False
 
     @property
+    def judges_each_group(self) -> bool:
+        """Whether it judges every group alone, and merging groups cannot break it."""
+        return self.scope is Scope.GROUP and self.monotone_generalization
+
+    @property
     def holds_for_whole(self) -> bool:
         """Whether a table, as one group, meets it wherever a release of it does."""
-        return self.scope is Scope.GROUP and self.monotone_generalization
+        return self.judges_each_group
 
     @property
     def judges_sizes(self) -> bool:

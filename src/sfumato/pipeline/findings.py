@@ -12,7 +12,9 @@ from sfumato.algorithms.base import Request, Solution
 from sfumato.data.table import Table
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.metrics.base import MetricInput
+from sfumato.pipeline.candidate_proof import CandidateProof
 from sfumato.pipeline.expand_requirements import smallest_group
+from sfumato.pipeline.linked_persons import LinkedPersons
 from sfumato.pipeline.private_run import Certificate
 from sfumato.pipeline.run import Run
 from sfumato.pipeline.verification import Claim
@@ -37,6 +39,10 @@ class Findings:
     claim: Claim
     """What the draft must prove, and the written file again."""
     proof: Proof
+    persons: LinkedPersons | None
+    """Who is behind each source row, where a key is declared."""
+    together: CandidateProof | None
+    """The proof beside earlier releases, where there are any."""
 
     @property
     def rows_in(self) -> int:

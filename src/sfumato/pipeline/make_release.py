@@ -16,13 +16,22 @@ from sfumato.errors import DataError, GuaranteeError
 from sfumato.io.strip_hidden import bare
 from sfumato.pipeline import manifest
 from sfumato.pipeline.build_request import build_request, coded_rows
+from sfumato.pipeline.candidate_proof import (
+    CandidateProof,
+    Earlier,
+    candidate_claim,
+    open_earlier,
+)
+from sfumato.pipeline.candidate_repair import solve_after
 from sfumato.pipeline.column_kinds import decide
+from sfumato.pipeline.earlier_releases import refuse_after
 from sfumato.pipeline.expand_requirements import (
     SourceCounts,
     compared_counts,
     generated_counts,
 )
 from sfumato.pipeline.findings import Findings
+from sfumato.pipeline.linked_persons import link_persons
 from sfumato.pipeline.loss_limit import refuse_loss
 from sfumato.pipeline.private_run import (
     Certificate,
@@ -41,16 +50,22 @@ from sfumato.verify import Proof
 def make_release(run: Run) -> Release:
     """Make a release that meets the policy, or raise and leave nothing behind."""
     refuse_unkept(run)
+    refuse_after(run)
     certificate = open_certificate(run)
     with run.step("code", 0.0):
         _refuse_table(run, certificate)
+        persons = None if certificate is not None else link_persons(run)
+        earlier = open_earlier(run, persons)
         table, source_rows = coded_rows(run)
         if certificate is None:
             refuse_giveaways(run.policy, table.source)
         counts = generated_counts(run.policy.models(), table)
         request = build_request(run, table, certificate, counts)
     with run.step("solve", 0.1):
-        solution = run.algorithm.solve(request)
+        if earlier is None:
+            solution = run.algorithm.solve(request)
+        else:
+            solution = solve_after(run.algorithm, request, earlier, source_rows)
     with run.step("publish", 0.7):
         material = _material(run, table, request, solution)
         draft = _draft(run, request, solution, material)
@@ -67,6 +82,8 @@ def make_release(run: Run) -> Release:
             draft=draft,
             claim=claim,
             proof=claim.verify(draft.table, draft.beside),
+            persons=persons,
+            together=_together(claim, earlier, source_rows[material.rows], draft),
         )
         _insist(found)
     refuse_loss(found)
@@ -132,9 +149,23 @@ def _claim(
     )
 
 
+def _together(
+    claim: Claim,
+    earlier: Earlier | None,
+    rows: npt.NDArray[np.int64],
+    draft: Draft,
+) -> CandidateProof | None:
+    """The proof of a draft of these source rows beside earlier releases, if any."""
+    if earlier is None:
+        return None
+    return candidate_claim(claim, earlier, rows).verify(draft.table)
+
+
 def _insist(found: Findings) -> None:
     """Let only a proven draft go on."""
     _insist_on_models(found.proof, found.request)
+    if found.together is not None:
+        found.together.insist()
     if found.certificate is not None:
         found.certificate.insist(found.solution, found.proof.groups.rows)
     else:
@@ -161,10 +192,12 @@ def _release(found: Findings, material: Material) -> Release:
         facts=manifest.facts(found),
         alternatives=found.solution.alternatives,
         claim=found.claim,
+        together=None if found.together is None else found.together.claim,
         audit=manifest.audit(found),
         source_rows=found.source_rows[material.rows],
         group_of=_of_source(found, found.solution.grouping.group_of),
         subject_of=None if subject is None else _of_source(found, subject),
+        persons=found.persons,
         categories=frozenset(
             field.name
             for field in material.table.source.schema

@@ -25,9 +25,15 @@ from sfumato.pipeline.unique_values import released_giveaways
 from sfumato.publish.base import Form, Operator
 from sfumato.verify import Proof
 
-LIMITS = (
+ALONE = (
     "A second release about the same people can be compared with this one; "
-    "the guarantees hold for each release alone.",
+    "the guarantees hold for each release alone."
+)
+TOGETHER = (
+    "The guarantees hold for this release together with those named under 'after'; a "
+    "further release about the same people can be compared with all of them."
+)
+LIMITS = (
     "Groupings chosen to keep loss low may tell something to an attacker who knows the "
     "algorithm and its input well (minimality attack).",
 )
@@ -60,8 +66,14 @@ def manifest(found: Findings) -> dict[str, Any]:
         "operator": {"name": found.run.operator.name, **_options(found.run.operator)},
         "policy": found.run.policy.public_dict(),
         "spreadsheet_safe": found.run.policy.publish.spreadsheet_safe,
-        "known_limits": [*LIMITS, *_formulas(found)],
+        "known_limits": [
+            ALONE if found.together is None else TOGETHER,
+            *LIMITS,
+            *_formulas(found),
+        ],
     }
+    if found.together is not None:
+        record["after"] = found.together.record()
     if found.compares and found.run.policy.report.loss_by:
         record["loss_by"] = borne(found, found.run.policy.report.loss_by, found.least)
     if "proven" in found.solution.facts:
@@ -283,11 +295,21 @@ def audit(found: Findings) -> dict[str, Any]:
             found.claim.decided, {view.column for view in judged}
         ),
     }
+    if found.together is not None:
+        record["left_out_rows"] = _left_out(found)
     if not found.compares:
         return record
     names = found.table.schema.names(Role.QUASI, Role.SENSITIVE)
     few = [name for name in names if found.table.columns[name].size <= FEW_VALUES]
     return record | {"loss_by": borne(found, few, 1)}
+
+
+def _left_out(found: Findings) -> list[int]:
+    """The source rows that are not published, counted from 0."""
+    gone = np.ones(found.rows_in, dtype=np.bool_)
+    gone[found.source_rows[found.solution.grouping.kept]] = False
+    rows: list[int] = np.flatnonzero(gone).tolist()
+    return rows
 
 
 def _options(thing: Algorithm | Operator) -> dict[str, Any]:

@@ -26,6 +26,8 @@ from sfumato.io.formats import Format, format_of
 from sfumato.io.read import read_source
 from sfumato.io.spreadsheet import unguarded
 from sfumato.io.write import hash_bytes, write_table
+from sfumato.pipeline.candidate_proof import CandidateClaim
+from sfumato.pipeline.linked_persons import LINKED, PERSON, LinkedPersons
 from sfumato.pipeline.verification import SOURCE_VALUES, Claim
 from sfumato.pipeline.write_release import write_directory
 from sfumato.report.card import card
@@ -59,6 +61,10 @@ class Release(Quiet):
     """Private: the group of each source row, −1 for suppressed ones."""
     subject_of: npt.NDArray[np.int32] | None
     """Private: the person behind each source row, as a number."""
+    persons: LinkedPersons | None
+    """Private: the person behind each source row, as a keyed hash."""
+    together: CandidateClaim | None
+    """Private: what the written file must prove beside earlier releases."""
     categories: frozenset[str]
     """Columns of categories, which files with types write as such."""
     origin: Any = None
@@ -182,6 +188,8 @@ def prove_files(release: Release, places: Mapping[str, Path]) -> dict[str, str]:
 def _prove(release: Release, back: Mapping[str, pa.Table]) -> None:
     try:
         holds = release.claim.verify(back["data"], back).holds
+        if holds and release.together is not None:
+            holds = release.together.verify(back["data"]).holds
     except DataError:
         # In a file that we wrote this is our fault, not that of the source.
         holds = False
@@ -220,8 +228,13 @@ def _row_record(release: Release) -> pa.Table:
     }
     if release.subject_of is not None:
         columns["subject"] = pa.array(release.subject_of)
-    counts = json.dumps(release.claim.private.source_values)
-    return pa.table(columns).replace_schema_metadata({SOURCE_VALUES: counts})
+    told: dict[str | bytes, str] = {
+        SOURCE_VALUES: json.dumps(release.claim.private.source_values)
+    }
+    if release.persons is not None:
+        columns[PERSON] = pa.array(release.persons.hashes.astype(str))
+        told[LINKED] = release.persons.origin()
+    return pa.table(columns).replace_schema_metadata(told)
 
 
 def _write_json(path: Path, record: Mapping[str, Any]) -> None:

@@ -28,6 +28,8 @@ class Run(Quiet):
     source: pa.Table
     base: Path | None = None
     """Where the policy's relative paths start."""
+    after: tuple[Path, ...] = ()
+    """The directories of earlier releases of the same people."""
     seed: Seed = field(default_factory=Seed.fresh)
     threads: int = field(default_factory=lambda: os.cpu_count() or 1)
     progress: Progress = silent

@@ -15,13 +15,18 @@ def without_paths(document: Mapping[str, Any]) -> dict[str, Any]:
     public.pop("data", None)
     if data:
         public["data"] = data
-    if "ledger" in document.get("privacy", {}):
-        public["privacy"] = {**document["privacy"], "ledger": True}
+    if "privacy" in document:
+        public["privacy"] = _privacy(document["privacy"])
     if "columns" in document:
         public["columns"] = {n: _column(s) for n, s in document["columns"].items()}
     if "require" in document:
         public["require"] = [_requirement(r) for r in document["require"]]
     return public
+
+
+def _privacy(section: Mapping[str, Any]) -> dict[str, Any]:
+    files = ("ledger", "link_key")
+    return {k: True if k in files else v for k, v in section.items()}
 
 
 def _column(section: Mapping[str, Any]) -> dict[str, Any]:

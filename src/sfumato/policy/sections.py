@@ -178,8 +178,11 @@ class Report(Section):
 
 
 class Privacy(Section):
-    """The budget of all differentially private releases of the same people."""
+    """What ties together all releases of the same people: a budget, a key."""
 
+    link_key: PathText | None = None
+    """The file of the secret key that finds a person again in later releases, relative
+    to the policy; readable by its owner alone."""
     ledger: PathText | None = None
     """The file that each release is charged to, relative to the policy."""
     epsilon: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None

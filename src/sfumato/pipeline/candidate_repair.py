@@ -1,0 +1,324 @@
+"""Change a grouping until it holds together with earlier releases.
+
+People who share their groups in all earlier releases are one *crowd*; all who are new
+are another. A published group breaks the promise where it sets a few people of a crowd
+apart from the others. So groups are split by crowd, and a part that holds too few people
+or too few values is merged with the nearest part of the same crowd. A crowd that cannot
+hold as one group is left out whole.
+
+Leaving people out sets them apart as well, unless they are new: their absence is known.
+If too few people of a crowd are absent, those that the search left out come back, and
+where others have left since, more of the crowd are left out, in random order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.base import Algorithm, Request, Solution
+from sfumato.data.arrays import Codes, Flags, Floats, Ints
+from sfumato.data.grouping import Grouping
+from sfumato.data.safe_repr import counted
+from sfumato.data.seeds import Seed
+from sfumato.errors import InfeasibleError
+from sfumato.pipeline.candidate_proof import Earlier, judged_request
+from sfumato.pipeline.expand_requirements import smallest_group
+from sfumato.risk.intersection import (
+    ABSENT,
+    CandidateSets,
+    ReleaseRows,
+    broken_sets,
+    candidate_sets,
+)
+
+CHUNK = 1 << 22
+"""Pairs of parts that are compared at a time."""
+LEFT_OUT = -1
+GroupLevels = npt.NDArray[np.int16]
+
+
+def solve_after(
+    algorithm: Algorithm, request: Request, earlier: Earlier, source_rows: Ints
+) -> Solution:
+    """Group rows so that every requirement holds together with earlier releases.
+
+    If the search and the repair leave out too many rows between them, the search has
+    to do without.
+    """
+    person, refused = earlier.person[source_rows], None
+    for spare in dict.fromkeys((request.removable, 0)):
+        try:
+            found = algorithm.solve(replace(request, removable=spare))
+        except InfeasibleError:
+            if refused is None:
+                raise
+            break
+        solution = _repaired(request, found, earlier, person)
+        gone = np.flatnonzero(~solution.grouping.kept)
+        if len(gone) <= request.removable:
+            return solution
+        refused = refused or _too_many(gone, request, source_rows)
+    assert refused is not None
+    raise refused
+
+
+def _repaired(
+    request: Request, solution: Solution, earlier: Earlier, person: Codes
+) -> Solution:
+    """A solution that holds together with the earlier releases."""
+    repair = Repair(request, solution.grouping, earlier, person)
+    if not repair.broken().any:
+        return solution
+    repair.run()
+    facts = {**solution.facts, "after": repair.facts()}
+    return replace(solution, grouping=repair.grouping(), facts=facts)
+
+
+def _too_many(gone: Ints, request: Request, source_rows: Ints) -> InfeasibleError:
+    share = np.ceil(1000 * len(gone) / request.rows) / 1000
+    return InfeasibleError(
+        f"Beside the earlier releases {counted(len(gone), 'row')} must be left out; "
+        f"{request.removable} may be.",
+        hint=f"Set publish.max_suppressed to {share:g} or more, or require less.",
+        values=[f"source row {row + 1}" for row in source_rows[gone].tolist()],
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Broken:
+    """What breaks a requirement: parts of the grouping, and absences of crowds."""
+
+    parts: Flags
+    crowds: Flags
+
+    @property
+    def any(self) -> bool:
+        return bool(self.parts.any() or self.crowds.any())
+
+
+class Repair:
+    """A grouping under repair; parts are numbered anew in every round."""
+
+    def __init__(
+        self, request: Request, grouping: Grouping, earlier: Earlier, person: Codes
+    ) -> None:
+        self.request, self.earlier, self.person = request, earlier, person
+        self.start = grouping
+        self.part = grouping.group_of.astype(np.int64)
+        seed, members = request.seed.child("after"), [r.members for r in earlier.judged]
+        crowd = _crowds(members, earlier.people, seed.child("crowds"))
+        self.crowd_of_person = crowd
+        self.crowd = crowd[person]
+        self.crowds = int(crowd.max(initial=0)) + 1
+        self.order = seed.child("order").permutation(earlier.people)
+        self.returned = np.zeros(self.crowds, dtype=np.bool_)
+        self.merged = 0
+
+    def facts(self) -> dict[str, int]:
+        """Counts for the report."""
+        return {"merged_parts": self.merged}
+
+    def run(self) -> None:
+        """Merge and leave out until nothing is broken."""
+        self._number(self.part * self.crowds + self.crowd)
+        while (found := self.broken()).any:
+            self._mend_parts(found.parts)
+            self._mend_absences(found.crowds)
+            self._number(self.part)
+
+    def _number(self, part: Ints) -> None:
+        """Number the parts from 0, without gaps."""
+        kept = self.part != LEFT_OUT
+        _, number = np.unique(part[kept], return_inverse=True)
+        self.part = self.part.copy()
+        self.part[kept] = number.ravel()
+
+    def broken(self) -> Broken:
+        """The parts and crowds whose candidates break a requirement of any release."""
+        if not (self.part != LEFT_OUT).any():
+            raise InfeasibleError(
+                "Beside the earlier releases no row of this table can be published.",
+                hint="Require less, or publish without the people of earlier releases.",
+            )
+        now = judged_request(self.request, self.person, self.part)
+        releases = (*self.earlier.judged, now)
+        sets = candidate_sets([r.members for r in releases], self.earlier.people)
+        broken = broken_sets(sets, releases)
+        group = sets.groups[:, -1]
+        parts = np.zeros(int(self.part.max()) + 1, dtype=np.bool_)
+        parts[group[broken & (group != ABSENT)]] = True
+        return Broken(parts, self._set_apart(sets, broken & (group == ABSENT)))
+
+    def _set_apart(self, sets: CandidateSets, broken: Flags) -> Flags:
+        """The crowds of everybody who shared the earlier groups of broken absences."""
+        _, before = np.unique(sets.groups[:, :-1], axis=0, return_inverse=True)
+        found = np.bincount(before.ravel(), weights=broken) > 0
+        inside = found[before.ravel()[sets.owner]]
+        crowds = np.zeros(self.crowds, dtype=np.bool_)
+        crowds[self.crowd_of_person[sets.person[inside]]] = True
+        # Nobody asks after new people who are left out.
+        crowds[0] = False
+        return crowds
+
+    def _mend_parts(self, broken: Flags) -> None:
+        """Merge each broken part with the nearest of its crowd; leave out the last."""
+        kept = self.part != LEFT_OUT
+        crowd = np.zeros(len(broken), dtype=np.int64)
+        crowd[self.part[kept]] = self.crowd[kept]
+        alone = np.bincount(crowd, minlength=self.crowds)[crowd] == 1
+        joined = _united(_nearest(self._boxes(), crowd, broken & ~alone))
+        self.merged += len(joined) - len(np.unique(joined))
+        out = kept & (broken & alone)[self.part]
+        self.part[kept] = joined[self.part[kept]]
+        self.part[out] = LEFT_OUT
+
+    def _mend_absences(self, broken: Flags) -> None:
+        """Take back who was left out without need, or leave out more."""
+        back = broken & ~self.returned & ~self._depleted()
+        come = (self.part == LEFT_OUT) & back[self.crowd]
+        fresh = int(self.part.max()) + 1
+        self.part[come] = fresh + self.crowd[come]
+        self.returned |= broken
+        self._leave_out(broken & ~back)
+
+    def _depleted(self) -> Flags:
+        """The crowds that have people who are not in this table at all."""
+        here = np.zeros(self.earlier.people, dtype=np.bool_)
+        here[self.person] = True
+        depleted = np.zeros(self.crowds, dtype=np.bool_)
+        depleted[self.crowd_of_person[~here]] = True
+        return depleted
+
+    def _leave_out(self, crowds: Flags) -> None:
+        """Leave out people of some crowds: as many as k asks for, one at least."""
+        if not crowds.any():
+            return
+        there = np.unique(self.person[(self.part != LEFT_OUT) & crowds[self.crowd]])
+        there = there[np.lexsort((self.order[there], self.crowd_of_person[there]))]
+        crowd = self.crowd_of_person[there]
+        rank = np.arange(len(there)) - np.searchsorted(crowd, crowd)
+        chosen = there[rank < self._needed()[crowd]]
+        self.part[np.isin(self.person, chosen)] = LEFT_OUT
+
+    def _needed(self) -> Ints:
+        """How many more people of each crowd k wants to be absent, one at least."""
+        here = np.zeros(self.earlier.people, dtype=np.bool_)
+        here[self.person[self.part != LEFT_OUT]] = True
+        absent = np.bincount(self.crowd_of_person[~here], minlength=self.crowds)
+        return np.maximum(smallest_group(self.request.models) - absent, 1)
+
+    def _boxes(self) -> Floats:
+        """(parts, quasi-identifiers, 2): lowest and highest code, 0 to 1 on each axis."""
+        kept = np.flatnonzero(self.part != LEFT_OUT)
+        order = kept[np.argsort(self.part[kept], kind="stable")]
+        starts = np.flatnonzero(np.diff(self.part[order], prepend=-1))
+        columns = []
+        for coded in self.request.quasi:
+            codes = coded.codes[order] * (
+                coded.axis.weight / max(coded.axis.size - 1, 1)
+            )
+            low = np.minimum.reduceat(codes, starts)
+            columns.append(np.stack([low, np.maximum.reduceat(codes, starts)], axis=1))
+        return np.stack(columns, axis=1)
+
+    def grouping(self) -> Grouping:
+        """The grouping as it is now."""
+        levels, hidden = self.start.levels, self.start.hidden
+        plain = Grouping.renumbered(self.part)
+        return replace(
+            plain,
+            levels=None if levels is None else self._levels(plain, levels),
+            hidden=None if hidden is None else self._hidden(plain, hidden),
+        )
+
+    def _hidden(self, now: Grouping, hidden: Flags) -> Flags:
+        """A cell is hidden where it was for a row of the group."""
+        found = np.zeros((now.count, hidden.shape[1]), dtype=np.bool_)
+        both = now.kept & self.start.kept
+        np.logical_or.at(found, now.group_of[both], hidden[self.start.group_of[both]])
+        return found
+
+    def _levels(self, now: Grouping, before: GroupLevels) -> GroupLevels:
+        """The lowest levels at which the rows of each group share a node."""
+        levels = np.zeros((now.count, before.shape[1]), dtype=before.dtype)
+        both = now.kept & self.start.kept
+        np.maximum.at(levels, now.group_of[both], before[self.start.group_of[both]])
+        kept = np.flatnonzero(now.kept)
+        order = kept[np.argsort(now.group_of[kept], kind="stable")]
+        starts = np.flatnonzero(np.diff(now.group_of[order], prepend=-1))
+        for place, coded in enumerate(self.request.quasi):
+            low = np.minimum.reduceat(coded.codes[order], starts)
+            high = np.maximum.reduceat(coded.codes[order], starts)
+            nodes = coded.axis.levels
+            for _ in range(coded.axis.height - 1):
+                level = levels[:, place]
+                apart = nodes[level, low] != nodes[level, high]
+                levels[apart, place] += 1
+        return levels
+
+
+def _crowds(earlier: list[ReleaseRows], people: int, seed: Seed) -> Ints:
+    """Number people by their candidate sets in the earlier releases; 0: in none.
+
+    The sets of a person are added up as random words: different sets of sets get
+    different sums, but for a chance that only costs detail, never the proof.
+    """
+    sets = candidate_sets(earlier, people)
+    words = seed.words(sets.count)
+    summed = np.zeros(people, dtype=np.uint64)
+    np.add.at(summed, sets.person, words[sets.owner])
+    named = np.append(summed, np.uint64(0))
+    crowd = np.unique(named, return_inverse=True)[1].ravel()
+    return np.asarray(crowd[:-1], dtype=np.int64)
+
+
+def _nearest(boxes: Floats, crowd: Ints, wanted: Flags) -> Ints:
+    """For each wanted part the nearest other part of its crowd; itself for others."""
+    order = np.argsort(crowd, kind="stable")
+    first = np.searchsorted(crowd[order], crowd, "left")
+    number = np.searchsorted(crowd[order], crowd, "right") - first
+    nearest = np.arange(len(crowd))
+    left = np.flatnonzero(wanted)
+    cuts = np.flatnonzero(np.diff(np.cumsum(number[left]) // CHUNK)) + 1
+    for part in np.split(left, cuts):
+        shift = np.repeat(first[part] - _before(number[part]), number[part])
+        other = order[np.arange(int(number[part].sum())) + shift]
+        mine = np.repeat(part, number[part])
+        size = np.where(mine == other, np.inf, _extent(boxes[mine], boxes[other]))
+        nearest[part] = other[_first_smallest(size, _before(number[part]))]
+    return nearest
+
+
+def _before(number: Ints) -> Ints:
+    return np.cumsum(number) - number
+
+
+def _extent(one: Floats, other: Floats) -> Floats:
+    """The extent of the smallest box around each of two boxes, summed over axes."""
+    low = np.minimum(one[:, :, 0], other[:, :, 0])
+    high = np.maximum(one[:, :, 1], other[:, :, 1])
+    return np.asarray((high - low).sum(axis=1))
+
+
+def _first_smallest(values: Floats, starts: Ints) -> Ints:
+    """The place of the smallest value in each run, the first one of ties."""
+    if not len(starts):
+        return starts
+    owner = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(values))))
+    order = np.lexsort((values, owner))
+    return np.asarray(order[starts])
+
+
+def _united(partner: Ints) -> Ints:
+    """Number parts by the lowest part that partners lead to, in either direction."""
+    root = np.arange(len(partner))
+    while True:
+        lower = np.minimum(root, root[partner])
+        np.minimum.at(lower, partner, root)
+        lower = lower[lower]
+        if np.array_equal(lower, root):
+            return root
+        root = lower
