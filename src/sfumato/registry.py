@@ -139,11 +139,6 @@ def catalogue(kind: str | None = None) -> Iterator[CatalogueEntry]:
             )
 
 
-def has_plugins() -> bool:
-    """Whether other packages add anything to the catalogue."""
-    return any(_plugins(kind) for kind in CATALOGUE)
-
-
 def _plugins(kind: str) -> dict[str, str]:
     found = _entry_points().select(group=f"sfumato.{kind}")
     return {point.name: point.value for point in found}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.report.markup import tag
 from sfumato.report.number_text import amount, listing, measured, percent, settings
 
 
@@ -66,7 +65,3 @@ def test_a_single_limit_names_what_was_measured():
 def test_with_two_limits_the_measurement_stands_without_a_name():
     requirement = {"measured": 0.4, "parameters": {"alpha": 0.5, "k": 5}}
     assert measured(requirement) == "0.4"
-
-
-def test_markup_escapes_text_and_attributes():
-    assert tag("p", "<&>", title='"') == '<p title="&quot;">&lt;&amp;&gt;</p>'
