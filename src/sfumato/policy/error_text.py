@@ -1,7 +1,8 @@
-"""The validator's findings as sentences of ours."""
+"""Put what pydantic finds wrong in a policy into plain sentences."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
@@ -10,7 +11,6 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from sfumato.errors import PolicyError
-from sfumato.policy.fit_options import advice_for, kind_of
 from sfumato.policy.line_numbers import Key, Origin
 
 Details = Mapping[str, Any]
@@ -32,11 +32,37 @@ def translated(
     return origin.fault(key, _sentence(found), hint=advice_for(found["input"]))
 
 
+def misfit(
+    error: ValidationError, value: object, key: Key, origin: Origin
+) -> PolicyError:
+    """What the type of a setting allows, where the setting is something else."""
+    found = error.errors(include_url=False, include_context=True)
+    inside = _key(found[0]["loc"])
+    # A type with alternatives has a finding for each of them.
+    alike = [each for each in found if _key(each["loc"])[: len(inside)] == inside]
+    if len(alike) == 1:
+        said, given = _sentence(found[0]), found[0]["input"]
+    else:
+        given = found[0]["input"] if inside else value
+        allowed = dict.fromkeys(_allowed(each, inside) for each in alike)
+        said = f"is {kind_of(given)}, not {' or '.join(allowed)}."
+    return origin.fault((*key, *inside), said, hint=advice_for(given))
+
+
+def _allowed(found: Details, inside: Key) -> str:
+    """What one alternative of a type allows."""
+    expected = _EXPECTED.get(found["type"], "one of its choices")
+    if len(_key(found["loc"])) > len(inside):
+        return f"a list whose items are each {expected}"
+    return expected
+
+
 def _key(location: tuple[str | int, ...]) -> Key:
-    return tuple(part for part in location if part not in _UNION_MARKS)
+    """The keys of a location, without pydantic's names of alternatives."""
+    return tuple(part for part in location if not _ALTERNATIVE.fullmatch(str(part)))
 
 
-_UNION_MARKS = frozenset({"str", "dict[str,any]"})
+_ALTERNATIVE = re.compile(r"str|int|float|bool|(dict|tuple|literal)\[.*\]")
 
 
 def _known_keys(document: type[BaseModel], table: Key) -> tuple[str, ...]:
@@ -108,3 +134,26 @@ _EXPECTED: Mapping[str, str] = MappingProxyType(
         "model_attributes_type": "a table",
     }
 )
+
+
+def kind_of(value: Any) -> str:
+    """What a setting is, in words."""
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, Mapping):
+        return "a table"
+    if isinstance(value, list | tuple):
+        return "a list"
+    return _KINDS.get(type(value), "a date or a time")
+
+
+_KINDS: Mapping[type, str] = MappingProxyType(
+    {int: "a whole number", float: "a number", str: "a text"}
+)
+
+
+def advice_for(value: Any) -> str:
+    """What to do about a setting of the wrong kind."""
+    if isinstance(value, str) and value.replace(".", "", 1).isdigit():
+        return "Write numbers without quotation marks."
+    return "'sfumato init DATA -o -' shows a policy for your data, key by key."

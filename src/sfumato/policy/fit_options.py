@@ -1,98 +1,21 @@
-"""Settings against the types that dataclass fields declare."""
+"""Make a dataclass from settings; pydantic compares them with the types of its fields."""
 
 from __future__ import annotations
 
-import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from difflib import get_close_matches
-from enum import StrEnum
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from enum import Enum
+from functools import cache
+from typing import Any, TypeVar, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
 
 from sfumato.errors import PolicyError
+from sfumato.policy.error_text import misfit
 from sfumato.policy.line_numbers import Key, Origin
 
 Made = TypeVar("Made")
-
-
-class MisfitError(Exception):
-    """A setting that is not what its field declares; the text says what is."""
-
-
-def fit(value: Any, annotation: Any) -> Any:
-    """A setting as the type of its field, or MisfitError with what was expected."""
-    if annotation is Any or annotation is object:
-        return value
-    origin = get_origin(annotation)
-    if origin in (Union, types.UnionType):
-        return _fit_any(value, get_args(annotation))
-    if origin is Literal:
-        return _fit_choice(value, get_args(annotation))
-    if isinstance(annotation, type) and issubclass(annotation, StrEnum):
-        return annotation(_fit_choice(value, tuple(map(str, annotation))))
-    if origin in (tuple, list, Sequence):
-        return _fit_list(value, get_args(annotation))
-    if origin in (dict, Mapping) or annotation in (dict, Mapping):
-        return _fit_table(value, get_args(annotation))
-    return _fit_plain(value, annotation)
-
-
-def _fit_any(value: Any, choices: tuple[Any, ...]) -> Any:
-    expected = []
-    for choice in choices:
-        if choice is type(None):
-            if value is None:
-                return None
-            continue
-        try:
-            return fit(value, choice)
-        except MisfitError as misfit:
-            expected.append(str(misfit))
-    raise MisfitError(" or ".join(dict.fromkeys(expected)))
-
-
-def _fit_choice(value: Any, choices: tuple[Any, ...]) -> Any:
-    if value in choices:
-        return value
-    raise MisfitError("one of " + ", ".join(f'"{choice}"' for choice in choices))
-
-
-def _fit_list(value: Any, parts: tuple[Any, ...]) -> tuple[Any, ...]:
-    inner = parts[0] if parts else Any
-    if not isinstance(value, list | tuple):
-        raise MisfitError("a list")
-    try:
-        return tuple(fit(item, inner) for item in value)
-    except MisfitError as misfit:
-        raise MisfitError(f"a list, each of it {misfit}") from None
-
-
-def _fit_table(value: Any, parts: tuple[Any, ...]) -> dict[str, Any]:
-    if not isinstance(value, Mapping):
-        raise MisfitError("a table")
-    inner = parts[1] if len(parts) > 1 else Any
-    try:
-        return {str(key): fit(item, inner) for key, item in value.items()}
-    except MisfitError as misfit:
-        raise MisfitError(f"a table, each value of it {misfit}") from None
-
-
-def _fit_plain(value: Any, annotation: Any) -> Any:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if annotation is int and whole:
-        return value
-    if annotation is float and (whole or isinstance(value, float)):
-        return value
-    if annotation is bool and isinstance(value, bool):
-        return value
-    if annotation is str and isinstance(value, str):
-        return value
-    raise MisfitError(_NAMES.get(annotation, "something else"))
-
-
-_NAMES: Mapping[Any, str] = types.MappingProxyType(
-    {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
-)
 
 
 def make(
@@ -123,10 +46,39 @@ def make(
 def _fitted(value: Any, annotation: Any, key: Key, origin: Origin) -> Any:
     try:
         return fit(value, annotation)
-    except MisfitError as misfit:
-        choice = isinstance(value, str) and str(misfit).startswith("one of ")
-        what = f"must be {misfit}." if choice else f"is {kind_of(value)}, not {misfit}."
-        raise origin.fault(key, what, hint=advice_for(value)) from None
+    except ValidationError as error:
+        raise misfit(error, value, key, origin) from None
+
+
+def fit(value: Any, annotation: Any) -> Any:
+    """A setting for a field of this type, or pydantic's error.
+
+    Nothing is converted: a text is no number, and a whole number stays one where any
+    number is allowed. But lists become tuples, and words become members of an
+    enumeration.
+    """
+    adapter, frozen = _adapter(annotation), _frozen(value)
+    if isinstance(value, str) and _is_enumeration(annotation):
+        return adapter.validate_python(value)
+    adapter.validate_python(frozen, strict=True)
+    return frozen
+
+
+def _is_enumeration(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, Enum)
+
+
+@cache
+def _adapter(annotation: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(annotation)
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return tuple(map(_frozen, value))
+    if isinstance(value, Mapping):
+        return {str(key): _frozen(item) for key, item in value.items()}
+    return value
 
 
 def _made(kind: type[Made], given: Mapping[str, Any], key: Key, origin: Origin) -> Made:
@@ -141,21 +93,3 @@ def _close(name: str, known: Mapping[str, Any]) -> str:
     if close:
         return f"Did you mean '{close[0]}'?"
     return f"It has: {', '.join(known)}." if known else "It has no settings."
-
-
-def kind_of(value: Any) -> str:
-    """What a setting is, in words."""
-    if isinstance(value, bool):
-        return "true or false"
-    if isinstance(value, Mapping):
-        return "a table"
-    if isinstance(value, list | tuple):
-        return "a list"
-    return _NAMES.get(type(value), "a date or a time")
-
-
-def advice_for(value: Any) -> str:
-    """The way out for a setting of the wrong kind."""
-    if isinstance(value, str) and value.replace(".", "", 1).isdigit():
-        return "Write numbers without quotation marks."
-    return "'sfumato init DATA -o -' shows a policy for your data, key by key."
