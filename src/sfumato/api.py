@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 import pyarrow as pa
 
@@ -15,13 +15,18 @@ from sfumato.algorithms.base import Progress
 from sfumato.calls import (
     marks_of,
     models_of,
+    names_of,
+    number,
+    one_of,
     path_of,
     paths_of,
     policy_of,
     seed_of,
     spelled_out,
+    text_of,
     threads_of,
     watched,
+    whole,
     workload_of,
 )
 from sfumato.data.result_classes import comes_from
@@ -243,6 +248,7 @@ def workload_error(
     """
     from sfumato.pipeline.workload_tables import ground
 
+    draws, start = whole("resamples", resamples, least=1), whole("seed", seed, least=0)
     asked = _asking_policy(release, policy_of(policy), settings, original)
     source = _read(original, asked, {})
     place = ground(asked, source, workload_of(workload), _base(base, asked))
@@ -252,7 +258,7 @@ def workload_error(
         safe = asked.publish.spreadsheet_safe
         table = _as_meant(release, _read(release, asked, {}), safe=safe)
         beside = _beside(release, asked.operator_instance().form, safe=safe)
-    return place.error(table, beside, resamples=resamples, seed=seed)
+    return place.error(table, beside, resamples=draws, seed=start)
 
 
 @spelled_out
@@ -264,7 +270,7 @@ def tune(
     measure: ErrorMeasure | None = None,
     train_share: float = 0.5,
     trials: int = 40,
-    keep: Sequence[str] = (),
+    keep: str | Sequence[str] = (),
     split_seed: int = 0,
     seed: str | Seed | None = None,
     insecure_seed: int | None = None,
@@ -279,9 +285,11 @@ def tune(
     """
     from sfumato.pipeline.tuning import Tuning
     from sfumato.pipeline.tuning import tune as run_search
+    from sfumato.workload.answer_errors import ErrorMeasure
 
     asked = policy_of(policy) or Policy()
     chosen, count = seed_of(seed, insecure_seed), threads_of(threads)
+    one_of("measure", measure, get_args(ErrorMeasure))
     with watched(progress) as watcher:
         return run_search(
             Tuning(
@@ -290,10 +298,10 @@ def tune(
                 workload=workload_of(workload),
                 base=_base(base, asked),
                 measure=measure,
-                train_share=train_share,
-                trials=trials,
-                keep=tuple(keep),
-                split_seed=split_seed,
+                train_share=number("train_share", train_share),
+                trials=whole("trials", trials, least=1),
+                keep=names_of("keep", keep),
+                split_seed=whole("split_seed", split_seed, least=0),
                 seed=chosen,
                 threads=count,
                 progress=watcher,
@@ -316,7 +324,10 @@ def propose(
     """
     from sfumato.policy.propose import propose as proposed
 
-    settings: Settings = {"delimiter": delimiter, "encoding": encoding}
+    settings: Settings = {
+        "delimiter": text_of("delimiter", delimiter),
+        "encoding": text_of("encoding", encoding),
+    }
     path = os.fspath(data) if _is_path(data) else None
     marks = marks_of(missing)
     source, decimal = pointed(_read(data, None, settings))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from functools import wraps
-from numbers import Integral
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -94,7 +94,7 @@ def seed_of(seed: object, insecure_seed: object) -> Seed:
             hint="seed repeats a real run, insecure_seed is for tests.",
         )
     if insecure_seed is not None:
-        return Seed.guessable(_whole("insecure_seed", insecure_seed))
+        return Seed.guessable(whole("insecure_seed", insecure_seed))
     if seed is None or isinstance(seed, Seed):
         return seed or Seed.fresh()
     if isinstance(seed, str):
@@ -111,13 +111,7 @@ def threads_of(threads: object) -> int:
     """How many threads a call asks for; one per core if it does not say."""
     if threads is None:
         return os.cpu_count() or 1
-    count = _whole("threads", threads)
-    if count < 1:
-        raise UsageError(
-            f"threads must be at least 1; it is {count}.",
-            hint="Leave it out for one thread per core.",
-        )
-    return count
+    return whole("threads", threads, least=1)
 
 
 def policy_of(policy: object) -> Policy | None:
@@ -242,12 +236,53 @@ class Bar:
             sys.stderr.flush()
 
 
-def _whole(name: str, value: object) -> int:
+def whole(name: str, value: object, *, least: int | None = None) -> int:
+    """A whole number that a call gives, of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise UsageError(
             f"{name} is a whole number, not {_a(value)}.", hint="For example 1."
         )
+    if least is not None and value < least:
+        raise UsageError(
+            f"{name} must be at least {least}.", hint=f"Leave it out, or give {least}."
+        )
     return int(value)
+
+
+def number(name: str, value: object) -> float:
+    """A number that a call gives."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise UsageError(
+            f"{name} is a number, not {_a(value)}.", hint="For example 0.5."
+        )
+    return float(value)
+
+
+def one_of(name: str, value: object, known: Sequence[str]) -> None:
+    """Refuse a word that is none of those known; None leaves the choice to us."""
+    if value is not None and value not in known:
+        raise UsageError(
+            f"There is no {name} of this name.", hint=f"There are: {', '.join(known)}."
+        )
+
+
+def text_of(name: str, value: object) -> str | None:
+    """A text that a call gives, or None."""
+    if value is None or isinstance(value, str):
+        return value
+    raise UsageError(f"{name} is a text, not {_a(value)}.", hint="Write it in quotes.")
+
+
+def names_of(name: str, value: object) -> tuple[str, ...]:
+    """Names that a call gives: one, or a list of them."""
+    if isinstance(value, str):
+        return (value,)
+    if _are(value, str):
+        return tuple(value)  # type: ignore[arg-type]
+    raise UsageError(
+        f"{name} is a name or a list of names, not {_a(value)}.",
+        hint=f"For example {name}=['age'].",
+    )
 
 
 def _a(value: object) -> str:

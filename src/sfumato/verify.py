@@ -486,7 +486,8 @@ def _matched(
 
 def require_columns(table: pa.Table, names: Sequence[str], *, what: str) -> None:
     """Refuse a table that lacks columns it is to be judged by."""
-    absent = [name for name in names if name not in table.column_names]
+    present = set(table.column_names)
+    absent = [name for name in names if name not in present]
     if absent:
         listed = ", ".join(f"'{name}'" for name in absent)
         raise DataError(

@@ -29,7 +29,7 @@ OUT = Path("release")
 
 
 def anonymize(
-    policy: Annotated[Path, typer.Argument(metavar="POLICY")],
+    policy: Annotated[Path, typer.Argument(metavar="POLICY", help="The policy file.")],
     data: Annotated[
         Path | None,
         typer.Option(help="The source, instead of the policy's data.path."),
@@ -55,10 +55,10 @@ def anonymize(
     ] = None,
     threads: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Threads to use; left out, all cores."),
+        typer.Option(min=1, metavar="N", help="Threads to use; default: all cores."),
     ] = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Say nothing but warnings and errors.")
+        bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")
     ] = False,
     seed: Annotated[
         str | None,
@@ -92,9 +92,9 @@ def anonymize(
 ) -> int:
     """Make a release that meets a policy, and prove it.
 
-    POLICY is a policy file (TOML). The release is a directory with the data, its
-    manifest, its report, and a private part that is not for publication. It is
-    verified from the written file before it appears.
+    The release is a directory with the data, its manifest, its report, and a private
+    part that is not for publication. It is verified from the written file before it
+    appears.
     """
     chosen = chosen_seed(seed, insecure_seed)
     manifest = release(

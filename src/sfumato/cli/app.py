@@ -66,7 +66,7 @@ def options(
             "--version",
             callback=_print_version,
             is_eager=True,
-            help="Print the version and end.",
+            help="Print the version and exit.",
         ),
     ] = False,
 ) -> None:

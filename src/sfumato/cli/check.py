@@ -36,21 +36,24 @@ class MissingAs(StrEnum):
 
 
 def check(
-    file: Annotated[Path, typer.Argument(metavar="FILE")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The published table.")],
     policy: Annotated[
         Path | None,
         typer.Option(help="Take roles, missing marks and requirements from here."),
     ] = None,
     quasi: Annotated[
         str | None,
-        typer.Option(metavar="A,B", help="Quasi-identifiers, without a policy."),
+        typer.Option(metavar="A,B", help="Quasi-identifiers, if there is no policy."),
     ] = None,
     sensitive: Annotated[
         str | None, typer.Option(metavar="C", help="Sensitive columns.")
     ] = None,
     subject: Annotated[
         str | None,
-        typer.Option(metavar="D", help="Who a row is about: persons are counted."),
+        typer.Option(
+            metavar="D",
+            help="Column that says who a row is about: k and l count persons.",
+        ),
     ] = None,
     k: Annotated[int | None, typer.Option(help="Require k-anonymity.")] = None,
     l: Annotated[
@@ -66,7 +69,9 @@ def check(
     ] = None,
     groups: Annotated[
         Path | None,
-        typer.Option(help="private/rows.parquet, where cells do not show groups."),
+        typer.Option(
+            help="private/rows.parquet of a release whose cells do not show its groups."
+        ),
     ] = None,
     manifest: Annotated[
         Path | None,
@@ -77,17 +82,22 @@ def check(
     ] = None,
     missing: Annotated[
         list[str] | None,
-        typer.Option(metavar="MARK", help="Text that is missing; may be repeated."),
+        typer.Option(
+            metavar="MARK", help="Text that marks a missing value; may be repeated."
+        ),
     ] = None,
     missing_as: Annotated[
         MissingAs | None,
-        typer.Option(help="A missing value is one of its own, or matches any."),
+        typer.Option(
+            help="A missing value counts as a value of its own, or as any value."
+        ),
     ] = None,
     delimiter: Annotated[
-        str | None, typer.Option(metavar="CHAR", help="Between cells of a CSV file.")
+        str | None,
+        typer.Option(metavar="CHAR", help="What separates the cells of a CSV file."),
     ] = None,
     encoding: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Of a CSV file.")
+        str | None, typer.Option(metavar="NAME", help="Encoding of a CSV file.")
     ] = None,
     show_values: Annotated[
         bool,
@@ -101,8 +111,8 @@ def check(
 ) -> int:
     """Prove a published file again, ours or another tool's.
 
-    FILE is a published table. Give a policy, or --quasi and requirements. Ends with 0
-    if every requirement holds, and with 1 if one does not.
+    Give a policy, or --quasi and requirements. The exit code is 0 if every requirement
+    holds, and 1 if one does not.
     """
     roles = {
         "quasi": split_names(quasi),

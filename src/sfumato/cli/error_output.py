@@ -54,7 +54,13 @@ def misused(fault: Any, manner: Manner) -> int:
     context = getattr(fault, "ctx", None)
     path = context.command_path if context else "sfumato"
     hint = f"'{path} --help' shows what there is."
-    return _tell("UsageError", fault.format_message(), hint, USAGE, manner)
+    return _tell("UsageError", _once(fault.format_message()), hint, USAGE, manner)
+
+
+def _once(message: str) -> str:
+    """A message without its last sentence twice: some versions of Typer repeat it."""
+    sentences = message.split(" Did you mean ")
+    return " Did you mean ".join(dict.fromkeys(sentences))
 
 
 def interrupted(manner: Manner) -> int:

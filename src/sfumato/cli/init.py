@@ -20,40 +20,40 @@ if TYPE_CHECKING:
 
 
 def init(
-    data: Annotated[Path, typer.Argument(metavar="DATA")],
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="The file to publish.")],
     output: Annotated[
         Path,
         typer.Option("--output", "-o", help="Where the policy goes; '-' is stdout."),
     ] = Path("policy.toml"),
     delimiter: Annotated[
-        str | None, typer.Option(metavar="CHAR", help="Between cells of a CSV file.")
+        str | None,
+        typer.Option(metavar="CHAR", help="What separates the cells of a CSV file."),
     ] = None,
     encoding: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Of a CSV file.")
+        str | None, typer.Option(metavar="NAME", help="Encoding of a CSV file.")
     ] = None,
     missing: Annotated[
         list[str] | None,
         typer.Option(
             metavar="MARK",
-            help="Text that is missing; may be repeated. Left out: guessed.",
+            help="Text that marks a missing value; may be repeated. Default: guessed.",
         ),
     ] = None,
 ) -> int:
     """Propose a policy for a file, each choice with its reason.
 
-    DATA is the file that is to be published. The policy is a proposal: read it before
-    you run it.
+    The policy is a proposal: read it before you run it.
     """
     to_stdout = str(output) == "-"
     if not to_stdout:
-        refuse_existing_file(output)
+        refuse_existing_file(output, option="-o")
     source = _source(data, delimiter, encoding)
     text = _proposal(source, data, missing, beside=None if to_stdout else output)
     if to_stdout:
         with reader_may_leave():
             typer.echo(text, nl=False)
         return 0
-    write_new_text(output, text)
+    write_new_text(output, text, option="-o")
     with done(f"The proposal '{output}'"):
         _suggest(data, output)
     return 0

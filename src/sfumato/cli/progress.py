@@ -10,6 +10,10 @@ from contextlib import ExitStack, contextmanager, suppress
 COMPILING = (
     "Compiling kernels for their first use: this takes a while, and happens once."
 )
+COMPILING_EVERY_TIME = (
+    "Compiling kernels: this takes a while, and every run does it, because no cache "
+    "directory can be written to. Name one in SFUMATO_CACHE_DIR."
+)
 
 Watcher = Callable[[str, float], None]
 
@@ -33,8 +37,11 @@ def _watch_compiler(watching: ExitStack) -> None:
 
 
 def _say_compiling() -> None:
+    from sfumato.kernels.compilation.cache_places import cache_place
+
+    kept = cache_place().directory is not None
     with suppress(OSError, ValueError):
-        print(COMPILING, file=sys.stderr, flush=True)
+        print(COMPILING if kept else COMPILING_EVERY_TIME, file=sys.stderr, flush=True)
 
 
 @contextmanager

@@ -49,7 +49,13 @@ def split_names(text: str | None) -> list[str]:
 def parse_requirement(text: str) -> OutputModel:
     """`model=t-closeness,t=0.2,on=diagnosis` as a model."""
     parts = _split_outside_brackets(text)
-    settings = dict(parse_pair(part, option="--require") for part in parts)
+    pairs = [parse_pair(part, option="--require") for part in parts]
+    settings = dict(pairs)
+    if len(settings) < len(pairs):
+        raise UsageError(
+            "--require gives a setting more than once.",
+            hint="Write each setting once; repeat --require for another requirement.",
+        )
     name = settings.pop("model", None)
     if name is None:
         raise UsageError(

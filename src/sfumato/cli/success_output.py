@@ -140,13 +140,13 @@ def _verdict(each: Mapping[str, Any]) -> str:
     return f"✗ broken by {offenders(each)}"
 
 
-def write_new_text(path: Path, text: str) -> None:
-    """Write a file whole, and never over another one."""
+def write_new_text(path: Path, text: str, *, option: str) -> None:
+    """Write a file whole, and never over another one; `option` named it."""
     import secrets
 
     from sfumato.data.unfinished_files import UNFINISHED
 
-    refuse_existing_file(path)
+    refuse_existing_file(path, option=option)
     aside = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
     try:
         with UNFINISHED.holding(aside):
@@ -155,21 +155,26 @@ def write_new_text(path: Path, text: str) -> None:
     except OSError as fault:
         raise OutputError(
             f"'{path}' cannot be written: {fault.strerror}.",
-            hint="Name another place with -o.",
+            hint=f"Name another place with {option}.",
         ) from None
     finally:
         aside.unlink(missing_ok=True)
 
 
-def refuse_existing_file(path: Path) -> None:
-    """Say before any work that a file would be lost."""
+def refuse_existing_file(path: Path, *, option: str) -> None:
+    """Refuse, before any work, a place where no new file can be put."""
     if path.is_symlink() and not path.exists():
         raise OutputError(
             f"'{path}' is a link to a place that does not exist.",
-            hint="Remove the link, or name another file with -o.",
+            hint=f"Remove the link, or name another file with {option}.",
         )
     if path.exists():
         raise OutputError(
             f"'{path}' exists already.",
-            hint="Name another file with -o, or move the old one away.",
+            hint=f"Name another file with {option}, or move the old one away.",
+        )
+    if not path.absolute().parent.is_dir():
+        raise OutputError(
+            f"'{path.parent}' is not a directory.",
+            hint=f"Create it, or name another file with {option}.",
         )

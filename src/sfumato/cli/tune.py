@@ -10,6 +10,7 @@ import typer
 
 from sfumato.cli.anonymize import chosen_seed, source_of
 from sfumato.cli.success_output import (
+    done,
     print_columns,
     print_json,
     reader_may_leave,
@@ -31,7 +32,7 @@ class ErrorMeasure(StrEnum):
 
 
 def tune(
-    policy: Annotated[Path, typer.Argument(metavar="POLICY")],
+    policy: Annotated[Path, typer.Argument(metavar="POLICY", help="The policy file.")],
     workload: Annotated[
         Path, typer.Option(help="The queries: a .toml, .json or .sql file.")
     ],
@@ -41,11 +42,11 @@ def tune(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Write the tuned policy here, if it is better; a new file."),
+        typer.Option(help="Write the tuned policy to this new file, if it is better."),
     ] = None,
     measure: Annotated[
         ErrorMeasure | None,
-        typer.Option(help="Left out: chi2 for histograms, relative for counts."),
+        typer.Option(help="Default: chi2 for histograms, relative for counts."),
     ] = None,
     train_share: Annotated[
         float, typer.Option(help="The share of the queries that the search sees.")
@@ -61,7 +62,7 @@ def tune(
         ),
     ] = None,
     split_seed: Annotated[
-        int, typer.Option(metavar="N", help="Parts the queries otherwise.")
+        int, typer.Option(metavar="N", min=0, help="Another way to split the queries.")
     ] = 0,
     insecure_seed: Annotated[
         int | None,
@@ -73,16 +74,16 @@ def tune(
 ) -> int:
     """Fit attribute weights and algorithm options to a workload.
 
-    POLICY is a policy file. The search sees a part of the queries; the error on the
-    others, which it never saw, is reported with an interval, so that over-fitting
-    shows. Requirements are never changed, and every trial is proven to meet them.
+    The search sees a part of the queries. The error on the others, which it never saw,
+    is reported with an interval, so that over-fitting shows. Requirements are never
+    changed, and every trial is proven to meet them.
     """
     from sfumato import api
     from sfumato.cli.progress import watched
     from sfumato.policy import Policy
 
     if out is not None:
-        refuse_existing_file(out)
+        refuse_existing_file(out, option="--out")
     asked = Policy.load(policy)
     with watched() as progress:
         tuned = api.tune(
@@ -101,8 +102,9 @@ def tune(
         # A policy that is no better must not look as if it were.
         out = None
     if out is not None:
-        write_new_text(out, tuned.policy.dump())
-    with reader_may_leave():
+        write_new_text(out, tuned.policy.dump(), option="--out")
+    # Without a file, what is printed is all there is.
+    with reader_may_leave() if out is None else done(f"The policy '{out}'"):
         if json:
             print_json(tuned.record() | {"policy": None if out is None else str(out)})
         else:
@@ -111,7 +113,9 @@ def tune(
 
 
 def _print(tuned: Tuned, out: Path | None) -> None:
-    typer.echo(f"Tried {len(tuned.trials)} settings.")
+    from sfumato.report.number_text import counted
+
+    typer.echo(f"Tried {counted(len(tuned.trials), 'setting')}.")
     if tuned.changes:
         print_columns([(key, _shown(value)) for key, value in tuned.changes.items()])
     else:

@@ -1,4 +1,4 @@
-"""Write manifests, audit records and machine output as JSON."""
+"""Write and read manifests, audit records and machine output as JSON."""
 
 from __future__ import annotations
 
@@ -11,6 +11,14 @@ from typing import Any
 def dump(record: Mapping[str, Any]) -> str:
     """Format a record as indented, strictly valid JSON, keeping its order."""
     return json.dumps(plain(record), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def parse(text: str | bytes) -> Any:
+    """Read JSON that anybody may have written; whatever is wrong is a ValueError."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 def plain(value: Any) -> Any:

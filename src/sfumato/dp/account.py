@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from sfumato.data.json_records import parse
 from sfumato.data.unfinished_files import UNFINISHED
 from sfumato.dp.cost import NOTHING, Cost, Relation, Unit, sequential
 from sfumato.errors import BudgetError, OutputError, PolicyError, RefusedError
@@ -101,7 +102,7 @@ class Account:
                 hint="Remove the other names.",
             )
         try:
-            found = json.loads(place.read_text(encoding="utf-8"))
+            found = parse(place.read_text(encoding="utf-8"))
             balance = _balance(found)
         except (OSError, ValueError, KeyError, TypeError, PolicyError):
             raise PolicyError(

@@ -6,7 +6,6 @@ their order, go to the private record alone.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from sfumato.data.coding import infer_kind
+from sfumato.data.json_records import parse
 from sfumato.data.rules import Distance
 from sfumato.data.safe_repr import Quiet
 from sfumato.data.schema import DateOrder, Kind, Role
@@ -126,7 +126,7 @@ def marks_formulas(place: Path) -> bool:
 
 def _record(place: Path) -> dict[str, Any]:
     try:
-        record = json.loads(place.read_text(encoding="utf-8"))
+        record = parse(place.read_text(encoding="utf-8"))
     except OSError as fault:
         raise DataError(
             f"'{place}' cannot be read: {fault.strerror}.",

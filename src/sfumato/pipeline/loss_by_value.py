@@ -7,7 +7,7 @@ much their cells lost.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple, TypedDict
 
 import numpy as np
@@ -54,14 +54,18 @@ class Lost(NamedTuple):
     """The share of each row's quasi-identifier cells that show nothing."""
     sizes: Ints
     """Rows of each group."""
+    places: Mapping[str, int]
+    """Where each quasi-identifier stands among those that are shown."""
 
     @classmethod
-    def by(cls, solution: Solution, draft: Draft) -> Lost:
+    def by(cls, request: Request, solution: Solution, draft: Draft) -> Lost:
         grouping = solution.grouping
+        shown = solution.quasi or request.quasi
+        places = {coded.name: place for place, coded in enumerate(shown)}
         # Suppressed rows have group −1, which indexes the appended last entry.
         ncp = np.append(draft.ncp.mean(axis=1), 1.0)[grouping.group_of]
         gone = np.append((draft.ncp >= 1.0).mean(axis=1), 1.0)[grouping.group_of]
-        return cls(grouping.kept, ncp, gone, grouping.sizes())
+        return cls(grouping.kept, ncp, gone, grouping.sizes(), places)
 
 
 class Sums(NamedTuple):
@@ -90,7 +94,7 @@ def loss_by(
     `at_least` above 1, sensitive values of suppressed rows are not counted, because no
     group hides whose they are.
     """
-    lost = Lost.by(solution, draft)
+    lost = Lost.by(request, solution, draft)
     return {
         name: _lines(name, table, request, solution, lost, at_least) for name in columns
     }
@@ -116,7 +120,7 @@ def _lines(
         suppressed=suppressed,
         gone=_summed(codes, lost.gone[counted], coded.size),
         ncp=_summed(codes, lost.ncp[counted], coded.size),
-        shown=_open(name, coded, request, solution, lost.sizes)
+        shown=_open(name, coded, request, solution, lost)
         if table.schema[name].role is Role.QUASI
         else rows - suppressed,
     )
@@ -139,11 +143,11 @@ def _coded(table: Table, name: str) -> Column:
 
 
 def _open(
-    name: str, coded: Column, request: Request, solution: Solution, sizes: Ints
+    name: str, coded: Column, request: Request, solution: Solution, lost: Lost
 ) -> Ints:
     """Count the rows that still show each value of a quasi-identifier."""
     quasi = solution.quasi or request.quasi
-    place = [each.name for each in quasi].index(name)
+    place, sizes = lost.places[name], lost.sizes
     codes = shown_codes(solution.grouping, quasi[place], place)
     texts = np.bincount(
         codes[codes >= 0], weights=sizes[codes >= 0], minlength=quasi[place].axis.size

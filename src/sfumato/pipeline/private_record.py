@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.data.json_records import parse
 from sfumato.errors import DataError
 from sfumato.io.read import read_source
 from sfumato.pipeline.verification import SOURCE_VALUES, Private
@@ -118,8 +118,8 @@ def _source_values(record: pa.Table, place: Path) -> dict[str, dict[str, int]]:
     """Value counts of the source, which are in the file's metadata."""
     text = (record.schema.metadata or {}).get(SOURCE_VALUES, b"{}")
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
+        found = parse(text)
+    except ValueError:
         raise _damaged(place, "source_values") from None
     if not isinstance(found, dict) or not all(map(_are_counts, found.values())):
         raise _damaged(place, "source_values")

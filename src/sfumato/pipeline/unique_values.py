@@ -76,7 +76,8 @@ def released_giveaways(
 
     Pseudonyms are left out: nobody outside knows them.
     """
-    names = [n for n in table.column_names if n not in quasi and n not in but]
+    left_out = {*quasi, *but}
+    names = [name for name in table.column_names if name not in left_out]
     roles = {name: policy.role(name) or Role.INSENSITIVE for name in names}
     kept = {name: role for name, role in roles.items() if role in UNTOUCHED}
     found = giveaways(table, kept, quasi=quasi, missing=policy.data.missing)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -11,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from sfumato.data.json_records import parse
 from sfumato.errors import OutputError
 from sfumato.io.atomic_files import (
     aside_of,
@@ -42,11 +42,7 @@ def refuse_existing(directory: Path, *, force: bool = False) -> None:
             hint="Remove the link, or name another directory with --out.",
         )
     if directory.exists() and not force:
-        raise OutputError(
-            f"'{directory}' exists already.",
-            hint="Name another directory with --out, move the old release away, or "
-            "replace it with --force.",
-        )
+        raise OutputError(f"'{directory}' exists already.", hint=_way_out(directory))
     if directory.exists():
         hash_of_release(directory)
     parent = directory.resolve().parent
@@ -60,11 +56,23 @@ def refuse_existing(directory: Path, *, force: bool = False) -> None:
         )
 
 
+def _way_out(directory: Path) -> str:
+    """What to do about a directory that exists; only a release can be replaced."""
+    try:
+        hash_of_release(directory)
+    except OutputError:
+        return "Name another directory with --out, or move this one away."
+    return (
+        "Name another directory with --out, move the old release away, or replace it "
+        "with --force (from Python: force=True)."
+    )
+
+
 def hash_of_release(directory: Path) -> str:
     """The `data_sha256` of a release; refuse any other directory."""
     try:
         text = (directory / "manifest.json").read_text(encoding="utf-8")
-        found = json.loads(text)["data_sha256"]
+        found = parse(text)["data_sha256"]
     except (OSError, ValueError, LookupError, TypeError):
         found = None
     if not isinstance(found, str) or not SHA256.fullmatch(found):

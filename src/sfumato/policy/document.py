@@ -132,10 +132,7 @@ class Policy(Section):
                 hint="Texts need quotation marks; true and false are in lower case.",
             ) from None
         except RecursionError:
-            raise PolicyError(
-                f"{source} is nested too deeply.",
-                hint="A policy has tables in tables, and not many of them.",
-            ) from None
+            raise _too_deep(source) from None
         except ValueError:
             raise PolicyError(
                 f"{source} has a number of too many digits.",
@@ -146,7 +143,10 @@ class Policy(Section):
     @classmethod
     def build(cls, columns: Sequence[str] | None = None, **settings: Any) -> Policy:
         """The policy that keyword settings stand for; see `keywords.document_of`."""
-        document = document_of(columns, settings)
+        try:
+            document = document_of(columns, settings)
+        except RecursionError:
+            raise _too_deep("the settings") from None
         return cls._validated(document, Origin("the settings"))
 
     @classmethod
@@ -283,6 +283,11 @@ class Policy(Section):
 
     def with_settings(self, settings: Mapping[str, Any]) -> Policy:
         """A copy with several settings changed, checked once, when all are in place."""
+        if not isinstance(settings, Mapping):
+            raise UsageError(
+                f"settings is a dict, not a value of type {type(settings).__name__}.",
+                hint="For example {'require.0.k': 10}.",
+            )
         document = self._document()
         for key, value in settings.items():
             document = changes.changed(document, key, value)
@@ -309,6 +314,14 @@ class Policy(Section):
         """The hash of the publishable policy, which anybody can recompute."""
         text = json.dumps(self.public_dict(), sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _too_deep(source: str) -> PolicyError:
+    verb = "are" if source == "the settings" else "is"
+    return PolicyError(
+        f"{source} {verb} nested too deeply.",
+        hint="A policy has tables in tables, and not many of them.",
+    )
 
 
 def _no_text(name: str, value: object) -> UsageError:

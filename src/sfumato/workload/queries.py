@@ -132,7 +132,7 @@ class Split(Quiet):
 
 
 def split(queries: Sequence[Query], *, share: float, seed: int) -> Split:
-    """Part the distinct queries at random; `share` of them train.
+    """Split the distinct queries at random; `share` of them train.
 
     A query that occurs several times counts once: it must not stand on both sides,
     nor pass for several when an interval is drawn.
@@ -142,8 +142,8 @@ def split(queries: Sequence[Query], *, share: float, seed: int) -> Split:
     cut = round(share * len(distinct)) if 0 < share < 1 else 0
     if not 0 < cut < len(distinct):
         raise UsageError(
-            f"{len(distinct)} distinct queries cannot be parted with a train share of "
-            f"{share:g}.",
+            f"A train share of {share:g} leaves one part without queries: the workload "
+            f"has {len(distinct)} of them, each counted once.",
             hint="Give more queries, or a share that leaves some on both sides.",
         )
     train, held_out = np.sort(order[:cut]), np.sort(order[cut:])

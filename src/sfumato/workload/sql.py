@@ -12,7 +12,7 @@ SqlNode = Any
 """A part of a parsed statement; sqlglot names its type differently in each version."""
 
 SUBSET = (
-    "Read are: SELECT a, COUNT(*) FROM t WHERE b IN (…) AND c = x AND d >= y "
+    "Supported: SELECT a, COUNT(*) FROM t WHERE b IN (…) AND c = x AND d >= y "
     "AND e BETWEEN y AND z GROUP BY a."
 )
 TURNED: dict[Sign, Sign] = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
@@ -20,6 +20,13 @@ TURNED: dict[Sign, Sign] = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
 
 def parse_sql(text: str) -> tuple[Query, ...]:
     """The queries of a text of SQL statements."""
+    try:
+        return _queries(text)
+    except RecursionError:
+        raise _nested_too_deeply() from None
+
+
+def _queries(text: str) -> tuple[Query, ...]:
     parse_all, fault = _parser()
     try:
         # MySQL's double quotes are texts, as in the queries of Boger 2020.
@@ -29,6 +36,13 @@ def parse_sql(text: str) -> tuple[Query, ...]:
             f"The workload is not SQL: {_first_line(error)}.", hint=SUBSET
         ) from None
     return tuple(_query(each, place) for place, each in enumerate(statements, 1))
+
+
+def _nested_too_deeply() -> UsageError:
+    return UsageError(
+        "The workload has a statement that is nested too deeply.",
+        hint="Use IN (…) and BETWEEN instead of hundreds of conditions.",
+    )
 
 
 def _parser() -> tuple[Any, type[Exception]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import tomli_w
 
+from sfumato.data.json_records import parse
 from sfumato.errors import UsageError
 from sfumato.workload.queries import (
     Bound,
@@ -63,8 +63,9 @@ def parse_workload(text: str, *, form: str = "toml") -> Workload:
             hint="Rename the file after what is in it.",
         )
     try:
-        document = tomllib.loads(text) if form == "toml" else json.loads(text)
+        document = tomllib.loads(text) if form == "toml" else parse(text)
     except (ValueError, RecursionError) as error:
+        # TOML is read by a function that calls itself.
         reason = "nested too deeply" if isinstance(error, RecursionError) else error
         raise UsageError(
             f"The workload is not {form.upper()}: {reason}.", hint=_FORM

@@ -175,3 +175,11 @@ def test_there_is_no_bound_without_hierarchies():
     request_ = request_for(awkward_table("all-unique"), [KAnonymity(k=2)])
     flat = tuple(q for q in request_.quasi if q.axis.shape is not Shape.TREE)
     assert lower_bound(replace(request_, quasi=flat)) is None
+
+
+@pytest.mark.parametrize(("columns", "cut"), [(500, {}), (501, {"cut": "widest"})])
+def test_many_columns_are_not_weighed_in_pairs(columns, cut):
+    asked = request_for(awkward_table("all-unique"), [KAnonymity(k=3)])
+    wide = replace(asked, quasi=asked.quasi[:1] * columns)
+    options = {name: each for name, _, each in plan(wide, short=True)}
+    assert options["mondrian"] == cut

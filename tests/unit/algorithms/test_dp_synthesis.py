@@ -93,6 +93,13 @@ def test_more_combinations_than_can_be_counted_are_refused():
         DpSynthesis().solve(replace(request, beside=request.beside * 9))
 
 
+@pytest.mark.parametrize("columns", [100, 1_000, 10_000])
+def test_combinations_that_no_number_type_holds_are_refused(columns):
+    request = private_request(DpSynthesis())
+    with pytest.raises(RefusedError, match=r"× more than 10{18} combinations"):
+        DpSynthesis().solve(replace(request, beside=request.beside[:1] * columns))
+
+
 def test_a_depth_out_of_range_is_refused():
     with pytest.raises(PolicyError, match="dp-synthesis: 'depth' is 0"):
         DpSynthesis(depth=0)

@@ -107,6 +107,17 @@ def test_a_sample_beyond_what_epsilon_allows_is_refused():
         solved(SafePub(sample=0.9))
 
 
+@pytest.mark.parametrize("columns", [20, 1_000, 10_000])
+def test_a_search_among_too_many_levels_is_refused(columns):
+    request = private_request(SafePub())
+    with pytest.raises(RefusedError, match="have more than 2000 combinations of lev"):
+        solved(
+            SafePub(),
+            budget={"search": 1, "release": 1},
+            quasi=request.quasi[:1] * columns,
+        )
+
+
 def test_a_delta_of_zero_is_refused():
     with pytest.raises(RefusedError, match="needs delta above 0; delta is 0"):
         solved(SafePub(), delta=0.0)

@@ -207,7 +207,78 @@ ELSEWHERE: dict[str, Any] = {
     "no text": (lambda _: sf.Policy.parse(5), "text is a text, not a value of type in"),
     "zero": (lambda _: sf.Policy.load("a\0b"), "cannot be read"),
     "long": (lambda _: sf.check("x" * 5000 + ".csv", **CLAIM), "There is no file"),
+    "delimiter": (
+        lambda people: sf.propose(people, delimiter=5),
+        "delimiter is a text, not a value of type int",
+    ),
+    "encoding": (
+        lambda people: sf.propose(people, encoding=5),
+        "encoding is a text, not a value of type int",
+    ),
+    "settings": (
+        lambda _: sf.Policy().with_settings(5),
+        "settings is a dict, not a value of type int",
+    ),
+    "a loop": (
+        lambda people: sf.anonymize(people, quasi="age", publish=_endless()),
+        "the settings are nested too deeply",
+    ),
 }
+
+
+def _endless() -> dict[str, Any]:
+    """A dict that is in itself."""
+    settings: dict[str, Any] = {}
+    settings["numbers"] = settings
+    return settings
+
+
+QUERIES = "".join(f"select count(*) from t where age > {a};" for a in range(20, 40))
+OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
+    "share is text": ({"train_share": "x"}, "train_share is a number, not a value"),
+    "share is nan": ({"train_share": float("nan")}, "A train share of nan leaves one"),
+    "no trials": ({"trials": 0}, "trials must be at least 1"),
+    "half a trial": ({"trials": 1.5}, "trials is a whole number, not a value of type"),
+    "keep is a number": ({"keep": 5}, "keep is a name or a list of names"),
+    "keep has numbers": ({"keep": [5]}, "keep is a name or a list of names"),
+    "keep is nobody": ({"keep": "agee"}, "'agee' is neither a quasi-identifier nor"),
+    "split below zero": ({"split_seed": -1}, "split_seed must be at least 0"),
+    "split is text": ({"split_seed": "x"}, "split_seed is a whole number, not a value"),
+    "no such measure": ({"measure": "x"}, "There is no measure of this name"),
+    "measure is a number": ({"measure": 5}, "There is no measure of this name"),
+}
+
+
+@pytest.fixture
+def queries(tmp_path):
+    place = tmp_path / "queries.sql"
+    place.write_text(QUERIES)
+    return place
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_a_wrong_option_of_tune_gets_an_error_of_ours(name, people, queries):
+    options, text = OPTIONS[name]
+    with pytest.raises(SfumatoError, match=text) as caught:
+        sf.tune(people, sf.Policy.build(**SETTINGS), queries, **options)
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [
+        ({"resamples": 0}, "resamples must be at least 1"),
+        ({"resamples": "x"}, "resamples is a whole number"),
+        ({"seed": -1}, "seed must be at least 0"),
+        ({"seed": 1.5}, "seed is a whole number"),
+    ],
+)
+def test_a_wrong_option_of_workload_error_gets_an_error_of_ours(
+    option, text, people, queries
+):
+    release = sf.anonymize(people, seed=HEX, **SETTINGS)
+    with pytest.raises(UsageError, match=text):
+        sf.workload_error(people, release, queries, **option)
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)

@@ -284,3 +284,8 @@ def test_a_run_without_enough_memory_says_so(tmp_path, megabytes):
         "people.csv",
         "policy.toml",
     ]
+
+
+def test_a_command_with_a_typo_is_guessed_once(capsys):
+    assert main(["anonymise", "policy.toml"]) == 2
+    assert capsys.readouterr().err.count("Did you mean 'anonymize'?") == 1

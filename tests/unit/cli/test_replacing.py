@@ -189,3 +189,13 @@ def test_threads_do_not_show_in_the_release(place):
 def test_no_threads_are_refused(place, capsys):
     assert main([*RUN, "--threads", "0"]) == 2
     assert "--threads" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [RUN, ["demo", "--out", "release"]], ids=" ".join)
+def test_a_directory_that_is_no_release_is_not_offered_to_force(place, capsys, words):
+    (place / "release").mkdir()
+    assert main(words) == 2
+    assert capsys.readouterr().err == (
+        "Error: 'release' exists already.\n"
+        "Hint: Name another directory with --out, or move this one away.\n"
+    )

@@ -176,6 +176,46 @@ def _parquet(place: Path, **cells: object) -> None:
 QUERIES = b"".join(
     b"select count(*) from t where age > %d;\n" % age for age in range(20, 40)
 )
+DEEP = "[" * 100_000
+
+
+def _deep(words: tuple[str, ...], place: str) -> Case:
+    """A command that reads a file whose content is nested without end."""
+
+    def prepare(home: Path) -> None:
+        (home / place).parent.mkdir(exist_ok=True)
+        (home / place).write_text(DEEP)
+
+    return Case(words, place.split("/")[0], prepare)
+
+
+def _sql(condition: bytes) -> Case:
+    """A workload of one statement."""
+    statement = b"select count(*) from t where " + condition
+    return Case(
+        ("tune", "policy.toml", "--workload", "q.sql"),
+        "q.sql",
+        lambda place: _write(place / "q.sql", statement),
+    )
+
+
+def _tune(*words: str, named: str) -> Case:
+    """Tuning for a good workload, with other options."""
+    return Case(
+        ("tune", "policy.toml", "--workload", "q.sql", *words),
+        named,
+        lambda place: _write(place / "q.sql", QUERIES),
+    )
+
+
+CHECK = ("check", "people.csv", "--quasi", "zip", "--k", "1")
+NESTED = [
+    _deep(("anonymize", "policy.toml", "--force"), "release/manifest.json"),
+    _deep((*CHECK, "--manifest", "manifest.json"), "manifest.json"),
+    _deep(("tune", "policy.toml", "--workload", "w.json"), "w.json"),
+    _sql(b"(" * 2000 + b"age > 1" + b")" * 2000),
+    _sql(b" and ".join([b"age > 1"] * 3000)),
+]
 NUMBERS = [
     setting(f"require.0.k={value}", named="require")
     for value in ("0", "-1", "1.5", "five", "true", "[]", "nan", "inf", "1e300", "{}")
@@ -508,21 +548,13 @@ COMMANDS = [
     Case(
         ("tune", "policy.toml", "--workload", "policy.toml", "--trials", "0"), "trials"
     ),
-    Case(
-        ("tune", "policy.toml", "--workload", "q.sql", "--train-share", "2"),
-        "train",
-        lambda place: _write(place / "q.sql", QUERIES),
-    ),
-    Case(
-        ("tune", "policy.toml", "--workload", "q.sql", "--train-share", "nan"),
-        "train",
-        lambda place: _write(place / "q.sql", QUERIES),
-    ),
-    Case(
-        ("tune", "policy.toml", "--workload", "q.sql", "--keep", "nobody"),
-        "nobody",
-        lambda place: _write(place / "q.sql", QUERIES),
-    ),
+    _tune("--train-share", "2", named="train"),
+    _tune("--train-share", "nan", named="train"),
+    _tune("--keep", "nobody", named="nobody"),
+    _tune("--split-seed", "-1", named="split-seed"),
+    _tune("--out", "people.csv", named="people.csv"),
+    _tune("--out", "nowhere/tuned.toml", named="nowhere"),
+    Case((*CHECK, "--require", "model=k-anonymity,k=5,k=6"), "--require"),
 ]
 TABLES = [
     table("empty.csv", ""),
@@ -577,6 +609,7 @@ RECORDS = [
     ),
 ]
 CASES = [
+    *NESTED,
     *NUMBERS,
     *HUGE,
     *MODELS,

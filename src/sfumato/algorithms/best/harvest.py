@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from heapq import heapify, heappop, heappush, heapreplace
 from typing import ClassVar
 
 import numpy as np
@@ -237,44 +238,52 @@ def levels_of(coded: CodedAxis) -> Codes:
 def thinned(levels: Sequence[Codes]) -> list[Codes]:
     """Levels with some left out, so that the lattice is not too large."""
     levels = list(levels)
-    while math.prod(len(level) for level in levels) > NODES:
-        tallest = max(range(len(levels)), key=lambda j: len(levels[j]))
-        if len(levels[tallest]) < 3:
-            break
-        middle = len(levels[tallest]) // 2
-        levels[tallest] = np.delete(levels[tallest], middle, axis=0)
+    nodes = math.prod(len(level) for level in levels)
+    tallest = [(-len(level), j) for j, level in enumerate(levels)]
+    heapify(tallest)
+    while nodes > NODES and tallest[0][0] <= -3:
+        height, j = -tallest[0][0], tallest[0][1]
+        levels[j] = np.delete(levels[j], height // 2, axis=0)
+        nodes = nodes // height * (height - 1)
+        heapreplace(tallest, (1 - height, j))
     return levels
 
 
 def node_order(costs: Sequence[Floats], steps: Ints) -> npt.NDArray[np.int32]:
     """All nodes, cheapest first, as a combination of levels for each chunk."""
     wheels = coupled([len(cost) for cost in costs])
-    sums = [
-        np.sum(
-            [_stretched(costs[j], max(len(costs[i]) for i in wheel)) for j in wheel],
-            axis=0,
-        )
-        for wheel in wheels
-    ]
+    sums = [_summed([costs[j] for j in wheel]) for wheel in wheels]
     order = np.argsort(reduce(np.add.outer, sums).ravel(), kind="stable")
     nodes = np.zeros((len(order), len(steps)), dtype=np.int32)
     turns = np.unravel_index(order, [len(each) for each in sums])
     for wheel, turn in zip(wheels, turns, strict=True):
         for j in wheel:
             level = np.minimum(turn, len(costs[j]) - 1)
-            nodes += (level[:, None] * steps[:, j]).astype(np.int32)
+            # A column is in one chunk; the others would be visited for nothing.
+            for chunk in np.flatnonzero(steps[:, j]):
+                nodes[:, chunk] += (level * steps[chunk, j]).astype(np.int32)
     return nodes
 
 
 def coupled(heights: Sequence[int]) -> list[list[int]]:
     """Columns that change their levels together, so that there are not too many nodes."""
-    wheels = [[j] for j in range(len(heights))]
-    sizes = list(heights)
-    while math.prod(sizes) > NODES and len(wheels) > 1:
-        first, second = sorted(sorted(range(len(sizes)), key=sizes.__getitem__)[:2])
+    wheels = {j: [j] for j in range(len(heights))}
+    nodes = math.prod(heights)
+    lowest = [(height, j) for j, height in enumerate(heights)]
+    heapify(lowest)
+    while nodes > NODES and len(wheels) > 1:
+        (less, one), (more, other) = heappop(lowest), heappop(lowest)
+        first, second = sorted((one, other))
         wheels[first] += wheels.pop(second)
-        sizes[first] = max(sizes[first], sizes.pop(second))
-    return wheels
+        nodes //= less
+        heappush(lowest, (more, first))
+    return list(wheels.values())
+
+
+def _summed(costs: Sequence[Floats]) -> Floats:
+    """The losses of levels, over columns that change their levels together."""
+    height = max(len(cost) for cost in costs)
+    return np.asarray(np.sum([_stretched(cost, height) for cost in costs], axis=0))
 
 
 def _stretched(cost: Floats, height: int) -> Floats:

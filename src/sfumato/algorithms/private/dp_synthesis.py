@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -33,6 +34,8 @@ from sfumato.errors import InfeasibleError, PolicyError, RefusedError
 from sfumato.hierarchies.axis import CodedAxis
 
 MOST_RECORDS = 100_000_000
+MOST_SHOWN = 10**18
+"""Numbers above this are not printed."""
 PARTS = {"selection": 0.0, "count": 0.5, "values": 0.5}
 
 
@@ -162,10 +165,12 @@ def _noisy_counts(
     request: Request, tree: CellTree, noise: Geometric, account: Ledger
 ) -> Counts:
     """(cells, combinations): noisy counts, those of absent combinations included."""
-    width = int(np.prod([float(coded.axis.size) for coded in request.beside]))
+    width = math.prod(coded.axis.size for coded in request.beside)
     if tree.count * width > MOST_COUNTS:
+        # A number of thousands of digits cannot be printed.
+        shown = width if width < MOST_SHOWN else f"more than {MOST_SHOWN}"
         raise RefusedError(
-            f"{tree.count} cells × {width} combinations of the other columns' values "
+            f"{tree.count} cells × {shown} combinations of the other columns' values "
             f"need more noisy counts than {MOST_COUNTS}.",
             hint="Lower depth, coarsen or drop columns that are no quasi-identifiers.",
         )

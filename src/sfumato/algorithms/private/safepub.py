@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
-from math import ceil
+from math import ceil, prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -258,10 +258,10 @@ def _searched(
     across the limit at most, so that scores have sensitivity 1.
     """
     heights = [coded.axis.height for coded in axes]
-    if np.prod([float(h) for h in heights]) > MOST_CANDIDATES:
+    if prod(heights) > MOST_CANDIDATES:
         raise RefusedError(
-            f"{int(np.prod([float(h) for h in heights]))} combinations of levels are "
-            f"more than {MOST_CANDIDATES} to choose from.",
+            f"{len(heights)} quasi-identifiers have more than {MOST_CANDIDATES} "
+            "combinations of levels, too many to choose from.",
             hint="Give 'levels', or use shorter hierarchies.",
         )
     candidates = list(product(*(range(height) for height in heights)))
