@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, get_args
@@ -32,7 +33,7 @@ from sfumato.calls import (
 from sfumato.data.result_classes import comes_from
 from sfumato.data.safe_repr import Quiet, counted
 from sfumato.data.seeds import Seed
-from sfumato.errors import RefusedError, UsageError
+from sfumato.errors import DataError, RefusedError, UsageError
 from sfumato.io.decimals import pointed
 from sfumato.io.formats import Format
 from sfumato.io.read import Seen, delimiter_of, read_source
@@ -45,10 +46,11 @@ from sfumato.pipeline.claimed_columns import (
     unmentioned,
     withheld,
 )
-from sfumato.pipeline.column_kinds import from_manifest, marks_formulas
+from sfumato.pipeline.column_kinds import from_manifest, marks_formulas, missing_marks
 from sfumato.pipeline.expand_requirements import expanded, from_record
 from sfumato.pipeline.manifest import requirements as requirement_records
 from sfumato.pipeline.manifest import risk as risk_of
+from sfumato.pipeline.missing_cells import with_empty_mark, with_marks
 from sfumato.pipeline.private_record import read_private
 from sfumato.pipeline.private_run import every_column
 from sfumato.pipeline.refusals import refuse_pairing
@@ -177,8 +179,9 @@ def check(
     policy, required = policy_of(policy), models_of(requirements)
     said = None if manifest is None else path_of(manifest, what="manifest")
     safe = _spreadsheet_safe(policy, settings, said)
-    source = _as_meant(data, _read(data, policy, settings), safe=safe)
-    asked = policy_for(policy, settings, source)
+    source = _as_meant(data, _read_published(data, policy, settings), safe=safe)
+    asked = with_empty_mark(policy_for(policy, settings, source), source)
+    asked = asked if said is None else with_marks(asked, missing_marks(said))
     models = asked.models() + required
     if not models:
         raise _nothing_to_check(asked)
@@ -256,7 +259,7 @@ def workload_error(
         table, beside = release.table, release.beside
     else:
         safe = asked.publish.spreadsheet_safe
-        table = _as_meant(release, _read(release, asked, {}), safe=safe)
+        table = _as_meant(release, _read_published(release, asked, {}), safe=safe)
         beside = _beside(release, asked.operator_instance().form, safe=safe)
     return place.error(table, beside, resamples=draws, seed=start)
 
@@ -383,6 +386,28 @@ def _read(
         format=declared.format if declared else None,
         seen=seen,
     )
+
+
+def _read_published(
+    data: Source, policy: Policy | None, settings: Mapping[str, Any]
+) -> pa.Table:
+    """Read a table that may be a release.
+
+    A policy says how its source is written. A release is UTF-8, in the format that its
+    name says. Where the file cannot be read that way, it is read like the source.
+    """
+    if policy is None or not _is_path(data):
+        return _read(data, policy, settings)
+    said, place = policy.data, Path(data)
+    try:
+        table = read_source(place, delimiter=said.delimiter, decimal=said.decimal)
+        # A release of a frame has commas, whatever the policy says of a file.
+        alone = said.delimiter is not None and table.num_columns == 1
+        return read_source(place, decimal=said.decimal) if alone else table
+    except DataError as fault:
+        with suppress(DataError):
+            return _read(data, policy, settings)
+        raise fault from None
 
 
 def _wake_compiler() -> None:

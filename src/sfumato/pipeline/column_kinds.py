@@ -28,6 +28,8 @@ READ = (Role.QUASI, Role.SENSITIVE, Role.WEIGHT)
 """The roles of columns whose kind matters."""
 VALUES = "values"
 """Where the private record keeps the values of the source."""
+PRIVACY = "privacy"
+"""What the manifest of a process model has; it names no kinds, which are declared."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -110,8 +112,11 @@ def values(
 def from_manifest(place: Path) -> dict[str, Decided]:
     """Read the kinds of columns from a manifest or an audit record."""
     record = _record(place)
+    manifest = record.get("manifest", record)
+    if PRIVACY in manifest:
+        return {}
     try:
-        told = record.get("manifest", record)["kinds"]
+        told = manifest["kinds"]
         known = record.get(VALUES, {})
         return {n: _told(each, known.get(n, ())) for n, each in told.items()}
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -122,6 +127,19 @@ def marks_formulas(place: Path) -> bool:
     """Tell whether a manifest says that CSV cells are marked for spreadsheets."""
     record = _record(place)
     return bool(record.get("manifest", record).get("spreadsheet_safe"))
+
+
+def missing_marks(place: Path) -> tuple[str, ...]:
+    """Read the marks of missing values from a manifest, if it names them.
+
+    A release of a table with nulls has one that its policy does not name.
+    """
+    record = _record(place)
+    policy = record.get("manifest", record).get("policy", {})
+    try:
+        return tuple(map(str, policy.get("data", {}).get("missing", ())))
+    except (AttributeError, TypeError):
+        raise _no_manifest(place) from None
 
 
 def _record(place: Path) -> dict[str, Any]:

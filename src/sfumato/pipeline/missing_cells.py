@@ -28,7 +28,16 @@ def with_empty_mark(policy: Policy, source: pa.Table) -> Policy:
     marks = policy.data.missing
     if EMPTY in marks or policy.process_models() or not any(map(_nulls, source)):
         return policy
-    data = policy.data.model_copy(update={"missing": (*marks, EMPTY)})
+    return with_marks(policy, (EMPTY,))
+
+
+def with_marks(policy: Policy, marks: Sequence[str]) -> Policy:
+    """Add marks to the policy's missing marks, where it does not have them."""
+    known = policy.data.missing
+    more = [mark for mark in marks if mark not in known]
+    if not more:
+        return policy
+    data = policy.data.model_copy(update={"missing": (*known, *more)})
     return policy.model_copy(update={"data": data})
 
 

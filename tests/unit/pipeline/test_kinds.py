@@ -133,11 +133,24 @@ def test_a_distance_that_the_manifest_does_not_name_is_refused(tmp_path):
         checked(tmp_path, manifest=manifest)
 
 
-def test_a_file_that_is_no_manifest_is_refused(tmp_path):
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]",
+        '{"kinds": 5}',
+        '{"kinds": {}, "policy": 5}',
+        '{"kinds": {}, "policy": {"data": []}}',
+        '{"kinds": {}, "policy": {"data": {"missing": 5}}}',
+    ],
+)
+def test_a_file_that_is_no_manifest_is_refused(tmp_path, text):
     place = tmp_path / "manifest.json"
-    place.write_text("[]")
+    place.write_text(text)
     with pytest.raises(DataError, match="is not a manifest"):
         checked(tmp_path, manifest=place)
+
+
+def test_a_manifest_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(DataError, match="cannot be read"):
         checked(tmp_path, manifest=tmp_path / "none.json")
 
