@@ -5,8 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
+NUMBER = re.compile(
+    r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?"
+    r"|[+-]?\d{1,3}([., ']\d{3})+([.,]\d+)?"  # 1,234,567.00
+)
 DATE = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}([ T].*)?")
+FORMS = (
+    NUMBER,
+    DATE,
+    re.compile(r"[$€£¥]\s?[\d.,]+|[\d.,]+\s?[$€£¥%]"),  # $12.50, 7 %
+    re.compile(r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?"),  # 12:30
+    re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+"),  # ann@example.org
+    re.compile(r"\+?\d[\d ()/-]{5,}\d"),  # +49 30 123456
+    re.compile(r"[A-Z]\d{2}(\.\d{1,3})?"),  # E11.9
+    re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"),  # a UUID
+    re.compile(r"(\d{1,3}\.){3}\d{1,3}"),  # 192.168.0.1
+)
+"""What values look like and names hardly ever do."""
+MOST = 0.8
+"""A column has a form if so many of its cells do: some may be marks of missing values."""
 NOTHING = frozenset({"", "?", "-", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"})
 YEARS = range(1000, 3000)
 
@@ -14,9 +31,10 @@ YEARS = range(1000, 3000)
 def cells_like_data(rows: Sequence[Sequence[str]]) -> int:
     """How many cells of the first row look like those below; 0 if it is a header.
 
-    A word above numbers or dates proves a header. Without such a proof, a number above
-    numbers and a date above dates look like data, but for years and for running numbers,
-    which name columns too; words do where half of them occur below themselves.
+    A word above numbers, dates, times, amounts or codes proves a header. Without such a
+    proof, a number above numbers and a date above dates look like data, but for years and
+    for running numbers, which name columns too; words do where half of them occur below
+    themselves.
     """
     if len(rows) < 2:
         return 0
@@ -38,15 +56,15 @@ def _alike(name: str, cells: Sequence[str]) -> bool | None:
     """Whether a name looks like the cells below it; None where nothing tells."""
     if not cells or name in NOTHING:
         return None
-    for form in (NUMBER, DATE):
-        if all(form.fullmatch(cell) for cell in cells):
+    for form in FORMS:
+        if sum(form.fullmatch(cell) is not None for cell in cells) >= MOST * len(cells):
             return form.fullmatch(name) is not None
     return True if name in cells else None
 
 
 def _by_chance(alike: Sequence[str], columns: int) -> bool:
     """Whether a few words are all that looks like data."""
-    told = any(NUMBER.fullmatch(name) or DATE.fullmatch(name) for name in alike)
+    told = any(form.fullmatch(name) for name in alike for form in FORMS)
     return not told and 2 * len(alike) < columns
 
 

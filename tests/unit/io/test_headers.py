@@ -17,6 +17,15 @@ HEADLESS = {
     "missing cells": "39,a\n?,b\n40,c\n",
     "one column": "5\n6\n7\n",
     "decimals": "a,1.5\nb,-2e3\n",
+    "a stray word among numbers": "ann,39\nbob,40\ncid,41\ndan,42\neva,43\nfay,old\n",
+    "times": "ann,12:30\nbob,08:15\n",
+    "mail": "ann@example.org,flu\nbob@example.org,gout\n",
+    "amounts": "ann;$1,200.50\nbob;$3\n",
+    "percentages": "ann,7%\nbob,12.5 %\n",
+    "telephones": "ann,+49 30 123456\nbob,030/98 76 54\n",
+    "diagnoses": "ann,E11.9\nbob,I10\n",
+    "thousands": "ann;1.234.567,00\nbob;12.000\n",
+    "addresses of machines": "10.0.0.1,ann\n10.0.0.2,bob\n",
 }
 NAMED = {
     "words above numbers": "age,job\n39,clerk\n",
@@ -27,6 +36,11 @@ NAMED = {
     "words alone": "job,town\nclerk,Rome\n",
     "a word that occurs once below": "kind,town,street\nkind,Rome,Via Appia\n",
     "a header alone": "39,40\n",
+    "words above codes": "name,code\nann,E11.9\nbob,I10\n",
+    "words above times": "name,at\nann,12:30\nbob,08:15\n",
+    "numbered questions": "Q01,Q02\nyes,no\nno,no\n",
+    "numbered questions of numbers": "Q01,Q02\n1,5\n2,4\n",
+    "few numbers among words": "what,n\nx,one\ny,two\nz,3\n",
 }
 
 
