@@ -295,6 +295,17 @@ def test_mdav_is_the_published_procedure():
     assert members(found) == mdav_by_definition(points, 4)
 
 
+def test_a_column_without_a_known_number_adds_no_error_to_mdav():
+    known = pa.array(["1", "2", "5", "9"])
+    cells = {"a": pa.array([None] * 4, pa.string()), "b": known}
+    kinds = dict.fromkeys(cells, Kind.INTEGER)
+    table = Awkward("gaps", pa.table(cells), dict.fromkeys(cells, Role.QUASI), kinds)
+    facts = Mdav().solve(request_for(table, [KAnonymity(k=2)])).facts
+    # Groups 1, 2 and 5, 9 of variance 9.6875: squared errors 0.5 and 8 of 38.75.
+    assert facts["sst"] == pytest.approx(4.0)
+    assert facts["sse"] == pytest.approx(8.5 / 9.6875)
+
+
 def test_another_seed_gives_oka_other_centers():
     request = drawn_request(9)
     other = replace(request, seed=Seed.guessable(77))
