@@ -11,7 +11,12 @@ from typing import ClassVar
 from sfumato.data.examples import ParameterExamples
 from sfumato.data.rules import Rule, RuleKind, View
 from sfumato.models.base import Feasibility, Groups, Histogram, SensitiveModel, Verdict
-from sfumato.models.common.feasibility import Limit, limited, together
+from sfumato.models.common.feasibility import (
+    Limit,
+    limited,
+    rows_to_count_on,
+    together,
+)
 from sfumato.models.common.measures import (
     distinct,
     entropy,
@@ -191,14 +196,17 @@ class LDiversity(SensitiveModel):
         # A ratio of counts is at most the number of rows.
         most = float(whole.rows.sum() + 1)
         ends = {"c1": most, "c2": 1 / UNITS} if self._both else {"c": most}
+        spare = 0 if self._both else rows_to_count_on(self, whole, removable)
         return Loosening(
             self,
-            lambda model: model._of_whole(whole, removable).feasible,
+            lambda model: model._of_whole(whole, spare).feasible,
             {**ends, "l": 2},
         ).explain(found)
 
     def _of_whole(self, whole: Groups, removable: int) -> Feasibility:
-        found = limited(self, whole, self._limit, removable=removable)
+        found = limited(
+            self, whole, self._limit, removable=removable, alone=not self._both
+        )
         if not self._both:
             return found
         shares = required_everywhere(

@@ -20,7 +20,13 @@ from sfumato.models.base import (
     Verdict,
     size_rule,
 )
-from sfumato.models.common.feasibility import enough_rows, limited, rows_left, together
+from sfumato.models.common.feasibility import (
+    enough_rows,
+    limited,
+    rows_left,
+    rows_to_count_on,
+    together,
+)
 from sfumato.models.common.measures import commonest_share
 from sfumato.models.common.parameter_changes import Loosening
 from sfumato.models.common.table_limits import share_limit
@@ -136,9 +142,10 @@ class Lkc(SensitiveModel):
 
     def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
         found = self._of_whole(whole, removable)
+        spare = rows_to_count_on(self, whole, removable)
         return Loosening(
             self,
-            lambda model: model._of_whole(whole, removable).feasible,
+            lambda model: model._of_whole(whole, spare).feasible,
             {"c": 1.0, "k": 1},
         ).explain(found)
 

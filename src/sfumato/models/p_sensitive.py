@@ -9,7 +9,13 @@ from typing import ClassVar
 from sfumato.data.examples import ParameterExamples
 from sfumato.data.rules import Rule, RuleKind
 from sfumato.models.base import Feasibility, Groups, SensitiveModel, Verdict, size_rule
-from sfumato.models.common.feasibility import enough_rows, limited, rows_left, together
+from sfumato.models.common.feasibility import (
+    enough_rows,
+    limited,
+    rows_left,
+    rows_to_count_on,
+    together,
+)
 from sfumato.models.common.measures import distinct
 from sfumato.models.common.parameter_changes import Loosening
 from sfumato.models.common.table_limits import distinct_limit
@@ -73,9 +79,10 @@ class PSensitive(SensitiveModel):
         # Below p no k is allowed, unless p goes down with it.
         least = self.p if whole.everybody >= self.p else 1
         found = self._of_whole(whole, removable)
+        spare = rows_to_count_on(self, whole, removable)
         return Loosening(
             self,
-            lambda model: model._of_whole(whole, removable).feasible,
+            lambda model: model._of_whole(whole, spare).feasible,
             {"k": least, "p": 1},
         ).explain(found)
 

@@ -216,8 +216,8 @@ HINTED = st.one_of(
         LDiversity,
         l=st.integers(2, 3),
         kind=st.just("negative-positive-recursive"),
-        c1=st.sampled_from([1.0, 9.0]),
-        c2=st.sampled_from([0.2, 0.5]),
+        c1=st.sampled_from([0.25, 1.0, 9.0]),
+        c2=st.sampled_from([0.2, 0.5, 1.0]),
         must_occur=st.sampled_from([("y",), ("x", "y")]),
     ),
 )
@@ -237,11 +237,20 @@ def followed(model, hint):
             yield replace(model, **changes)
 
 
+@st.composite
+def some_columns(draw):
+    """The cells of one or two sensitive columns."""
+    rows = draw(st.integers(1, 8))
+    cell = st.sampled_from("xxxyz")
+    column = st.lists(cell, min_size=rows, max_size=rows)
+    return draw(st.lists(column, min_size=1, max_size=2))
+
+
 @settings(CALM, max_examples=300)
-@given(st.lists(st.sampled_from("xxxyz"), min_size=1, max_size=8), HINTED, st.data())
-def test_a_setting_that_a_hint_names_is_no_longer_infeasible(values, model, data):
-    removable = data.draw(st.integers(0, len(values) - 1))
-    request = request_for(table_of([values]), [model], removable=removable)
+@given(some_columns(), HINTED, st.data())
+def test_a_setting_that_a_hint_names_is_no_longer_infeasible(columns, model, data):
+    removable = data.draw(st.integers(0, len(columns[0]) - 1))
+    request = request_for(table_of(columns), [model], removable=removable)
     try:
         rows_to_keep(request)
     except InfeasibleError as error:
@@ -250,15 +259,40 @@ def test_a_setting_that_a_hint_names_is_no_longer_infeasible(values, model, data
 
 
 @settings(CALM, max_examples=150)
-@given(st.lists(st.sampled_from("xxxyz"), min_size=1, max_size=8), HINTED)
-def test_as_many_rows_as_a_hint_allows_are_enough(values, model):
-    request = request_for(table_of([values]), [model], removable=0)
+@given(some_columns(), HINTED)
+def test_as_many_rows_as_a_hint_allows_are_enough(columns, model):
+    request = request_for(table_of(columns), [model], removable=0)
     try:
         rows_to_keep(request)
     except InfeasibleError as error:
         allowed = re.search(r"allow (\d+) rows", error.hint)
         if allowed:
             rows_to_keep(replace(request, removable=int(allowed[1])))
+
+
+def test_a_hint_helps_every_sensitive_column():
+    table = table_of(["xxxxyz", "pppppq"])
+    request = request_for(table, [ThetaDiversity(theta=0.5)], removable=0)
+    with pytest.raises(InfeasibleError) as caught:
+        rows_to_keep(request)
+    assert caught.value.hint.startswith("Raise theta to 0.8334, or allow more rows")
+    rows_to_keep(replace(request, models=(ThetaDiversity(theta=0.8334),)))
+
+
+def test_rows_that_help_one_of_two_limits_are_not_said_to_be_enough():
+    """Without x or y the ratio is met, but then one of the two does not occur."""
+    model = LDiversity(
+        l=2,
+        kind="negative-positive-recursive",
+        c1=0.25,
+        c2=1.0,
+        may_disclose=("x",),
+        must_occur=("x", "y"),
+    )
+    request = request_for(table_of(["xy"]), [model], removable=0)
+    with pytest.raises(InfeasibleError) as caught:
+        rows_to_keep(request)
+    assert "allow 1 rows" not in caught.value.hint
 
 
 @pytest.mark.parametrize("algorithm", ["mondrian", "optimal", "k-member"])

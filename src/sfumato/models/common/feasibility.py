@@ -66,25 +66,48 @@ def limited(
     *,
     removable: int,
     least: int = 1,
+    alone: bool = True,
 ) -> Feasibility:
     """Whether every column that a model judges can meet its limit.
 
-    At least so many rows must remain for leaving out others to be of help.
+    At least so many rows must remain for leaving out others to be of help. The answer is
+    about the column that is furthest from its limit, and its hint helps all of them.
+    `alone` says that the model has no other limit that leaving out rows may break.
     """
     views = model.views(whole.sensitive)
+    limits = [limit_on(whole.histograms[view]) for view in views]
     found = [
         _on_column(
             f"{model.name} on '{view.column}'",
             view.column,
             whole.histograms[view],
-            limit_on(whole.histograms[view]),
+            limit,
             removable,
             rows=int(whole.rows.sum()),
             least=least,
+            alone=alone and len(views) == 1,
         )
-        for view in views
+        for view, limit in zip(views, limits, strict=True)
     ]
-    return replace(together(found), level=model.level)
+    ranked = _worst_first(found, at_least=any(limit.at_least for limit in limits))
+    return replace(together(ranked), level=model.level)
+
+
+def rows_to_count_on(model: SensitiveModel, whole: Groups, removable: int) -> int:
+    """How many rows left out a hint may count on.
+
+    One column alone tells which rows they are. Several columns may each need others.
+    """
+    return removable if len(model.views(whole.sensitive)) == 1 else 0
+
+
+def _worst_first(found: list[Feasibility], *, at_least: bool) -> list[Feasibility]:
+    def place(one: Feasibility) -> float:
+        if one.best is None:
+            return -math.inf
+        return one.best if at_least else -one.best
+
+    return sorted(found, key=place)
 
 
 def together(found: Iterable[Feasibility]) -> Feasibility:
@@ -111,6 +134,7 @@ def _on_column(
     *,
     rows: int,
     least: int,
+    alone: bool,
 ) -> Feasibility:
     counts = whole_counts(histogram)
     sizes = [int(size) for size in histogram.sizes]
@@ -125,12 +149,13 @@ def _on_column(
         at_best, _ = _needed(counts, sizes, limit)
     best = _best(counts, sizes, limit, removable)
     helps = at_best is not None and rows - at_best >= least and not persons
-    ways = _other_ways(at_best if helps else None)
+    ways = _other_ways(at_best if helps else None, alone=alone)
+    within_reach = best if alone else _best(counts, sizes, limit, 0)
     return Feasibility(
         feasible=at_best is not None and at_best <= removable,
         best=best,
         message=_message(who, limit, best, removable, at_best),
-        hint=sentence([*_change(limit, best), *ways]),
+        hint=sentence([*_change(limit, within_reach), *ways]),
         other_ways=ways,
         remove=_plan(column, removals) if reachable else {},
     )
@@ -213,8 +238,9 @@ def _change(limit: Limit, best: float | None) -> list[str]:
     return [f"{verb} {limit.parameter} to {value}"]
 
 
-def _other_ways(needed: int | None) -> tuple[str, ...]:
-    allow = f"allow {needed} rows to be left out (max_suppressed)"
+def _other_ways(needed: int | None, *, alone: bool) -> tuple[str, ...]:
+    number = str(needed) if alone else "more"
+    allow = f"allow {number} rows to be left out (max_suppressed)"
     another = "name another sensitive column in 'on'"
     return (allow, another) if needed else (another,)
 
