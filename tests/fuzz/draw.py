@@ -44,13 +44,11 @@ def draw_case(name: str) -> Case:
     random = Random(name)
     if random.random() < 0.06:
         return private_case(name, random)
-    case = _table(name, random)
-    case = _with_hierarchies(random, case)
-    return _with_policy(random, case)
+    return _with_policy(random, draw_table(name, random, door=random.choice(DOORS)))
 
 
-def _table(name: str, random: Random) -> Case:
-    door = random.choice(DOORS)
+def draw_table(name: str, random: Random, *, door: str) -> Case:
+    """A table with a role for each column, and hierarchies for some."""
     form = "csv" if door in FRAMES else random.choice(allowed("Data", "format"))
     rows = random.choice(ROWS)
     marks = tuple(random.sample(MARKS, random.choice([1, 1, 2, 3])))
@@ -61,7 +59,7 @@ def _table(name: str, random: Random) -> Case:
     for number in range(random.choice([0, 1, 1, 1, 2])):
         _add(random, case, f"s{number}", "sensitive", rows, marks)
     _add_others(random, case, rows)
-    return case
+    return _with_hierarchies(random, case)
 
 
 def _data(
@@ -195,9 +193,9 @@ def _with_policy(random: Random, case: Case) -> Case:
     publish = _publish(random, case)
     case.policy["publish"] = publish
     if random.random() < 0.25:
-        case = replace(case, population=_population(random, case))
+        case = replace(case, population=draw_population(random, case))
     form = registry.load("operators", publish.get("operator", "generalize")).form
-    wanted = _models(random, case, form)
+    wanted = draw_models(random, case, form)
     case.policy["require"] = [draw_requirement(random, case, model) for model in wanted]
     case.policy["algorithm"] = _algorithm(random, wanted)
     if random.random() < 0.15:
@@ -235,7 +233,7 @@ def _formats(case: Case) -> list[str]:
     return [f for f in allowed("Publish", "format") if f != "csv" or not nested]
 
 
-def _population(random: Random, case: Case) -> dict[str, Column]:
+def draw_population(random: Random, case: Case) -> dict[str, Column]:
     """The quasi-identifiers of the source's rows, and of more people."""
     names = case.names("quasi")
     texts = {name: case.columns[name].texts(case.is_csv) for name in names}
@@ -248,7 +246,7 @@ def _population(random: Random, case: Case) -> dict[str, Column]:
     return result
 
 
-def _models(random: Random, case: Case, form: Form) -> list[str]:
+def draw_models(random: Random, case: Case, form: Form) -> list[str]:
     """Names of models that suit the table and the operator, mostly."""
     names = [name for name in registry.names("models") if _suits(case, form, name)]
     if random.random() < 0.03:

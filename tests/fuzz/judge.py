@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import shutil
 import tempfile
 import traceback
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import sfumato as sf
-from sfumato.cli.app import run
 from sfumato.data.seeds import Seed
 from sfumato.errors import SfumatoError
 from tests.fuzz import leaks
 from tests.fuzz.cases import Case
 from tests.fuzz.claims import holds
+from tests.fuzz.commands import said_by
 from tests.fuzz.proof import Proof, UnknownError
+from tests.fuzz.recheck import unproven_again
+from tests.fuzz.refusals import INFEASIBLE, followed, wrongly_infeasible
 from tests.fuzz.release import Release
+from tests.fuzz.strange import DOOR, judge_strange
 from tests.fuzz.truth import untrue
 
 RELEASED = 0
@@ -38,24 +40,40 @@ class Ending:
     findings: list[str] = field(default_factory=list)
     unproven: list[str] = field(default_factory=list)
     """Requirements for which the oracle has no definition."""
+    hint: str = ""
+    """What the refusal says would help."""
+    printed: str = ""
+    """What a command that made a release wrote to stdout."""
 
 
 def judge(case: Case) -> Ending:
     """Run a case in a directory of its own, and look at everything it left."""
     place = Path(tempfile.mkdtemp(prefix="sfumato-fuzz-"))
     try:
-        return _judged(case, place)
+        with warnings.catch_warnings():
+            # What NumPy warns of is a fault of ours, and would be seen by users.
+            warnings.simplefilter("error", RuntimeWarning)
+            return _checked(case, place) if case.door == DOOR else _judged(case, place)
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
 
+def _checked(case: Case, place: Path) -> Ending:
+    ending = Ending(*judge_strange(case, place))
+    if ending.code not in EXPECTED:
+        ending.findings.append(f"ends with {ending.code}: {ending.reason}")
+    return ending
+
+
+def _run(case: Case, policy: Path) -> Ending:
+    if case.door.startswith("command"):
+        return _command(case, policy)
+    return _frame(case, policy)
+
+
 def _judged(case: Case, place: Path) -> Ending:
     policy = case.write(place)
-    ending = (
-        _command(case, policy)
-        if case.door.startswith("command")
-        else _frame(case, policy)
-    )
+    ending = _run(case, policy)
     if ending.code not in EXPECTED:
         ending.findings.append(f"ends with {ending.code}: {ending.reason}")
     out = place / "release"
@@ -63,12 +81,26 @@ def _judged(case: Case, place: Path) -> Ending:
         left = [p.name for p in place.iterdir() if "release" in p.name]
         if left:
             ending.findings.append("a failed run left something behind")
+        if ending.code == INFEASIBLE:
+            ending.findings += _wrong_refusal(case, ending)
         return ending
     release = Release(case, out)
     ending.findings += untrue(release)
     ending.findings += leaks.published(release)
     ending.findings += _false_claims(release, ending)
+    ending.findings += unproven_again(release, policy)
+    if any(text in ending.printed for text in leaks.hidden_texts(release)):
+        ending.findings.append("stdout shows a text that no published cell shows")
     return ending
+
+
+def _wrong_refusal(case: Case, ending: Ending) -> Iterator[str]:
+    yield from wrongly_infeasible(case, ending.reason)
+    for model, changed in followed(case, ending.reason, ending.hint):
+        with tempfile.TemporaryDirectory(prefix="sfumato-fuzz-") as place:
+            again = _run(changed, changed.write(Path(place)))
+        if again.code == INFEASIBLE and model in again.reason:
+            yield f"a hint was followed, and {model} is still infeasible"
 
 
 def _private(case: Case) -> bool:
@@ -81,24 +113,27 @@ def _command(case: Case, policy: Path) -> Ending:
         words += ["--insecure-seed", "1"]
     if "--json" in case.door:
         words.append("--json")
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = run(words)
-    told = out.getvalue() if "--json" in case.door and code else err.getvalue()
+    code, out, err = said_by(words)
+    told = out if "--json" in case.door and code else err
     ending = Ending(code, _first_line(told, json="--json" in case.door))
-    said = {"stdout": out.getvalue(), "stderr": err.getvalue()}
+    ending.hint = _line_with(told, '"hint"' if "--json" in case.door else "Hint:")
+    said = {"stdout": out, "stderr": err}
     if code == RELEASED:
-        said.pop("stdout")
+        # A report may count values that the release shows.
+        ending.printed = said.pop("stdout")
     ending.findings += leaks.said(case, said)
     return ending
 
 
 def _first_line(text: str, *, json: bool) -> str:
     lines = [line for line in text.splitlines() if line.strip()]
-    wanted = '"message"' if json else "Error:"
-    return next(
-        (line.strip() for line in lines if wanted in line), lines[-1] if lines else ""
-    )
+    found = _line_with(text, '"message"' if json else "Error:")
+    return found or (lines[-1] if lines else "")
+
+
+def _line_with(text: str, wanted: str) -> str:
+    lines = text.splitlines()
+    return next((line.strip() for line in lines if wanted in line), "")
 
 
 def _frame(case: Case, policy: Path) -> Ending:
@@ -111,7 +146,7 @@ def _frame(case: Case, policy: Path) -> Ending:
         release.save(policy.parent / "release")
     except SfumatoError as fault:
         text = "".join(traceback.format_exception(fault))
-        ending = Ending(fault.exit_code, fault.message)
+        ending = Ending(fault.exit_code, fault.message, hint=fault.hint or "")
         ending.findings += leaks.said(
             case, {"a traceback": text, "an error": str(fault)}
         )

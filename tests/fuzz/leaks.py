@@ -50,17 +50,20 @@ def said(case: Case, texts: dict[str, str]) -> Iterator[str]:
 
 def published(release: Release) -> Iterator[str]:
     """Secrets in the files of a release that no published cell shows."""
-    shown = json.dumps([release.rows, release.values], ensure_ascii=False, default=str)
-    shown += _side_by_side(release)
-    pooled = _reported(release)
-    hidden = {t for t in secrets(release.case) if t not in shown and t not in pooled}
+    hidden = hidden_texts(release)
     for path in sorted(release.place.iterdir()):
         if path.is_dir():
             continue
         if _held(path, hidden):
             yield f"{path.name} holds a text that no published cell shows"
-    if release.case.policy["publish"].get("order", "random") == "random":
-        return
+
+
+def hidden_texts(release: Release) -> set[str]:
+    """Texts of the source that no published cell shows."""
+    shown = json.dumps([release.rows, release.values], ensure_ascii=False, default=str)
+    shown += _side_by_side(release)
+    pooled = _reported(release)
+    return {t for t in secrets(release.case) if t not in shown and t not in pooled}
 
 
 def _side_by_side(release: Release) -> str:

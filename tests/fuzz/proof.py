@@ -38,6 +38,8 @@ class Proof:
     """The published rows of a release, and how requirements are judged on them."""
 
     release: Release
+    closed: bool = False
+    """Whether a missing cell is a value of its own, whatever the policy says."""
 
     @cached_property
     def keys(self) -> list[Hashable]:
@@ -64,12 +66,12 @@ class Proof:
     def judged(self) -> list[list[int]]:
         """The sets of rows that a requirement is asked of.
 
-        The groups; where a missing cell may be any value, also the candidates of each
-        person for every way of filling in the person's missing cells.
+        The groups; where a missing cell may be any value, the candidates of each person
+        for every way of filling in the person's missing cells.
         """
         if not self.missing_any or self.release.operator in ("swap", "anatomize"):
             return self.groups
-        return self.groups + list(self.candidates(self.quasi))
+        return list(self.candidates(self.quasi))
 
     def candidates(self, names: Sequence[str]) -> Iterator[list[int]]:
         """The rows that may be a person, for every person and every filling."""
@@ -112,7 +114,8 @@ class Proof:
 
     @property
     def missing_any(self) -> bool:
-        return bool(self.release.case.policy.get("data", {}).get("missing_as") == "any")
+        said = self.release.case.policy.get("data", {}).get("missing_as")
+        return not self.closed and said == "any"
 
     @cached_property
     def anatomy(self) -> dict[str, list[dict[str, Any]]]:

@@ -6,10 +6,11 @@ import multiprocessing
 import os
 import re
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any
 
 from tests.fuzz.cases import Case
 
@@ -109,10 +110,14 @@ def serve(pipe: Connection) -> None:
         except (EOFError, ConnectionError):
             return
         try:
-            ending = judge(case)
-            pipe.send(vars(ending))
+            pipe.send(answer_of(judge(case)))
         except Exception as fault:
             pipe.send(_broken(fault))
+
+
+def answer_of(ending: Any) -> dict[str, object]:
+    """What of an ending is told to the process that watches."""
+    return {each.name: getattr(ending, each.name) for each in fields(Answer)}
 
 
 def _broken(fault: Exception) -> dict[str, object]:
