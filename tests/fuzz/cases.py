@@ -194,6 +194,7 @@ class Case:
             _write(self.population, place / "population.csv", delimiter, encoding)
         for name, text in self.files.items():
             (place / name).write_text(text, encoding="utf-8")
+            (place / name).chmod(0o600)
         target = place / "policy.toml"
         written = tomli_w.dumps({**self.policy, "data": data})
         target.write_text(written, encoding="utf-8")

@@ -16,7 +16,7 @@ from tests.fuzz.ladders import draw_hierarchy
 from tests.fuzz.private import private_case
 from tests.fuzz.requirements import draw_requirement
 from tests.fuzz.settings import draw_options
-from tests.fuzz.values import FLAVORS, MARKS, draw_canaries, draw_column
+from tests.fuzz.values import FLAVORS, MARKS, canary, draw_canaries, draw_column
 
 DOORS = ("command", "command", "command --json", "arrow", "pandas", "polars")
 FRAMES = frozenset({"pandas", "polars"})
@@ -201,6 +201,10 @@ def _with_policy(random: Random, case: Case) -> Case:
     if random.random() < 0.15:
         listed = [*case.names("quasi"), *case.names("sensitive")]
         case.policy["report"] = {"loss_by": [random.choice(listed)]}
+    told_apart = case.names("identifier") or case.names("subject")
+    if told_apart and random.random() < 0.15:
+        case.policy["privacy"] = {"link_key": "link.key"}
+        case.files["link.key"] = canary(random) * 2
     return case
 
 

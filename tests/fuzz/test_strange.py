@@ -120,5 +120,5 @@ def test_bounds_that_are_taken_for_two_facts_are_noticed(monkeypatch):
     def apart(names: Any, published: Any) -> Any:
         return (("age_from",), ("age_to",))
 
-    monkeypatch.setattr(verification, "_with_bounds", apart)
+    monkeypatch.setattr(verification, "with_bounds", apart)
     assert judge(six_ages()).findings == ["false claim: check says that lkc holds"]
