@@ -16,8 +16,10 @@ from benchmarks.case import Case
 from benchmarks.measure import Facts, Job
 from benchmarks.places import scratch
 from sfumato import registry
-from sfumato.metrics.base import MetricInput
+from sfumato.metrics.base import ComparisonMetric, MetricInput
 from sfumato.models.base import Model, ProcessModel
+from sfumato.pipeline.pair import PairFiles
+from sfumato.risk.utility import comparison
 
 K = 5
 SEED = 15
@@ -160,6 +162,9 @@ def _parameters(model: type[Model], table: pa.Table) -> dict[str, Any]:
 
 
 def _metric(name: str, rows: int) -> Job:
+    metric = registry.load("metrics", name)()
+    if isinstance(metric, ComparisonMetric):
+        return _comparison(metric, rows // 10)
     draw = np.random.default_rng(SEED)
     sizes = draw.integers(1, 50, rows)
     release = MetricInput(
@@ -171,10 +176,29 @@ def _metric(name: str, rows: int) -> Job:
         published_sizes=sizes,
         k=K,
     )
-    metric = registry.load("metrics", name)()
     return Job(
         work=lambda: metric.measure(release),
         facts=lambda measured: {"measured": float(measured)},
+    )
+
+
+def _comparison(metric: ComparisonMetric, rows: int) -> Job:
+    """Compare a release with its original, row by row."""
+    policy = _policy([{"model": "k-anonymity", "k": K}], "mondrian", "generalize")
+    policy = policy.with_settings(
+        {"publish.order": "source", "publish.max_suppressed": 0}
+    )
+    table = people(rows)
+    tables = PairFiles(
+        policy=policy,
+        original=table,
+        published=sf.anonymize(table, policy).table,
+        same_order=True,
+    )
+    compared = comparison(tables.pair())
+    return Job(
+        work=lambda: metric.compare(compared),
+        facts=lambda measured: {"measured": float(measured.value)},
     )
 
 

@@ -13,14 +13,18 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.metrics.base import Metric, MetricInput
+from sfumato.metrics.base import ComparisonMetric, Metric, MetricInput
+from sfumato.testing.comparison_checks import comparison_checks
 from sfumato.testing.conformance_check import CALM, Check, must
 
 
-def check_metric(metric_class: type[Metric]) -> list[Check]:
+def check_metric(metric_class: type[Metric] | type[ComparisonMetric]) -> list[Check]:
     """Every check of a metric, on drawn releases."""
+    named = Check("has a name and a sentence", partial(_is_named, metric_class))
+    if issubclass(metric_class, ComparisonMetric):
+        return [named, *comparison_checks(metric_class())]
     return [
-        Check("has a name and a sentence", partial(_is_named, metric_class)),
+        named,
         *(
             Check(name, partial(_ask, metric_class(), judge))
             for name, judge in _STATEMENTS.items()
@@ -28,7 +32,7 @@ def check_metric(metric_class: type[Metric]) -> list[Check]:
     ]
 
 
-def _is_named(metric_class: type[Metric]) -> None:
+def _is_named(metric_class: type[Metric] | type[ComparisonMetric]) -> None:
     must(
         re.fullmatch(r"[a-z0-9]+(_[a-z0-9]+)*", metric_class.name),
         "the name is not lowercase words joined by underscores",
