@@ -13,16 +13,17 @@ unexport PYTHONDONTWRITEBYTECODE
 unexport VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports warm library wheel fuzz bench docs clean
+.PHONY: help demo test check lint types imports compiler library entries wheel trial fuzz bench docs clean
 
 help:  ## Say what there is.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-demo: $(VENV)/.product  ## Publish the embedded hospital table and verify it.
+demo: $(VENV)/.demo compiler  ## Publish the embedded hospital table and verify it.
+	$(BIN)/python -m tools.library.build --demo
 	rm -rf sfumato-demo
 	$(BIN)/sfumato demo
 
-test: check warm wheel  ## Everything that must hold.
+test: check library trial  ## Everything that must hold.
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: lint types imports  ## Style, types and layers.
@@ -37,14 +38,22 @@ types: $(VENV)/.tests
 imports: $(VENV)/.tests
 	$(BIN)/lint-imports
 
-warm: $(VENV)/.tests  ## Compile the kernels once, before tests run side by side.
-	$(BIN)/python tests/warm.py
+compiler: | $(BIN)/python
+	@command -v cc >/dev/null || $(PIP) -c constraints.txt ziglang
 
-library: $(VENV)/.tests  ## Compile all kernels ahead of time; runs then need no compiler.
+library: $(VENV)/.tests compiler  ## Compile all kernels ahead of time; nothing where that is done.
 	$(BIN)/python -m tools.library.build
 
-wheel: $(VENV)/.tests  ## Try the wheel with the lowest and the newest versions allowed.
-	$(BIN)/python tools/try_wheel.py
+entries: library  ## List again the entry points of the kernels that the catalogue reaches.
+	$(BIN)/python -m tools.library.reach
+
+FOR :=
+
+wheel: $(VENV)/.tests compiler  ## Build the wheel; FOR=all or FOR="linux-arm64 …" for others (needs ziglang).
+	$(BIN)/python -m tools.wheel $(foreach platform,$(FOR),--for $(platform))
+
+trial: $(VENV)/.tests library  ## Try the wheel with the lowest and the newest versions allowed.
+	$(BIN)/python -m tools.try_wheel
 
 MINUTES := 30
 
@@ -72,10 +81,14 @@ $(VENV)/.product: $(SETTINGS) | $(BIN)/python
 	$(PIP) -c constraints.txt -e .
 	touch $@
 
+$(VENV)/.demo: $(SETTINGS) | $(BIN)/python
+	$(PIP) -c constraints.txt -e '.[jit]'
+	touch $(VENV)/.product $@
+
 $(VENV)/.tests: $(SETTINGS) | $(BIN)/python
 	$(PIP) -c constraints.txt -e '.[test,check,bench]'
-	touch $(VENV)/.product $(VENV)/.benchmarks $@
+	touch $(VENV)/.product $(VENV)/.demo $(VENV)/.benchmarks $@
 
 $(VENV)/.benchmarks: $(SETTINGS) | $(BIN)/python
-	$(PIP) -c constraints.txt -e '.[bench]'
+	$(PIP) -c constraints.txt -e '.[jit,bench]'
 	touch $(VENV)/.product $@

@@ -7,6 +7,7 @@
     ├── HierarchyError           2   a hierarchy that does not fit its column
     ├── RefusedError             2   a combination that would not keep its promise
     ├── OutputError              2   a place that cannot be written to
+    ├── InstallationError        2   a part that this installation lacks
     ├── InfeasibleError          3   requirements that no release of this table meets
     │   └── LossError            3   a release that loses more than may be lost
     ├── BudgetError              4   a privacy budget that is spent
@@ -71,6 +72,12 @@ class RefusedError(SfumatoError):
 
 class OutputError(SfumatoError):
     """A place that exists already or cannot be written to."""
+
+    exit_code = 2
+
+
+class InstallationError(SfumatoError):
+    """A part that this installation lacks, such as a compiled kernel."""
 
     exit_code = 2
 

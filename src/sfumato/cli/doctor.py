@@ -7,7 +7,7 @@ import platform
 import re
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -29,6 +29,7 @@ class Extra(NamedTuple):
 EXTRAS = (
     Extra("opendp", "differential privacy", "pip install 'sfumato[dp]'"),
     Extra("sqlglot", "workloads in SQL", "pip install 'sfumato[workload]'"),
+    Extra("numba", "kernels of plug-ins", "pip install 'sfumato[jit]'"),
     Extra("pandas", "pandas frames in Python", "pip install pandas"),
     Extra("polars", "polars frames in Python", "pip install polars"),
 )
@@ -57,6 +58,7 @@ def examination() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "dependencies": {name: version_of(name) for name in _dependencies()},
         "extras": {thing.name: version_of(thing.name) for thing in EXTRAS},
+        "kernels": kernels(),
         "cache": _cache(),
         "cores": cores(),
         "memory": {"total": _memory("SC_PHYS_PAGES"), "usable": free_memory()},
@@ -91,15 +93,40 @@ def missing() -> list[dict[str, str]]:
     """What is not there, the feature that needs it, and the way to get it."""
     absent = [thing for thing in EXTRAS if version_of(thing.name) is None]
     found = [thing._asdict() for thing in absent]
-    if _cache()["directory"] is None:
-        found.append(
+    found.extend(_missing_kernels())
+    return found
+
+
+def _missing_kernels() -> Iterator[dict[str, str]]:
+    """What kernels lack: a library or a compiler, and a place for what is compiled."""
+    if kernels()["library"] is not None:
+        return
+    if version_of("numba") is None:
+        yield {
+            "name": "kernels",
+            "feature": "every algorithm",
+            "remedy": "install a wheel for this platform, or 'sfumato[jit]'",
+        }
+    elif _cache()["directory"] is None:
+        yield (
             {
                 "name": "cache",
                 "feature": "starting without compiling anew in every run",
                 "remedy": "name a directory that can be written to: SFUMATO_CACHE_DIR",
             }
         )
-    return found
+
+
+def kernels() -> dict[str, Any]:
+    """The library that serves kernels, or what compiles them where there is none."""
+    from sfumato.kernels.compilation.library import platform_name, usable
+
+    found = usable()
+    return {
+        "platform": platform_name(),
+        "library": None if found is None else str(found.path),
+        "entries": 0 if found is None else sum(map(len, found.entries.values())),
+    }
 
 
 def _cache() -> dict[str, Any]:
@@ -152,10 +179,20 @@ def _machine(found: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [
         ("cores", str(found["cores"])),
         ("memory", f"{_size(memory['usable'])} usable of {_size(memory['total'])}"),
+        ("kernels", _kernels_row(found)),
         ("kernel cache", kept),
         ("java", java),
         ("interpreter", sys.executable),
     ]
+
+
+def _kernels_row(found: Mapping[str, Any]) -> str:
+    served = found["kernels"]
+    if served["library"] is not None:
+        return f"{served['entries']} compiled ahead of time, {served['library']}"
+    if found["extras"]["numba"] is not None:
+        return f"no library for {served['platform']}: Numba compiles on first use"
+    return f"no library for {served['platform']}, and no Numba to compile them"
 
 
 def _size(amount: int | None) -> str:

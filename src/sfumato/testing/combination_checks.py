@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 from sfumato import api, registry
 from sfumato.data.schema import Kind, Role
 from sfumato.data.seeds import Seed
-from sfumato.errors import GuaranteeError, SfumatoError
+from sfumato.errors import GuaranteeError, InstallationError, SfumatoError
 from sfumato.models.base import OutputModel, ReferenceModel, Scope, SensitiveModel
 from sfumato.policy import Policy
 from sfumato.publish.base import Form
@@ -154,7 +154,7 @@ def ending(combination: Combination, case: Case, directory: Path) -> str:
         release = api.anonymize(
             case.table.source, policy_of(combination, case, directory)
         )
-    except GuaranteeError:
+    except (GuaranteeError, InstallationError):
         raise
     except SfumatoError as error:
         must(error.exit_code != GuaranteeError.exit_code, "an error without a kind")

@@ -9,6 +9,7 @@ import pytest
 
 from sfumato.cli import doctor, main
 from sfumato.kernels.compilation.cache_places import Place
+from sfumato.kernels.compilation.library import Library, platform_name
 
 
 def told(capsys: pytest.CaptureFixture[str]) -> dict:
@@ -24,13 +25,14 @@ def test_it_tells_versions_cache_cores_memory_and_java(capsys):
         "system",
         "dependencies",
         "extras",
+        "kernels",
         "cache",
         "cores",
         "memory",
         "java",
         "missing",
     }
-    assert found["dependencies"]["numba"].startswith("0.")
+    assert found["dependencies"]["numpy"].startswith("2.")
     assert Path(found["cache"]["directory"]).is_dir()
     assert found["cores"] >= 1
     assert 0 < found["memory"]["usable"] <= found["memory"]["total"]
@@ -59,6 +61,34 @@ def test_a_machine_with_everything_misses_nothing(capsys, monkeypatch):
     assert "Nothing is missing." in capsys.readouterr().out
 
 
+@pytest.fixture
+def no_library(monkeypatch):
+    """No library serves, and Numba compiles."""
+    monkeypatch.setattr("sfumato.kernels.compilation.library.usable", lambda: None)
+    monkeypatch.setattr(doctor, "version_of", lambda _name: "1.0")
+
+
+def test_it_names_the_library_that_serves(capsys, monkeypatch):
+    served = Library(Path("lib/kernels.so"), {"module.kernel": [None, None]})
+    monkeypatch.setattr("sfumato.kernels.compilation.library.usable", lambda: served)
+    assert told(capsys)["kernels"] == {
+        "platform": platform_name(),
+        "library": str(Path("lib/kernels.so")),
+        "entries": 2,
+    }
+    main(["doctor"])
+    assert "2 compiled ahead of time, lib/kernels.so" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("no_library")
+def test_without_a_library_it_says_who_compiles(capsys, monkeypatch):
+    main(["doctor"])
+    assert "Numba compiles on first use" in capsys.readouterr().out
+    monkeypatch.setattr(doctor, "version_of", lambda _name: None)
+    assert "kernels" in [each["name"] for each in told(capsys)["missing"]]
+
+
+@pytest.mark.usefixtures("no_library")
 def test_a_cache_that_is_nowhere_is_missing(capsys, monkeypatch):
     nowhere = Place(None, "no directory can be written to")
     monkeypatch.setattr(

@@ -23,6 +23,7 @@ CODES = {
     errors.HierarchyError: 2,
     errors.RefusedError: 2,
     errors.OutputError: 2,
+    errors.InstallationError: 2,
     errors.InfeasibleError: 3,
     errors.BudgetError: 4,
     errors.SearchError: 5,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import shutil
+from pathlib import Path
 from typing import NamedTuple
 
 import numba
@@ -11,7 +14,8 @@ import pytest
 
 from sfumato.kernels.compilation import library
 from sfumato.kernels.compilation.decorators import pointer
-from tools.library.numba_code import VERSION, is_specialized
+from tests.conftest import absent
+from tools.library.numba_code import VERSION, type_of
 from tools.library.numba_code import kind_of as kind_of_type
 
 
@@ -46,6 +50,11 @@ def test_a_value_has_the_kind_of_the_type_numba_takes_it_for(value):
     assert library.kind_of(value) == kind_of_type(numba.typeof(value), module=False)
 
 
+@pytest.mark.parametrize("value", VALUES[:-1], ids=lambda v: library.kind_of(v))
+def test_a_kind_stands_for_the_type_numba_takes_its_values_for(value):
+    assert type_of(library.kind_of(value)) == numba.typeof(value)
+
+
 def test_what_may_not_be_written_to_has_a_kind_of_its_own():
     fixed = np.zeros(3)
     fixed.flags.writeable = False
@@ -74,19 +83,54 @@ def fresh():
 
 
 def test_a_library_of_other_sources_is_not_used(tmp_path, monkeypatch, fresh):
-    index = {"sources": "0" * 64, "file": "kernels.so", "entries": []}
+    index = {"hash": "0" * 64, "file": "kernels.so", "entries": []}
     (tmp_path / library.INDEX).write_text(json.dumps(index))
     monkeypatch.setattr(library, "_places", lambda: [tmp_path])
     assert library.usable() is None
 
 
+def copied(place: Path) -> None:
+    """Copy the library that serves the tests."""
+    served = library.usable()
+    if served is None:
+        absent("No library of kernels is built: run `make library`.")
+    shutil.copytree(served.path.parent, place)
+
+
 def test_a_library_of_these_sources_is_used(tmp_path, monkeypatch, fresh):
-    index = {"sources": library.source_hash(), "file": "kernels.so", "entries": []}
+    copied(tmp_path / "library")
+    library.usable.cache_clear()
+    monkeypatch.setenv(library.SWITCH, str(tmp_path / "library"))
+    assert library.usable().path.parent == tmp_path / "library"
+
+
+@pytest.mark.parametrize("damage", [b"", b"junk"])
+def test_a_library_that_cannot_be_loaded_is_not_used(
+    tmp_path, monkeypatch, fresh, damage
+):
+    index = {"hash": library.source_hash(), "file": "kernels.so", "entries": []}
     (tmp_path / library.INDEX).write_text(json.dumps(index))
-    monkeypatch.setenv(library.SWITCH, str(tmp_path))
-    found = library.usable()
-    assert found is not None
-    assert found.path == tmp_path / "kernels.so"
+    (tmp_path / "kernels.so").write_bytes(damage)
+    monkeypatch.setattr(library, "_places", lambda: [tmp_path])
+    assert library.usable() is None
+
+
+def test_what_kernels_compile_in_is_part_of_the_hash():
+    """A constant from a module that is not hashed could change unseen."""
+    hashed = {
+        path.relative_to(library.PACKAGE).as_posix() for path in library.sources()
+    }
+    types_alone = {"data/arrays.py"}
+    for_python = {"hierarchies/sensitive_axis.py"}
+    taken = {
+        node.module.removeprefix("sfumato.").replace(".", "/") + ".py"
+        for path in library.KERNELS.rglob("*.py")
+        if path.parent != library.OPTIONS.parent
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("sfumato.")
+    }
+    outside = {name for name in taken if not name.startswith("kernels/compilation/")}
+    assert outside <= hashed | types_alone | for_python
 
 
 def test_a_damaged_index_is_not_used(tmp_path, monkeypatch, fresh):
@@ -107,11 +151,3 @@ def test_a_pointer_is_compiled_once_for_the_same_kinds():
     made = pointer(add, "float64", 1, 2.0)
     assert made.ctypes(1, 2.0) == 3.0
     assert pointer(add, "float64", 5, 6.0) is made
-
-
-def test_a_function_compiled_for_one_value_is_no_entry_point():
-    general = numba.types.int64(numba.types.int64)
-    special = numba.types.int64(numba.types.literal(-1))
-    assert kind_of_type(special.args[0], module=False) == "i8"
-    assert is_specialized(special)
-    assert not is_specialized(general)

@@ -3,21 +3,22 @@
 Where a library made from these sources is at hand (`library.py`), kernels are called in
 it and Numba is not even imported. Elsewhere, and for what the library lacks, Numba
 compiles; without Numba, a kernel that the library lacks is an error that names it.
+With `NUMBA_DISABLE_JIT=1` kernels run as the Python that they are, slowly.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Sequence
+import importlib.util
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property
+from threading import Lock
 from typing import Any, Protocol, TypeVar, cast
 
-from sfumato.kernels.compilation import library
-
-WITHOUT_DOOR = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-"""For kernels that only kernels call: a way in from Python takes long to compile."""
-
+from sfumato.errors import InstallationError
+from sfumato.kernels.compilation import library, options
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,15 +29,29 @@ class Decorator(Protocol):
     def __call__(self, function: F, /) -> F: ...
 
 
-def _decorator(**options: Any) -> Decorator:
+def _decorator(chosen: Mapping[str, Any]) -> Decorator:
     """A decorator for kernels that Numba would compile with these options."""
+    told = {"cache": True, **options.EVERY, **chosen}
 
     def decorate(function: F) -> F:
-        if library.usable() is not None:
-            return cast(F, Kernel(function, options))
-        return cast(F, _numba().njit(cache=True, nogil=True, **options)(function))
+        if interpreted():
+            return function
+        if library.usable() is None and has_compiler():
+            return cast(F, compiler().njit(**told)(function))
+        return cast(F, Kernel(function, told))
 
     return decorate
+
+
+def interpreted() -> bool:
+    """Whether kernels are to run as Python."""
+    return os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+
+
+@cache
+def has_compiler() -> bool:
+    """Whether Numba is installed."""
+    return importlib.util.find_spec("numba") is not None
 
 
 class Kernel:
@@ -65,16 +80,14 @@ class Kernel:
         raise library.MissingEntryError(f"{self.__module__}.{self.__name__}")
 
     def _compiled(self, missing: str) -> Any:
-        try:
-            return self.dispatcher
-        except ModuleNotFoundError:
-            raise _without_compiler(missing) from None
+        if not has_compiler():
+            raise _without_compiler(missing)
+        return self.dispatcher
 
     @cached_property
     def dispatcher(self) -> Any:
         """The same kernel as Numba compiles it."""
-        made = _numba().njit(cache=True, nogil=True, **self._options)
-        return made(self.py_func)
+        return compiler().njit(**self._options)(self.py_func)
 
     @property
     def _numba_type_(self) -> Any:
@@ -87,16 +100,16 @@ class Kernel:
         return self.dispatcher.targetoptions
 
 
-door = _decorator(no_cfunc_wrapper=True)
+door = _decorator(options.DOOR)
 """For kernels that only Python calls."""
-both = _decorator()
+both = _decorator(options.BOTH)
 """For kernels that Python and kernels call."""
-both_numpy = _decorator(error_model="numpy")
-inner = _decorator(**WITHOUT_DOOR)
-inner_numpy = _decorator(error_model="numpy", **WITHOUT_DOOR)
+both_numpy = _decorator(options.BOTH_NUMPY)
+inner = _decorator(options.INNER)
+inner_numpy = _decorator(options.INNER_NUMPY)
 """The same, with divisions as NumPy does them."""
-inlined = _decorator(inline="always")
-inlined_numpy = _decorator(inline="always", error_model="numpy")
+inlined = _decorator(options.INLINED)
+inlined_numpy = _decorator(options.INLINED_NUMPY)
 """For kernels that become part of their callers before these are compiled."""
 
 
@@ -107,6 +120,8 @@ def pointer(function: Any, gives: str, *values: Any) -> Any:
     raise: nobody hears of it, and the call gives 0.
     """
     plain = getattr(function, "py_func", function)
+    if interpreted():
+        return plain
     name = f"{plain.__module__}.{plain.__name__}"
     found = library.usable()
     takes = ",".join(map(library.kind_of, values)) if found else ""
@@ -114,21 +129,20 @@ def pointer(function: Any, gives: str, *values: Any) -> Any:
     if address:
         address.compiled = lambda: _compiled_pointer(plain, gives, values)
         return address
-    try:
-        return _compiled_pointer(plain, gives, values)
-    except ModuleNotFoundError:
-        raise _without_compiler(f"*{name}({takes})") from None
+    if not has_compiler():
+        raise _without_compiler(f"*{name}({takes})")
+    return _compiled_pointer(plain, gives, values)
 
 
 def _compiled_pointer(function: Any, gives: str, values: Sequence[Any]) -> Any:
-    numba = _numba()
+    numba = compiler()
     kinds = [numba.typeof(_unlinked(value)) for value in values]
     return _pointer_of(function, getattr(numba.types, gives)(*kinds))
 
 
 @cache
 def _pointer_of(function: Any, signature: Any) -> Any:
-    return _numba().cfunc(signature, cache=True)(function)
+    return compiler().cfunc(signature, cache=True)(function)
 
 
 def _unlinked(value: Any) -> Any:
@@ -143,7 +157,7 @@ def _unlinked(value: Any) -> Any:
 
 def intrinsic(function: Any) -> Any:
     """A piece of code that Numba generates in place; only kernels can call it."""
-    if library.usable() is None:
+    if library.usable() is None and has_compiler() and not interpreted():
         return importlib.import_module("numba.extending").intrinsic(function)
     return Intrinsic(function)
 
@@ -153,6 +167,10 @@ class Intrinsic:
 
     def __init__(self, function: Any) -> None:
         self._function = function
+
+    def __call__(self, value: Any) -> Any:
+        """What it does in Python: it changes how a value is held, not the value."""
+        return value
 
     @cached_property
     def _numba_type_(self) -> Any:
@@ -164,18 +182,29 @@ class Intrinsic:
         return context.resolve_value_type(made)
 
 
-def _without_compiler(entry: str) -> RuntimeError:
-    return RuntimeError(
-        f"The compiled library has no {entry}, and Numba is not installed to compile it. "
-        "Hint: pip install 'sfumato[jit]'."
+def _without_compiler(entry: str) -> InstallationError:
+    which = "has no" if library.usable() else "is missing, and with it"
+    return InstallationError(
+        f"The library of compiled kernels {which} {entry}, and Numba, which would "
+        "compile it, is not installed.",
+        hint="pip install 'sfumato[jit]'",
     )
 
 
+_STARTING = Lock()
+
+
 @cache
-def _numba() -> Any:
-    """The compiler, which keeps what it compiles wherever it may."""
-    found = importlib.import_module("numba")
-    importlib.import_module("sfumato.kernels.compilation.safe_cache").install()
+def compiler() -> Any:
+    """Numba, which keeps what it compiles wherever it may.
+
+    Two threads that both make Numba start wait for each other for ever, each with a lock
+    that the other needs: one of them starts it.
+    """
+    with _STARTING:
+        found = importlib.import_module("numba")
+        _ = importlib.import_module("numba.core.registry").cpu_target.target_context
+        importlib.import_module("sfumato.kernels.compilation.safe_cache").install()
     return found
 
 
@@ -190,7 +219,7 @@ def announced(say: Callable[[], None]) -> Iterator[None]:
 
     A kernel that is loaded from the cache of an earlier run is not compiled.
     """
-    if library.usable() is not None:
+    if library.usable() is not None or interpreted() or not has_compiler():
         yield
         return
     from sfumato.kernels.compilation.numba_events import first_compilation

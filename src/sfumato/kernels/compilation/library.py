@@ -29,6 +29,12 @@ import numpy as np
 
 PACKAGE = Path(__file__).resolve().parents[2]
 KERNELS = PACKAGE / "kernels"
+OPTIONS = KERNELS / "compilation" / "options.py"
+"""The one module beside this that changes what is compiled."""
+CONSTANTS = ("data/rules.py", "hierarchies/axis.py")
+"""Files outside of the kernels with numbers that are compiled in."""
+FORM = 2
+"""How a library is called; one of another form is not used."""
 INDEX = "kernels.json"
 SWITCH = "SFUMATO_LIBRARY"
 """The variable that names a directory with a library, or says `off`."""
@@ -70,6 +76,13 @@ class Library:
         handle.sfumato_setup(_interpreter())
         return handle
 
+    def loads(self) -> bool:
+        """Whether this system can load it: the file is whole, and for this machine."""
+        try:
+            return self.handle is not None
+        except (OSError, AttributeError):
+            return False
+
     def address(self, symbol: str) -> int:
         """Where a function of the library lies in memory."""
         found = ctypes.cast(getattr(self.handle, symbol), ctypes.c_void_p).value
@@ -93,8 +106,10 @@ def usable() -> Library | None:
     """The library that was made from these sources for this platform, if there is one."""
     for directory in _places():
         index = _index(directory / INDEX)
-        if index is not None and index["sources"] == source_hash():
-            return _library(directory, index)
+        if index is not None and index["hash"] == source_hash():
+            found = _library(directory, index)
+            if found.loads():
+                return found
     return None
 
 
@@ -104,7 +119,7 @@ def _index(path: Path) -> Mapping[str, Any] | None:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, dict) and "sources" in found else None
+    return found if isinstance(found, dict) and "hash" in found else None
 
 
 def _places() -> Iterator[Path]:
@@ -131,11 +146,17 @@ def platform_name() -> str:
 @cache
 def source_hash() -> str:
     """The hash of everything that compiled code depends on."""
-    digest = hashlib.sha256()
-    for path in sorted([*KERNELS.rglob("*.py"), PACKAGE / "data" / "rules.py"]):
+    digest = hashlib.sha256(f"form {FORM}".encode())
+    for path in sources():
         digest.update(path.relative_to(PACKAGE).as_posix().encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def sources() -> list[Path]:
+    """The files that decide what machine code is made, in order."""
+    kernels = (path for path in KERNELS.rglob("*.py") if path.parent != OPTIONS.parent)
+    return sorted([*kernels, OPTIONS, *(PACKAGE / name for name in CONSTANTS)])
 
 
 def _library(directory: Path, index: Mapping[str, Any]) -> Library:
@@ -316,7 +337,7 @@ def split_kinds(text: str) -> list[str]:
     """Kinds between commas, leaving those inside tuples together."""
     parts, depth, start = [], 0, 0
     for place, letter in enumerate(text):
-        depth += (letter == "(") - (letter == ")")
+        depth += (letter in "([") - (letter in ")]")
         if letter == "," and depth == 0:
             parts.append(text[start:place])
             start = place + 1

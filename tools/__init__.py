@@ -1,0 +1,1 @@
+"""Tools for developers: libraries, wheels and pages of the catalogue."""
