@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from benchmarks import baselines, every_entry, losses, ours, peers
+from benchmarks import baselines, every_entry, first_use, losses, ours, peers
 from benchmarks.measure import Job
 
 JOBS: Mapping[str, Callable[..., Job]] = {
@@ -18,7 +18,9 @@ JOBS: Mapping[str, Callable[..., Job]] = {
     "check_file": ours.check_file,
     "duckdb_check": baselines.duckdb_check,
     "entry": every_entry.entry,
-    "first_use": ours.first_use,
+    "first_use": first_use.first_use,
+    "install_wheel": first_use.install_wheel,
+    "clone_to_demo": first_use.clone_to_demo,
     "lexsort": baselines.lexsort,
     "pyarrow_call": baselines.pyarrow_call,
     "pyarrow_file": baselines.pyarrow_file,

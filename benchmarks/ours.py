@@ -12,12 +12,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 import sfumato as sf
-from benchmarks.every_entry import first_use_program
 from benchmarks.measure import Facts, Job, command
 from benchmarks.places import (
     environment,
     program,
-    python,
     scratch,
     synthetic,
     synthetic_csv,
@@ -143,23 +141,6 @@ def check_file(*, rows: int) -> Job:
     arguments += ["--k", "1"]
     return Job(
         work=lambda: command(arguments, environment=environment()), commands=True
-    )
-
-
-def first_use(*, algorithm: str, cold: bool) -> Job:
-    """A first small release in a new process, with or without compiled kernels."""
-    cache = scratch() / ("kernels-cold" if cold else "kernels-warm")
-    arguments = [python(), "-c", first_use_program(algorithm, scratch())]
-    settings = environment(NUMBA_CACHE_DIR=str(cache))
-
-    def forget() -> None:
-        if cold:
-            shutil.rmtree(cache, ignore_errors=True)
-
-    return Job(
-        work=lambda: command(arguments, environment=settings),
-        commands=True,
-        prepare=forget,
     )
 
 

@@ -32,6 +32,7 @@ def plan(*, quick: bool) -> list[Case]:
         *_files(sizes[-1]),
         *_checking(sizes[-1]),
         *_first_use(quick),
+        *_installing(),
         *_start_up(),
         *every_entry(),
         *lowest_losses(rows),
@@ -161,20 +162,26 @@ def _checking(size: int) -> Iterator[Case]:
 
 
 def _first_use(quick: bool) -> Iterator[Case]:
-    group = "first use, kernels not yet compiled"
-    yield Case(
-        group=group,
-        label="best, compiled before",
-        job="first_use",
-        parameters={"algorithm": "best", "cold": False},
-        reference=True,
-    )
     for name in QUICK_FIRST_USE if quick else registry.names("algorithms"):
         yield Case(
-            group=group,
+            group="first use of the installed wheel, without Numba",
             label=name,
             job="first_use",
-            parameters={"algorithm": name, "cold": True},
+            parameters={"algorithm": name},
+            reference=name == registry.DEFAULT_ALGORITHM,
+            repeats=1,
+            warm=False,
+        )
+
+
+def _installing() -> Iterator[Case]:
+    jobs = (("the wheel", "install_wheel"), ("clone to demo", "clone_to_demo"))
+    for label, job in jobs:
+        yield Case(
+            group="installing",
+            label=label,
+            job=job,
+            reference=job == "install_wheel",
             repeats=1,
             warm=False,
         )

@@ -77,7 +77,7 @@ class Kernel:
         return door or self._missing
 
     def _missing(self, *values: Any) -> Any:
-        raise library.MissingEntryError(f"{self.__module__}.{self.__name__}")
+        raise library.missing_entry(f"{self.__module__}.{self.__name__}", values)
 
     def _compiled(self, missing: str) -> Any:
         if not has_compiler():

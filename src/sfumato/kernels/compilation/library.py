@@ -207,11 +207,15 @@ class MissingEntryError(LookupError):
 
 def _fault(status: int, name: str, values: Sequence[Any]) -> Exception:
     if status == NO_ENTRY:
-        kinds = ",".join(kind_of(value) for value in values)
-        return MissingEntryError(f"{name}({kinds})")
+        return missing_entry(name, values)
     if status == NO_MEMORY:
         return MemoryError(f"{name} found no memory.")
     return RuntimeError(f"{name} ended with status {status}.")
+
+
+def missing_entry(name: str, values: Sequence[Any]) -> MissingEntryError:
+    """Say that the library has no function of this name for such arguments."""
+    return MissingEntryError(f"{name}({','.join(map(kind_of, values))})")
 
 
 def kind_of(value: Any) -> str:
