@@ -18,6 +18,7 @@ from sfumato.hierarchies.levels import Ladder, Rung
 from sfumato.hierarchies.validate import (
     check_cover,
     check_shape,
+    check_spellings,
     check_truth,
     spans_of,
 )
@@ -29,6 +30,7 @@ def table_ladder(column: Column, table: LabelTable, *, trust: bool = False) -> L
     places = _places(column, table)
     check_cover(column, table, places)
     numbers = _leaf_numbers(column, table, places)
+    check_spellings(column, table, numbers)
     if not trust:
         check_truth(column, table, numbers)
     leaf_of = np.full(column.size, -1, dtype=np.int64)

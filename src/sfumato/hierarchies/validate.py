@@ -17,7 +17,7 @@ from sfumato.errors import HierarchyError
 from sfumato.hierarchies.axis import Losses
 from sfumato.hierarchies.exact_numbers import Line
 from sfumato.hierarchies.hierarchy_files import LabelTable
-from sfumato.hierarchies.labels import Span, parse_span, reserved
+from sfumato.hierarchies.labels import Exact, Span, parse_exact, parse_span, reserved
 
 _TRUST = "Correct the file, or set trust = true to go on with it as it is."
 
@@ -56,6 +56,33 @@ def check_cover(column: Column, table: LabelTable, places: Mapping[int, int]) ->
             f"has no leaf for {len(bare)} of {column.size} values.",
             hint="Add a row for each, or declare them missing.",
             values=bare,
+        )
+
+
+def check_spellings(column: Column, table: LabelTable, numbers: Losses | None) -> None:
+    """Refuse a number that has several spellings under different labels.
+
+    A column shows all spellings of a number alike, so it can have one place only.
+    """
+    if numbers is None:
+        return
+    _, place, counts = np.unique(numbers, return_inverse=True, return_counts=True)
+    labels_of: dict[Exact, tuple[str, ...]] = {}
+    wrong = []
+    for leaf in np.flatnonzero((counts[place] > 1) & ~np.isnan(numbers)):
+        number = parse_exact(table.leaves[leaf], kind=column.kind)
+        labels = tuple(level[leaf] for level in table.levels[1:])
+        if number is not None and labels_of.setdefault(number, labels) != labels:
+            wrong.append(table.leaves[leaf])
+    if wrong:
+        raise _fault(
+            column,
+            table,
+            f"has other labels for {len(wrong)} values than for the same numbers "
+            "written another way.",
+            hint="Give all spellings of a number the same labels, or declare the kind "
+            "'category'.",
+            values=wrong,
         )
 
 

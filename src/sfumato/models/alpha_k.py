@@ -12,6 +12,7 @@ from sfumato.models.base import Feasibility, Groups, SensitiveModel, Verdict, si
 from sfumato.models.common.feasibility import (
     enough_rows,
     limited,
+    met_when_opened,
     rows_left,
     rows_to_count_on,
     together,
@@ -73,7 +74,9 @@ class AlphaK(SensitiveModel):
         spare = rows_to_count_on(self, whole, removable)
         return Loosening(
             self,
-            lambda model: model._of_whole(whole, spare).feasible,
+            lambda model: (
+                model._of_whole(whole, spare).feasible and met_when_opened(model, whole)
+            ),
             {"alpha": 1.0, "k": 1},
         ).explain(found)
 

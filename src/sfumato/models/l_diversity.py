@@ -14,6 +14,8 @@ from sfumato.models.base import Feasibility, Groups, Histogram, SensitiveModel, 
 from sfumato.models.common.feasibility import (
     Limit,
     limited,
+    met_when_opened,
+    opened,
     rows_to_count_on,
     together,
 )
@@ -191,17 +193,25 @@ class LDiversity(SensitiveModel):
 
     def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
         found = self._of_whole(whole, removable)
-        if not self._recursive:
+        if not (self._recursive or opened(self, whole)):
             return found
-        # A ratio of counts is at most the number of rows.
-        most = float(whole.rows.sum() + 1)
-        ends = {"c1": most, "c2": 1 / UNITS} if self._both else {"c": most}
         spare = 0 if self._both else rows_to_count_on(self, whole, removable)
         return Loosening(
             self,
-            lambda model: model._of_whole(whole, spare).feasible,
-            {**ends, "l": 2},
+            lambda model: (
+                model._of_whole(whole, spare).feasible and met_when_opened(model, whole)
+            ),
+            self._loosest(whole),
         ).explain(found)
+
+    def _loosest(self, whole: Groups) -> dict[str, float]:
+        """The loosest value of each parameter that a hint may change."""
+        if not self._recursive:
+            return {"l": 1 if self.kind == "distinct" else 1.0}
+        # A ratio of counts is at most the number of rows.
+        most = float(whole.rows.sum() + 1)
+        ends = {"c1": most, "c2": 1 / UNITS} if self._both else {"c": most}
+        return {**ends, "l": 2}
 
     def _of_whole(self, whole: Groups, removable: int) -> Feasibility:
         found = limited(

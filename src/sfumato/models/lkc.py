@@ -23,6 +23,7 @@ from sfumato.models.base import (
 from sfumato.models.common.feasibility import (
     enough_rows,
     limited,
+    met_when_opened,
     rows_left,
     rows_to_count_on,
     together,
@@ -145,7 +146,9 @@ class Lkc(SensitiveModel):
         spare = rows_to_count_on(self, whole, removable)
         return Loosening(
             self,
-            lambda model: model._of_whole(whole, spare).feasible,
+            lambda model: (
+                model._of_whole(whole, spare).feasible and met_when_opened(model, whole)
+            ),
             {"c": 1.0, "k": 1},
         ).explain(found)
 

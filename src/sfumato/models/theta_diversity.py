@@ -9,8 +9,9 @@ from typing import ClassVar
 from sfumato.data.examples import ParameterExamples, twentieths
 from sfumato.data.rules import Rule, RuleKind
 from sfumato.models.base import Feasibility, Groups, SensitiveModel, Verdict
-from sfumato.models.common.feasibility import limited
+from sfumato.models.common.feasibility import limited, opened
 from sfumato.models.common.measures import commonest_share
+from sfumato.models.common.parameter_changes import Loosening
 from sfumato.models.common.table_limits import share_limit
 from sfumato.models.common.verdicts import Side, judge
 
@@ -56,9 +57,15 @@ class ThetaDiversity(SensitiveModel):
         return tuple(Rule(RuleKind.SHARE, view, (self.theta,)) for view in views)
 
     def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
-        return limited(
+        found = limited(
             self,
             whole,
             lambda _: share_limit(self.theta, parameter="theta"),
             removable=removable,
         )
+        if not opened(self, whole):
+            return found
+        # Hints name what the whole table has, whatever its missing values are.
+        return Loosening(
+            self, lambda model: model.verify(whole).holds, {"theta": 1.0}
+        ).explain(found)

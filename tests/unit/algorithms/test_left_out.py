@@ -295,6 +295,36 @@ def test_rows_that_help_one_of_two_limits_are_not_said_to_be_enough():
     assert "allow 1 rows" not in caught.value.hint
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"model": "theta-diversity", "theta": 0.2},
+        {"model": "l-diversity", "l": 5},
+        {"model": "l-diversity", "l": 4.5, "kind": "entropy"},
+        {"model": "l-diversity", "l": 2, "kind": "recursive", "c": 0.1},
+        {"model": "alpha-k", "alpha": 0.2, "k": 2},
+        {"model": "lkc", "l": 1, "k": 2, "c": 0.2},
+        {"model": "p-sensitive", "p": 5, "k": 5},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("spare", [0.0, 0.34])
+def test_a_hint_helps_where_a_missing_value_may_be_any(asked, spare):
+    """Two x, a y, a z and two missing values, which may all be x."""
+    table = pa.table({"q": list("abcdef"), "s": ["x", "x", "y", "z", None, None]})
+    settings = {"quasi": "q", "sensitive": "s", "missing_as": "any", "max_loss": 1}
+    settings |= {"algorithm": "mondrian", "max_suppressed": spare}
+    try:
+        sf.anonymize(table, require=[asked], **settings)
+    except InfeasibleError as error:
+        ways = [dict(CHANGE.findall(way)) for way in error.hint.split(", or ")]
+        named = [{n: float(v) for n, v in way.items()} for way in ways if way]
+        assert named
+        for way in named:
+            counts = {n: int(v) if v.is_integer() else v for n, v in way.items()}
+            sf.anonymize(table, require=[asked | counts], **settings)
+
+
 @pytest.mark.parametrize("algorithm", ["mondrian", "optimal", "k-member"])
 def test_lkc_is_met_where_leaving_rows_out_makes_it_so(algorithm):
     """Three ones must go: then no value has more than the share of 0.6."""

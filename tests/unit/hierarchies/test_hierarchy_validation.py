@@ -44,6 +44,23 @@ def test_a_leaf_that_occurs_twice_is_refused(column_of: Columns) -> None:
     assert error.values == ("a",)
 
 
+@pytest.mark.parametrize("trust", [False, True])
+def test_spellings_of_a_number_under_different_labels_are_refused(
+    column_of: Columns, trust: bool
+) -> None:
+    column = column_of(["1.00", "1", "2.5"], Kind.DECIMAL)
+    rows = table("1.00,low,*", "1,high,*", "2.5,high,*")
+    with pytest.raises(HierarchyError) as info:
+        table_ladder(column, rows, trust=trust)
+    assert "has other labels for 1 values than for the same numbers" in str(info.value)
+    assert info.value.values == ("1",)
+
+
+def test_spellings_of_a_number_under_one_label_are_fine(column_of: Columns) -> None:
+    column = column_of(["1.00", "1", "2.5"], Kind.DECIMAL)
+    table_ladder(column, table("1.00,low,*", "1,low,*", "2.5,high,*"))
+
+
 def test_values_without_a_leaf_are_counted_and_not_told(column_of: Columns) -> None:
     column = column_of(["apple", "pear", "secret"], Kind.CATEGORY)
     error = refused(column, "apple,*")

@@ -85,7 +85,7 @@ def limited(
             removable,
             rows=int(whole.rows.sum()),
             least=least,
-            alone=alone and len(views) == 1,
+            alone=alone and len(views) == 1 and not opened(model, whole),
         )
         for view, limit in zip(views, limits, strict=True)
     ]
@@ -96,9 +96,24 @@ def limited(
 def rows_to_count_on(model: SensitiveModel, whole: Groups, removable: int) -> int:
     """How many rows left out a hint may count on.
 
-    One column alone tells which rows they are. Several columns may each need others.
+    One column alone tells which rows they are. Several columns may each need others, and
+    so may missing values that can be any value.
     """
-    return removable if len(model.views(whole.sensitive)) == 1 else 0
+    alone = len(model.views(whole.sensitive)) == 1 and not opened(model, whole)
+    return removable if alone else 0
+
+
+def opened(model: SensitiveModel, whole: Groups) -> bool:
+    """Whether the table has missing values that may be any value."""
+    return any(
+        h.missing_any and bool((h.codes == h.axis.missing).any())
+        for h in model.histograms(whole)
+    )
+
+
+def met_when_opened(model: SensitiveModel, whole: Groups) -> bool:
+    """Whether the whole table meets a model, where its missing values may be any."""
+    return not opened(model, whole) or model.verify(whole).holds
 
 
 def _worst_first(found: list[Feasibility], *, at_least: bool) -> list[Feasibility]:
