@@ -19,6 +19,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """
     if words is not None:
         return _run(list(words))
+    _end_silently_on_ctrl_c()
     from sfumato.cli import signals as stopping
 
     stopping.end_when_asked()
@@ -26,6 +27,15 @@ def main(words: Sequence[str] | None = None) -> int:
 
     process.begin()
     return process.end(_run(sys.argv[1:]))
+
+
+def _end_silently_on_ctrl_c() -> None:
+    """Let Ctrl-C end the process without a traceback while `signal` is imported."""
+    # Built into the interpreter, so that no file is searched for.
+    import _signal  # type: ignore[import-not-found]
+
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
 
 def _run(words: list[str]) -> int:

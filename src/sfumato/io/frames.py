@@ -52,11 +52,13 @@ def _mixed(frame: nw.DataFrame[Any]) -> DataError:
     return _no_type(next(n for n in frame.columns if _unfit(frame.select(n))))
 
 
+_COLLECT = "Call its method collect() first: it gives a table."
+
+
 def _no_type(name: str) -> DataError:
     return DataError(
-        f"Column '{name}' mixes types, or has one that Arrow does not know, so that it "
-        "has no type of its own.",
-        hint="Turn its cells into text, or into numbers.",
+        f"Column '{name}' mixes types, or holds values that no type of Arrow can hold.",
+        hint="Turn its cells into text, or into numbers of one type.",
     )
 
 
@@ -93,7 +95,9 @@ def _wrapped(frame: Any) -> nw.DataFrame[Any]:
     except TypeError:
         raise DataError(
             f"A table cannot be made of {type(frame).__name__}.",
-            hint="Give a pandas, polars or Arrow table, or the path of a file.",
+            hint=_COLLECT
+            if hasattr(frame, "collect")
+            else "Give a pandas, polars or Arrow table, or the path of a file.",
         ) from None
     except DuplicateError:
         _check_names([str(name) for name in frame.columns])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +16,7 @@ from sfumato.algorithms.best.harvest import (
     level_costs,
     levels_of,
     node_order,
+    prepare_harvest,
     thinned,
 )
 from sfumato.algorithms.refinement.refine import loss_of
@@ -141,3 +143,15 @@ def test_a_line_of_numbers_is_halved():
     )
     levels = levels_of(CodedAxis(axis, np.arange(8, dtype=np.int32)))
     assert [len(np.unique(level)) for level in levels] == [8, 4, 2, 1]
+
+
+def test_thousands_of_columns_raise_no_warning():
+    draw = np.random.default_rng(1)
+    codes = draw.integers(0, 4, size=(1_700, 16), dtype=np.int32)
+    wide = request_of(HALVES, codes[0].tolist(), k=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        task = prepare_harvest(
+            replace(wide, quasi=tuple(CodedAxis(HALVES, column) for column in codes))
+        )
+    assert len(task.amounts) == 16

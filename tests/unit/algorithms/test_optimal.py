@@ -232,3 +232,8 @@ def test_rows_that_no_level_can_hide_are_named_by_their_number():
 def test_options_out_of_range_are_named(option, value):
     with pytest.raises(PolicyError, match=f"optimal: '{option}' is"):
         Optimal(**{option: value})
+
+
+def test_a_lattice_too_large_to_be_counted_is_refused():
+    with pytest.raises(RefusedError, match=r"has more than 10{18} nodes; there is mem"):
+        lattices.require_room(3**20_000)

@@ -119,6 +119,29 @@ def test_a_signal_at_any_import_ends_the_command(place, at, number):
     assert (run.returncode, out, said) == (130, "", STOPPED)
 
 
+BEFORE_SIGNALS = """
+import os, signal, sys, threading
+sys.argv[1:] = ["list"]
+
+class Striking:
+    def find_spec(self, name, path=None, target=None):
+        if name == "sfumato.cli.signals":
+            os.kill(os.getpid(), signal.SIGINT)
+            threading.Event().wait(30)
+
+sys.meta_path.insert(0, Striking())
+from sfumato.cli import main
+main()
+"""
+
+
+def test_a_ctrl_c_before_signals_are_handled_leaves_no_traceback(place):
+    """A shell calls this exit code 130, too."""
+    run = started(BEFORE_SIGNALS, place=place)
+    assert ended(run) == ("", "")
+    assert run.returncode == -signal.SIGINT
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_inside_compiled_code_ends_the_command(place, number):
     run = started(IN_A_KERNEL, "anonymize", "policy.toml", place=place)

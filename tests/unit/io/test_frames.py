@@ -126,5 +126,11 @@ def test_a_category_of_polars_may_have_gaps():
 
 def test_objects_of_polars_are_refused_instead_of_their_addresses():
     frame = pl.DataFrame({"x": pl.Series([object(), object()], dtype=pl.Object)})
-    with pytest.raises(DataError, match=r"Column 'x' .* has no type of its own"):
+    with pytest.raises(DataError, match=r"Column 'x' .* no type of Arrow can hold"):
         to_arrow(frame)
+
+
+def test_a_lazy_frame_is_to_be_collected_first():
+    with pytest.raises(DataError, match="cannot be made of LazyFrame") as error:
+        sf.propose(pl.LazyFrame({"age": [1, 2]}))
+    assert error.value.hint == "Call its method collect() first: it gives a table."

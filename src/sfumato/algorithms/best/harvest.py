@@ -60,6 +60,8 @@ JUDGED = 5
 """How much longer a look takes where boxes must be judged by sensitive values."""
 PAUSE = 20_000_000
 """Tuples looked at between two reports of progress."""
+MOST_COUNTED = 10**18
+"""A lattice of more nodes is reported as one of so many."""
 STRIPS = 6
 """How often a line of numbers without a hierarchy is halved."""
 BLUR = 0.1
@@ -191,7 +193,9 @@ def prepare_harvest(request: Request) -> HarvestTask:
         new[1:] |= column[1:] != column[:-1]
     tuples = np.flatnonzero(new)
     tuple_codes = [column[tuples] for column in codes]
-    chunks, layout = build_chunks(tuple_codes, levels)
+    # With hundreds of columns there could be more tuples than a float can count.
+    with np.errstate(over="ignore"):
+        chunks, layout = build_chunks(tuple_codes, levels)
     place = tuples_of_rows(layout, len(tuples))
     return HarvestTask(
         compiled=compiled,
@@ -334,7 +338,8 @@ def gather(
         parts = _placed(request, crop, state, parts, count, clock)
     return parts, {
         "tuples": len(crop.field.item_starts) - 1,
-        "nodes": crop.lattice,
+        # A number of thousands of digits can be written nowhere.
+        "nodes": min(crop.lattice, MOST_COUNTED),
         "tuples_visited": int(state.numbers[VISITS]),
         "rows_left_over": left,
     }

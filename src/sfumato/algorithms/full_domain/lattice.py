@@ -55,6 +55,8 @@ from sfumato.kernels.full_domain.node_groups import (
 from sfumato.models.base import OutputModel
 from sfumato.models.common.groups import normalized
 
+MOST_SHOWN = 10**18
+"""Numbers above this are not printed."""
 BYTES_PER_NODE = 64
 """What a node takes at the peak of a search, rounded up."""
 DEFAULT_MEMORY = 4 << 30
@@ -486,8 +488,10 @@ def require_room(nodes: int) -> None:
     """Refuse a lattice that would not fit into half of the free memory."""
     room = available_memory() // (2 * BYTES_PER_NODE)
     if nodes > room:
+        # A number of thousands of digits cannot be printed.
+        shown = nodes if nodes < MOST_SHOWN else f"more than {MOST_SHOWN}"
         raise RefusedError(
-            f"The lattice has {nodes} nodes; there is memory for {room}.",
+            f"The lattice has {shown} nodes; there is memory for {room}.",
             hint="Use fewer quasi-identifiers or levels, or another algorithm: "
             "'datafly' and 'mondrian' need no lattice.",
         )
