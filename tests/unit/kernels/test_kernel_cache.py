@@ -14,6 +14,7 @@ import pytest
 from numba.core.caching import FunctionCache
 
 from sfumato.kernels.compilation import cache_places as places
+from sfumato.kernels.compilation import decorators, library
 from sfumato.kernels.compilation import safe_cache as caching
 from sfumato.kernels.compilation.cache_places import Place, cache_place
 
@@ -121,7 +122,7 @@ def woken(directory: Path, *words: str) -> list[str]:
     """Where a fresh process keeps a kernel, and how many it found there."""
     run = subprocess.run(
         [sys.executable, "-c", WAKE, *words],
-        env={**os.environ, places.OURS: str(directory)},
+        env={**os.environ, places.OURS: str(directory), library.SWITCH: "off"},
         capture_output=True,
         text=True,
     )
@@ -175,4 +176,5 @@ def _plain_function():
 
 
 def _compiled():
+    decorators.compiler()
     return numba.njit(cache=True)(_plain_function())
