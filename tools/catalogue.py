@@ -22,7 +22,10 @@ TITLES = {
     "metrics": "Metrics",
     "attacks": "Attacks",
 }
-WORDS = "Guarantee|Method|Cost|Limits|Reference|Example"
+WORDS = (
+    "Guarantee|Knows|Success|Baseline|Control|Bound"
+    "|Method|Cost|Limits|Reference|Example"
+)
 ASKED = {
     "models": "[[require]]\nmodel = ",
     "algorithms": "[algorithm]\nname = ",

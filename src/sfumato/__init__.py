@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sfumato.api import (
         CheckResult,
         anonymize,
+        attack,
         check,
         propose,
         tune,
@@ -35,6 +36,7 @@ _HOMES = {
     "Release": "sfumato.pipeline.release",
     "Workload": "sfumato.workload.queries",
     "anonymize": "sfumato.api",
+    "attack": "sfumato.api",
     "check": "sfumato.api",
     "propose": "sfumato.api",
     "tune": "sfumato.api",
@@ -48,6 +50,7 @@ __all__ = [
     "Workload",
     "__version__",
     "anonymize",
+    "attack",
     "check",
     "propose",
     "tune",

@@ -51,7 +51,7 @@ from sfumato.pipeline.expand_requirements import expanded, from_record
 from sfumato.pipeline.manifest import requirements as requirement_records
 from sfumato.pipeline.manifest import risk as risk_of
 from sfumato.pipeline.missing_cells import with_empty_mark, with_marks
-from sfumato.pipeline.private_record import read_private
+from sfumato.pipeline.private_record import Alignment, read_private
 from sfumato.pipeline.private_run import every_column
 from sfumato.pipeline.refusals import refuse_pairing
 from sfumato.pipeline.release import Release
@@ -61,6 +61,8 @@ from sfumato.policy.keywords import Settings
 from sfumato.publish.base import Form
 
 if TYPE_CHECKING:
+    from sfumato.pipeline.attack_run import Attacked
+    from sfumato.pipeline.pair import PairFiles
     from sfumato.pipeline.tuning import Tuned
     from sfumato.workload.answer_errors import ErrorMeasure, WorkloadError
     from sfumato.workload.queries import Workload
@@ -310,6 +312,95 @@ def tune(
                 progress=watcher,
             )
         )
+
+
+@spelled_out
+def attack(
+    release: Release | Source,
+    original: Source,
+    names: str | Sequence[str] = "all",
+    policy: PolicyLike = None,
+    *,
+    known: Sequence[str] = (),
+    control: Source | None = None,
+    others: Sequence[str | os.PathLike[str]] = (),
+    sample: int | None = None,
+    insecure_seed: int | None = None,
+    progress: bool | Progress = False,
+    base: str | os.PathLike[str] | None = None,
+) -> Attacked:
+    """Attack a release as others might; the result is private.
+
+    `release` is a result of `anonymize`, a release directory, or a published file or
+    frame of any tool. `names` are attacks of the catalogue, or "all". The attacker knows
+    all quasi-identifiers, or the columns in `known`. `control` holds people who are not
+    in the original, and `others` are directories of other releases of the same people,
+    with their private parts. At most `sample` people are attacked, 10,000 where left out.
+    """
+    from sfumato.pipeline.attack_run import AttackRun, names_of
+    from sfumato.risk.attacks.base import SAMPLE
+
+    asked, files = _attacked_files(release, original, policy, base)
+    listed = [names] if isinstance(names, str) else list(names)
+    with watched(progress) as watcher:
+        run = AttackRun(
+            files=files,
+            control=None if control is None else _read(control, asked, {}),
+            others=tuple(path_of(place, what="others") for place in others),
+            known=tuple(known),
+            seed=seed_of(None, insecure_seed),
+            progress=watcher,
+            sample=SAMPLE if sample is None else sample,
+        )
+        return run.run([each for name in listed for each in names_of(name)])
+
+
+def _attacked_files(
+    release: Release | Source,
+    original: Source,
+    policy: PolicyLike,
+    base: str | os.PathLike[str] | None,
+) -> tuple[Policy, PairFiles]:
+    """The policy and the tables of a release that is held, written or another's."""
+    from sfumato.pipeline.pair import PairFiles
+    from sfumato.pipeline.release_files import ReleaseFiles
+
+    asked = policy_of(policy)
+    if isinstance(release, Release):
+        asked = asked or release.claim.policy
+        return asked, PairFiles(
+            policy=asked,
+            original=_read(original, asked, {}),
+            published=release.table,
+            beside=release.beside,
+            base=_base(base, asked),
+            known_rows=Alignment(
+                release.source_rows,
+                release.group_of[release.source_rows],
+            ),
+        )
+    if not _is_path(release):
+        if asked is None:
+            raise UsageError(
+                "Nothing says how to read the published table.", hint="Give a policy."
+            )
+        return asked, PairFiles(
+            policy=asked,
+            original=_read(original, asked, {}),
+            published=_read(release, asked, {}),
+            base=_base(base, asked),
+        )
+    found = ReleaseFiles.of(Path(release))
+    asked = asked or found.policy()
+    table, beside = found.tables(asked)
+    return asked, PairFiles(
+        policy=asked,
+        original=_read(original, asked, {}),
+        published=table,
+        beside=beside,
+        base=_base(base, asked),
+        record=found.record,
+    )
 
 
 @spelled_out

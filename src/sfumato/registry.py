@@ -1,7 +1,7 @@
 """The catalogue: one line per nameable thing, loaded on demand.
 
 Plug-ins register under the entry point groups `sfumato.models`,
-`sfumato.algorithms`, `sfumato.operators` and `sfumato.metrics`.
+`sfumato.algorithms`, `sfumato.operators`, `sfumato.metrics` and `sfumato.attacks`.
 """
 
 from __future__ import annotations
@@ -91,7 +91,28 @@ CATALOGUE = {
         "suppressed_people": "sfumato.metrics.suppressed_people:SuppressedPeople",
         "false_cells": "sfumato.metrics.false_cells:FalseCells",
     },
-    "attacks": {},
+    "attacks": {
+        "linkage": "sfumato.risk.attacks.linkage:Linkage",
+        "distance-linkage": "sfumato.risk.attacks.distance_linkage:DistanceLinkage",
+        "singling-out": "sfumato.risk.attacks.singling_out:SinglingOut",
+        "guess": "sfumato.risk.attacks.guess:GroupGuess",
+        "homogeneity": "sfumato.risk.attacks.homogeneity:Homogeneity",
+        "background-knowledge": "sfumato.risk.attacks.background:BackgroundKnowledge",
+        "skewness": "sfumato.risk.attacks.skewness:Skewness",
+        "similarity": "sfumato.risk.attacks.similarity:Similarity",
+        "range": "sfumato.risk.attacks.range_attack:Range",
+        "row-order": "sfumato.risk.attacks.row_order:RowOrder",
+        "complementary-release": (
+            "sfumato.risk.attacks.complementary:ComplementaryRelease"
+        ),
+        "membership": "sfumato.risk.attacks.membership:Membership",
+        "inference": "sfumato.risk.attacks.inference:LearnedInference",
+        "identity": "sfumato.risk.attacks.identity:Identity",
+        "definetti": "sfumato.risk.attacks.definetti:DeFinetti",
+        "swap-reconstruction": (
+            "sfumato.risk.attacks.swap_reconstruction:SwapReconstruction"
+        ),
+    },
 }
 DEFAULT_ALGORITHM = "best"
 KINDS = tuple(CATALOGUE)

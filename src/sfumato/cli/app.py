@@ -1,8 +1,8 @@
 """The command `sfumato`: its sub-commands, and every way it can end.
 
-Exit codes: 0 done · 1 `check` found a requirement not met · 2 usage, policy or input
-error · 3 infeasible · 4 privacy budget · 5 search budget · 70 our own fault · 130
-Ctrl-C, or another signal that asks to stop.
+Exit codes: 0 done · 1 `check` found a requirement not met, or `attack` a broken promise ·
+2 usage, policy or input error · 3 infeasible · 4 privacy budget · 5 search budget · 70 our
+own fault · 130 Ctrl-C, or another signal that asks to stop.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import typer
 
 from sfumato.cli import completion, print_version
 from sfumato.cli.anonymize import anonymize
+from sfumato.cli.attack import attack
 from sfumato.cli.check import check
 from sfumato.cli.demo import demo
 from sfumato.cli.doctor import doctor
@@ -46,6 +47,7 @@ app.command()(demo)
 app.command()(init)
 app.command()(anonymize)
 app.command()(check)
+app.command()(attack)
 app.command()(tune)
 app.command("list")(catalogue)
 app.command()(doctor)

@@ -21,6 +21,11 @@ def parse(text: str | bytes) -> Any:
         raise ValueError("nested too deeply") from None
 
 
+def dump_line(record: Mapping[str, Any]) -> str:
+    """Format a record as one line of strictly valid JSON."""
+    return json.dumps(plain(record), ensure_ascii=False, allow_nan=False)
+
+
 def plain(value: Any) -> Any:
     """Convert a value to JSON's own types; NaN and infinity become null."""
     if isinstance(value, Mapping):

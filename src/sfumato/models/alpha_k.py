@@ -8,7 +8,14 @@ from typing import ClassVar
 
 from sfumato.data.examples import ParameterExamples, twentieths
 from sfumato.data.rules import Rule, RuleKind
-from sfumato.models.base import Feasibility, Groups, SensitiveModel, Verdict, size_rule
+from sfumato.models.base import (
+    AttackBound,
+    Feasibility,
+    Groups,
+    SensitiveModel,
+    Verdict,
+    size_rule,
+)
 from sfumato.models.common.feasibility import (
     enough_rows,
     limited,
@@ -52,6 +59,15 @@ class AlphaK(SensitiveModel):
         self._require_common()
         self._require_share("alpha", self.alpha)
         self._require_count("k", self.k)
+
+    def attack_bounds(
+        self, quasi: Sequence[str], sensitive: Sequence[str]
+    ) -> tuple[AttackBound, ...]:
+        guesses = (
+            AttackBound(attack="guess", at_most=self.alpha, view=view)
+            for view in self.views(sensitive)
+        )
+        return (AttackBound(attack="linkage", at_most=1 / self.k), *guesses)
 
     def verify(self, groups: Groups) -> Verdict:
         shares = judge(

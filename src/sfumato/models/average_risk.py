@@ -11,6 +11,7 @@ from sfumato.data.examples import ParameterExamples, twentieths
 from sfumato.data.rules import Rule
 from sfumato.models.base import (
     TOLERANCE,
+    AttackBound,
     Feasibility,
     Groups,
     OutputModel,
@@ -50,6 +51,11 @@ class AverageRisk(OutputModel):
     @property
     def judges_sizes(self) -> bool:
         return True
+
+    def attack_bounds(
+        self, quasi: Sequence[str], sensitive: Sequence[str]
+    ) -> tuple[AttackBound, ...]:
+        return (AttackBound(attack="linkage", at_most=self.at_most, on_average=True),)
 
     def verify(self, groups: Groups) -> Verdict:
         total = int(groups.people.sum())

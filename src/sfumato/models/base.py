@@ -231,6 +231,22 @@ class Feasibility:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AttackBound:
+    """A promise about an attack of the catalogue: its figure is at most a number."""
+
+    attack: str
+    at_most: float
+    on_average: bool = False
+    """Whether the mean over all people is meant, and not everybody's own figure."""
+    known: tuple[str, ...] = ()
+    """The columns that the attacker knows; empty: all quasi-identifiers."""
+    view: View | None = None
+    """The sensitive column, its level and its reference, where one is attacked."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the attack under which the promise is made."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Model(ABC):
     """A named privacy model with its parameters, validated when made."""
 
@@ -241,6 +257,12 @@ class Model(ABC):
     """What it does not protect from, in one plain sentence."""
     examples: ClassVar[ParameterExamples] = ()
     """Parameters that the conformance checks try. A model without any fails them."""
+
+    @abstractmethod
+    def attack_bounds(
+        self, quasi: Sequence[str], sensitive: Sequence[str]
+    ) -> tuple[AttackBound, ...]:
+        """What it promises about attacks; () says that it bounds none of them."""
 
     def parameters(self) -> dict[str, Any]:
         """The parameters as the policy file writes them."""

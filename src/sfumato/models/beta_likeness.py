@@ -8,7 +8,13 @@ from typing import ClassVar
 
 from sfumato.data.examples import ParameterExamples
 from sfumato.data.rules import Rule, RuleKind
-from sfumato.models.base import Feasibility, Groups, ReferenceModel, Verdict
+from sfumato.models.base import (
+    AttackBound,
+    Feasibility,
+    Groups,
+    ReferenceModel,
+    Verdict,
+)
 from sfumato.models.common.measures import excess_over_information, largest_excess
 from sfumato.models.common.reference_feasibility import always_feasible
 from sfumato.models.common.verdicts import Side, judge
@@ -43,6 +49,19 @@ class BetaLikeness(ReferenceModel):
         self._require_common()
         self._require_positive("beta", self.beta)
         self._require_choice("kind", self.kind, ("basic", "enhanced"))
+
+    def attack_bounds(
+        self, quasi: Sequence[str], sensitive: Sequence[str]
+    ) -> tuple[AttackBound, ...]:
+        return tuple(
+            AttackBound(
+                attack="skewness",
+                at_most=self.beta,
+                view=view,
+                options={"measure": "gain"},
+            )
+            for view in self.views(sensitive)
+        )
 
     def verify(self, groups: Groups) -> Verdict:
         histograms = self.histograms(groups)

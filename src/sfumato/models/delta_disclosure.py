@@ -8,7 +8,13 @@ from typing import ClassVar
 
 from sfumato.data.examples import ParameterExamples
 from sfumato.data.rules import Rule, RuleKind
-from sfumato.models.base import Feasibility, Groups, ReferenceModel, Verdict
+from sfumato.models.base import (
+    AttackBound,
+    Feasibility,
+    Groups,
+    ReferenceModel,
+    Verdict,
+)
 from sfumato.models.common.measures import absent, largest_log_ratio
 from sfumato.models.common.reference_feasibility import always_feasible
 from sfumato.models.common.verdicts import Side, judge
@@ -40,6 +46,19 @@ class DeltaDisclosure(ReferenceModel):
     def __post_init__(self) -> None:
         self._require_common()
         self._require_positive("delta", self.delta)
+
+    def attack_bounds(
+        self, quasi: Sequence[str], sensitive: Sequence[str]
+    ) -> tuple[AttackBound, ...]:
+        return tuple(
+            AttackBound(
+                attack="skewness",
+                at_most=self.delta,
+                view=view,
+                options={"measure": "log-ratio"},
+            )
+            for view in self.views(sensitive)
+        )
 
     def verify(self, groups: Groups) -> Verdict:
         histograms = self.histograms(groups)

@@ -14,6 +14,7 @@ from sfumato.data.rules import SUBJECT, Rule, RuleKind
 from sfumato.errors import PolicyError
 from sfumato.models.base import (
     TOLERANCE,
+    AttackBound,
     Feasibility,
     Groups,
     OutputModel,
@@ -69,6 +70,12 @@ class DeltaPresence(OutputModel):
     @property
     def asks_for_everybody(self) -> bool:
         return self.lower > TOLERANCE
+
+    def attack_bounds(
+        self, quasi: Sequence[str], sensitive: Sequence[str]
+    ) -> tuple[AttackBound, ...]:
+        # None: only a population table says who else matches.
+        return ()
 
     def verify(self, groups: Groups) -> Verdict:
         shares = _present(groups)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import ClassVar
@@ -11,7 +11,7 @@ from sfumato.data.examples import ParameterExamples, twentieths
 from sfumato.dp.cost import Cost
 from sfumato.dp.ledger import Ledger
 from sfumato.errors import PolicyError
-from sfumato.models.base import ProcessModel, Verdict
+from sfumato.models.base import AttackBound, ProcessModel, Verdict
 
 HIGHEST_EPSILON = 10.0
 HIGHEST_DELTA = 0.01
@@ -84,6 +84,12 @@ class DifferentialPrivacy(ProcessModel):
         total = sum(parts.values())
         self._require(total > 0, "budget has no share above 0.", "Give one part 1.")
         return {part: share / total for part, share in parts.items()}
+
+    def attack_bounds(
+        self, quasi: Sequence[str], sensitive: Sequence[str]
+    ) -> tuple[AttackBound, ...]:
+        # None: it bounds what one person changes, on any attack.
+        return ()
 
     def certify(self, ledger: Ledger) -> Verdict:
         """Whether what a run spent lies within what was asked for."""

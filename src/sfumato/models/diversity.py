@@ -11,6 +11,7 @@ from sfumato.data.examples import ParameterExamples, twentieths
 from sfumato.data.rules import Rule
 from sfumato.models.base import (
     TOLERANCE,
+    AttackBound,
     Feasibility,
     Groups,
     OutputModel,
@@ -130,6 +131,12 @@ class Diversity(OutputModel):
         if self.at_most is not None:
             high = min(rows, _count(self.at_most, rows, math.floor))
         return low, high
+
+    def attack_bounds(
+        self, quasi: Sequence[str], sensitive: Sequence[str]
+    ) -> tuple[AttackBound, ...]:
+        # None: it limits how often a value is shown, not what is learned.
+        return ()
 
     def verify(self, groups: Groups) -> Verdict:
         found = groups.matching[self.targets()[0]]

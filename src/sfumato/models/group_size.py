@@ -8,7 +8,14 @@ from typing import ClassVar
 
 from sfumato.data.examples import ParameterExamples
 from sfumato.data.rules import Rule
-from sfumato.models.base import Feasibility, Groups, OutputModel, Verdict, size_rule
+from sfumato.models.base import (
+    AttackBound,
+    Feasibility,
+    Groups,
+    OutputModel,
+    Verdict,
+    size_rule,
+)
 from sfumato.models.common.feasibility import enough_rows
 from sfumato.models.common.verdicts import judge_sizes
 
@@ -40,6 +47,12 @@ class GroupSize(OutputModel):
     @property
     def more_is_safer(self) -> bool:
         return True
+
+    def attack_bounds(
+        self, quasi: Sequence[str], sensitive: Sequence[str]
+    ) -> tuple[AttackBound, ...]:
+        # None: the values of a group may all be the same.
+        return ()
 
     def verify(self, groups: Groups) -> Verdict:
         return judge_sizes(groups.rows, k=self.k).verdict()

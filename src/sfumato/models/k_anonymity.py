@@ -8,7 +8,14 @@ from typing import ClassVar
 
 from sfumato.data.examples import ParameterExamples
 from sfumato.data.rules import Rule
-from sfumato.models.base import Feasibility, Groups, OutputModel, Verdict, size_rule
+from sfumato.models.base import (
+    AttackBound,
+    Feasibility,
+    Groups,
+    OutputModel,
+    Verdict,
+    size_rule,
+)
 from sfumato.models.common.feasibility import enough_rows
 from sfumato.models.common.verdicts import judge_sizes
 
@@ -39,6 +46,11 @@ class KAnonymity(OutputModel):
     @property
     def more_is_safer(self) -> bool:
         return True
+
+    def attack_bounds(
+        self, quasi: Sequence[str], sensitive: Sequence[str]
+    ) -> tuple[AttackBound, ...]:
+        return (AttackBound(attack="linkage", at_most=1 / self.k),)
 
     def verify(self, groups: Groups) -> Verdict:
         return judge_sizes(groups.sizes, k=self.k).verdict()

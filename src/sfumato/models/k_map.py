@@ -13,6 +13,7 @@ from sfumato.data.examples import ParameterExamples, twentieths
 from sfumato.data.rules import Rule, RuleKind
 from sfumato.errors import PolicyError
 from sfumato.models.base import (
+    AttackBound,
     Feasibility,
     Groups,
     OutputModel,
@@ -102,6 +103,12 @@ class KMap(OutputModel):
     @property
     def more_is_safer(self) -> bool:
         return True
+
+    def attack_bounds(
+        self, quasi: Sequence[str], sensitive: Sequence[str]
+    ) -> tuple[AttackBound, ...]:
+        # None: its attacker does not know who is in the table.
+        return ()
 
     def verify(self, groups: Groups) -> Verdict:
         if self.population is None:

@@ -10,7 +10,14 @@ from typing import ClassVar
 
 from sfumato.data.examples import ParameterExamples
 from sfumato.data.rules import Rule, RuleKind, View
-from sfumato.models.base import Feasibility, Groups, Histogram, SensitiveModel, Verdict
+from sfumato.models.base import (
+    AttackBound,
+    Feasibility,
+    Groups,
+    Histogram,
+    SensitiveModel,
+    Verdict,
+)
 from sfumato.models.common.feasibility import (
     Limit,
     limited,
@@ -145,6 +152,26 @@ class LDiversity(SensitiveModel):
     @property
     def more_is_safer(self) -> bool:
         return not self._recursive
+
+    def attack_bounds(
+        self, quasi: Sequence[str], sensitive: Sequence[str]
+    ) -> tuple[AttackBound, ...]:
+        if self.may_disclose:
+            # None: the values that may be disclosed may fill a group.
+            return ()
+        views = self.views(sensitive)
+        found = [
+            AttackBound(attack="homogeneity", at_most=0.0, view=view)
+            for view in views
+            if self.l > 1
+        ]
+        if self._recursive:
+            # The commonest value has less than c times what all others have.
+            most = self._factor / (1.0 + self._factor)
+            found += [
+                AttackBound(attack="guess", at_most=most, view=view) for view in views
+            ]
+        return tuple(found)
 
     def verify(self, groups: Groups) -> Verdict:
         if self._recursive:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from sfumato.data.arrays import Counts
 from sfumato.data.examples import ParameterExamples, twentieths
 from sfumato.data.rules import Rule, RuleKind
 from sfumato.models.base import (
+    AttackBound,
     Feasibility,
     Groups,
     Scope,
@@ -93,6 +95,18 @@ class Lkc(SensitiveModel):
     def holds_for_whole(self) -> bool:
         """Who knows nothing finds the whole table."""
         return True
+
+    def attack_bounds(
+        self, quasi: Sequence[str], sensitive: Sequence[str]
+    ) -> tuple[AttackBound, ...]:
+        found = []
+        for known in combinations(quasi, min(self.l, len(quasi))):
+            found.append(AttackBound(attack="linkage", at_most=1 / self.k, known=known))
+            found += [
+                AttackBound(attack="guess", at_most=self.c, known=known, view=view)
+                for view in self.views(sensitive)
+            ]
+        return tuple(found)
 
     def verify(self, groups: Groups) -> Verdict:
         shown = groups.published

@@ -15,6 +15,7 @@ from sfumato.data.arrays import Counts, Flags, Floats
 from sfumato.data.examples import ParameterExamples, twentieths
 from sfumato.data.rules import Distance, Rule, RuleKind
 from sfumato.models.base import (
+    AttackBound,
     Candidates,
     Feasibility,
     Groups,
@@ -80,6 +81,12 @@ class NTCloseness(ReferenceModel):
     def ground(self) -> Distance:
         """The distance asked for."""
         return Distance.DEFAULT if self.distance is None else DISTANCES[self.distance]
+
+    def attack_bounds(
+        self, quasi: Sequence[str], sensitive: Sequence[str]
+    ) -> tuple[AttackBound, ...]:
+        # None: a group of n rows may be as far from the table as it likes.
+        return ()
 
     def verify(self, groups: Groups) -> Verdict:
         verdicts = [

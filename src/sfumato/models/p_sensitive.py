@@ -8,7 +8,14 @@ from typing import ClassVar
 
 from sfumato.data.examples import ParameterExamples
 from sfumato.data.rules import Rule, RuleKind
-from sfumato.models.base import Feasibility, Groups, SensitiveModel, Verdict, size_rule
+from sfumato.models.base import (
+    AttackBound,
+    Feasibility,
+    Groups,
+    SensitiveModel,
+    Verdict,
+    size_rule,
+)
 from sfumato.models.common.feasibility import (
     enough_rows,
     limited,
@@ -59,6 +66,16 @@ class PSensitive(SensitiveModel):
     @property
     def more_is_safer(self) -> bool:
         return True
+
+    def attack_bounds(
+        self, quasi: Sequence[str], sensitive: Sequence[str]
+    ) -> tuple[AttackBound, ...]:
+        certain = (
+            AttackBound(attack="homogeneity", at_most=0.0, view=view)
+            for view in self.views(sensitive)
+            if self.p >= 2
+        )
+        return (AttackBound(attack="linkage", at_most=1 / self.k), *certain)
 
     def verify(self, groups: Groups) -> Verdict:
         values = judge(

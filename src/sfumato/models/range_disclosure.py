@@ -13,7 +13,14 @@ from sfumato.data.arrays import Counts
 from sfumato.data.examples import ParameterExamples, twentieths
 from sfumato.data.rules import Rule, RuleKind
 from sfumato.hierarchies.sensitive_axis import is_line
-from sfumato.models.base import TOLERANCE, Feasibility, Groups, SensitiveModel, Verdict
+from sfumato.models.base import (
+    TOLERANCE,
+    AttackBound,
+    Feasibility,
+    Groups,
+    SensitiveModel,
+    Verdict,
+)
 from sfumato.models.common.distances import s_diversity
 from sfumato.models.common.feasibility import Limit, limited
 from sfumato.models.common.parameter_changes import Loosening
@@ -56,6 +63,16 @@ class RangeDisclosure(SensitiveModel):
         self._require_common()
         self._require_share("r", self.r, zero=True)
         self._require_share("at_most", self.at_most, zero=True)
+
+    def attack_bounds(
+        self, quasi: Sequence[str], sensitive: Sequence[str]
+    ) -> tuple[AttackBound, ...]:
+        return tuple(
+            AttackBound(
+                attack="range", at_most=self.at_most, view=view, options={"r": self.r}
+            )
+            for view in self.views(sensitive)
+        )
 
     def verify(self, groups: Groups) -> Verdict:
         found = judge(

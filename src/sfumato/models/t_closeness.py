@@ -9,7 +9,13 @@ from typing import ClassVar
 
 from sfumato.data.examples import ParameterExamples, twentieths
 from sfumato.data.rules import Distance, Rule, RuleKind
-from sfumato.models.base import Feasibility, Groups, ReferenceModel, Verdict
+from sfumato.models.base import (
+    AttackBound,
+    Feasibility,
+    Groups,
+    ReferenceModel,
+    Verdict,
+)
 from sfumato.models.common.distances import earth_mover
 from sfumato.models.common.reference_feasibility import always_feasible
 from sfumato.models.common.verdicts import Side, judge
@@ -59,6 +65,15 @@ class TCloseness(ReferenceModel):
     def ground(self) -> Distance:
         """The distance asked for."""
         return Distance.DEFAULT if self.distance is None else DISTANCES[self.distance]
+
+    def attack_bounds(
+        self, quasi: Sequence[str], sensitive: Sequence[str]
+    ) -> tuple[AttackBound, ...]:
+        chosen = {} if self.distance is None else {"distance": self.distance}
+        return tuple(
+            AttackBound(attack="skewness", at_most=self.t, view=view, options=chosen)
+            for view in self.views(sensitive)
+        )
 
     def verify(self, groups: Groups) -> Verdict:
         found = judge(

@@ -8,7 +8,13 @@ from typing import ClassVar
 
 from sfumato.data.examples import ParameterExamples, twentieths
 from sfumato.data.rules import Rule, RuleKind
-from sfumato.models.base import Feasibility, Groups, SensitiveModel, Verdict
+from sfumato.models.base import (
+    AttackBound,
+    Feasibility,
+    Groups,
+    SensitiveModel,
+    Verdict,
+)
 from sfumato.models.common.feasibility import limited, opened
 from sfumato.models.common.measures import commonest_share
 from sfumato.models.common.parameter_changes import Loosening
@@ -41,6 +47,14 @@ class ThetaDiversity(SensitiveModel):
     def __post_init__(self) -> None:
         self._require_common()
         self._require_share("theta", self.theta)
+
+    def attack_bounds(
+        self, quasi: Sequence[str], sensitive: Sequence[str]
+    ) -> tuple[AttackBound, ...]:
+        return tuple(
+            AttackBound(attack="guess", at_most=self.theta, view=view)
+            for view in self.views(sensitive)
+        )
 
     def verify(self, groups: Groups) -> Verdict:
         found = judge(

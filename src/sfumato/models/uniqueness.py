@@ -11,6 +11,7 @@ from sfumato.data.examples import ParameterExamples, twentieths
 from sfumato.data.rules import Rule
 from sfumato.models.base import (
     TOLERANCE,
+    AttackBound,
     Feasibility,
     Groups,
     OutputModel,
@@ -62,6 +63,16 @@ class Uniqueness(OutputModel):
     @property
     def judges_sizes(self) -> bool:
         return self.of == "sample"
+
+    def attack_bounds(
+        self, quasi: Sequence[str], sensitive: Sequence[str]
+    ) -> tuple[AttackBound, ...]:
+        if self.of == "population":
+            # None: who is unique in the population is estimated, and nobody is named.
+            return ()
+        return (
+            AttackBound(attack="singling-out", at_most=self.at_most, on_average=True),
+        )
 
     def verify(self, groups: Groups) -> Verdict:
         total = int(groups.people.sum())

@@ -57,6 +57,8 @@ class PairFiles:
     base: Path | None = None
     record: Path | None = None
     """The private record of the release, which says which row is which."""
+    known_rows: Alignment | None = None
+    """The same, where it is at hand."""
     same_order: bool = False
     """Whether each published row is the original row at its place."""
     form: PublishedForm | None = None
@@ -228,7 +230,7 @@ class PairFiles:
 
     def _aligned(self) -> Alignment | None:
         if self.record is None:
-            return None
+            return self.known_rows
         return read_alignment(
             self.record,
             published=self._rows.num_rows,

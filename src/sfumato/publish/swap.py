@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from sfumato.data.arrays import Ints
+from sfumato.data.arrays import Codes, Ints
 from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
 from sfumato.publish.base import (
@@ -76,8 +76,16 @@ class Swap(Operator):
 def permuted(material: Material, seed: Seed) -> Ints:
     """The source rows in publishing order, permuted within their groups."""
     groups = material.grouping.group_of[material.rows]
-    places = np.argsort(groups, kind="stable")
+    given: Ints = material.rows[givers(groups, seed)]
+    return given
+
+
+def givers(groups: Codes | Ints, seed: Seed) -> Ints:
+    """For each published row the published row whose sensitive values it shows.
+
+    One uniformly random permutation within each group.
+    """
+    shown = np.empty(len(groups), dtype=np.int64)
     drawn = np.lexsort((seed.words(len(groups)), groups))
-    givers = np.empty_like(material.rows)
-    givers[places] = material.rows[drawn]
-    return givers
+    shown[np.argsort(groups, kind="stable")] = drawn
+    return shown

@@ -80,8 +80,8 @@ def sampled_combinations(*, examples: int = EXAMPLES) -> Iterator[Check]:
     """A fixed part of them: each model with each operator and its options, by turns
     with every algorithm, and each algorithm and its options with every model, by turns
     with every operator."""
-    algorithms = list(_with_options("algorithms"))
-    operators = list(_with_options("operators"))
+    algorithms = list(with_options("algorithms"))
+    operators = list(with_options("operators"))
     models = output_models()
     chosen: dict[str, Combination] = {}
     for at, (model, operator) in enumerate(product(models, operators)):
@@ -97,8 +97,8 @@ def sampled_combinations(*, examples: int = EXAMPLES) -> Iterator[Check]:
 
 def every_combination() -> Iterator[Combination]:
     """Every algorithm, model and operator of the catalogue with all their options."""
-    algorithms = _with_options("algorithms")
-    operators = list(_with_options("operators"))
+    algorithms = with_options("algorithms")
+    operators = list(with_options("operators"))
     for algorithm, model, operator in product(algorithms, output_models(), operators):
         yield Combination(*algorithm, model, *operator)
 
@@ -109,7 +109,8 @@ def output_models() -> list[str]:
     return [n for n in names if issubclass(registry.load("models", n), OutputModel)]
 
 
-def _with_options(kind: str) -> Iterator[tuple[str, Options]]:
+def with_options(kind: str) -> Iterator[tuple[str, Options]]:
+    """The names of a kind, each with every set of options to check."""
     for name in registry.names(kind):
         for chosen in variants(registry.load(kind, name)).values():
             yield name, chosen

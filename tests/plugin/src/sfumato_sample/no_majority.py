@@ -8,7 +8,13 @@ from typing import Any, ClassVar
 
 from sfumato.data.examples import ParameterExamples, twentieths
 from sfumato.data.rules import Rule, RuleKind
-from sfumato.models.base import Feasibility, Groups, SensitiveModel, Verdict
+from sfumato.models.base import (
+    AttackBound,
+    Feasibility,
+    Groups,
+    SensitiveModel,
+    Verdict,
+)
 from sfumato.models.common.feasibility import limited
 from sfumato.models.common.measures import commonest_share
 from sfumato.models.common.table_limits import share_limit
@@ -40,6 +46,14 @@ class NoMajority(SensitiveModel):
     def definition(self, group: Any) -> bool:
         """Whether one group meets it, in plain Python."""
         return bool(max(group.counts.values()) <= self.share * group.size + 1e-9)
+
+    def attack_bounds(
+        self, quasi: Sequence[str], sensitive: Sequence[str]
+    ) -> tuple[AttackBound, ...]:
+        return tuple(
+            AttackBound(attack="guess", at_most=self.share, view=view)
+            for view in self.views(sensitive)
+        )
 
     def verify(self, groups: Groups) -> Verdict:
         found = judge(

@@ -1,0 +1,266 @@
+"""`sfumato attack`: attack a release, and look a person up in it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli.requirements import split_names
+from sfumato.cli.success_output import (
+    print_columns,
+    print_json,
+    reader_may_leave,
+    warn,
+)
+from sfumato.errors import OutputError, RefusedError, UsageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sfumato.pipeline.attack_run import Attacked
+    from sfumato.pipeline.lookup import LookedUp
+    from sfumato.policy import Policy
+    from sfumato.risk.attacks.base import AttackResult
+
+EXCEEDED = 1
+LOOK_UP = "lookup"
+KEPT = "attacks.jsonl"
+PRIVATE = "Private: computed from the source. Do not publish it or hand it on."
+
+
+def attack(
+    name: Annotated[str, typer.Argument(metavar="NAME")],
+    release: Annotated[Path, typer.Argument(metavar="RELEASE_DIR")],
+    original: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The source of the release.")
+    ] = None,
+    policy: Annotated[
+        Path | None,
+        typer.Option(help="Roles, hierarchies and requirements of the release."),
+    ] = None,
+    known: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="What the attacker knows of people."),
+    ] = None,
+    control: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="People who are not in the source."),
+    ] = None,
+    other: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="RELEASE_DIR",
+            help="Another release of the same people; may be repeated.",
+        ),
+    ] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Attack at most N people (10000)."),
+    ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="For lookup: one person's values; - is stdin."
+        ),
+    ] = None,
+    insecure_seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Repeatable draws, for tests and papers."),
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="One JSON object on stdout.")
+    ] = False,
+) -> int:
+    """Attack a release as others might, or look one person up in it.
+
+    NAME is an attack ('sfumato list attacks'), all, or lookup. RELEASE_DIR is a release,
+    or a published file of any tool. Ends with 1 if a promised bound is exceeded. What
+    is printed is private: it is computed from the source.
+    """
+    if name == LOOK_UP:
+        return _look_up(release, policy, record, json=json)
+    if original is None:
+        raise UsageError(
+            "Nothing says what was published.", hint="Give the source: --original FILE."
+        )
+    if record is not None:
+        raise UsageError(
+            "--record is for lookup.",
+            hint="sfumato attack lookup RELEASE_DIR --record -",
+        )
+    found = _attacked(
+        release,
+        original,
+        name,
+        policy,
+        {
+            "known": split_names(known),
+            "control": control,
+            "others": other or (),
+            "sample": sample,
+            "insecure_seed": insecure_seed,
+        },
+    )
+    kept = _keep(found, release)
+    with reader_may_leave():
+        if json:
+            print_json(found.record() | {"kept": None if kept is None else str(kept)})
+        else:
+            _print(found, kept)
+    return 0 if found.holds else EXCEEDED
+
+
+def _attacked(
+    release: Path,
+    original: Path,
+    name: str,
+    policy: Path | None,
+    settings: dict[str, Any],
+) -> Attacked:
+    from sfumato import api
+    from sfumato.cli.progress import watched
+    from sfumato.policy import Policy
+
+    asked = None if policy is None else Policy.load(policy)
+    with watched() as progress:
+        found = api.attack(
+            release, original, name, asked, progress=progress, **settings
+        )
+    if not found.results:
+        reason = next(iter(found.skipped.values()), "no attack applies")
+        raise RefusedError(
+            f"The attack '{name}' cannot be run on this release: {reason}.",
+            hint="'sfumato attack all' runs those that can.",
+        )
+    return found
+
+
+def _keep(found: Attacked, release: Path) -> Path | None:
+    """Write the private facts beside the release's own, for the owner's eyes."""
+    from sfumato.data.json_records import dump_line
+    from sfumato.io.atomic_files import own_file
+    from sfumato.pipeline.release_files import ReleaseFiles
+
+    place = ReleaseFiles.of(release).private
+    if place is None:
+        return None
+    lines = "".join(dump_line(line) + "\n" for line in found.private_lines())
+    target = place / KEPT
+    try:
+        target.unlink(missing_ok=True)
+        own_file(target).write_text(lines, encoding="utf-8")
+    except OSError as fault:
+        raise OutputError(
+            f"'{target}' cannot be written: {fault.strerror}.",
+            hint="Look at the permissions of the release's private part.",
+        ) from None
+    return target
+
+
+def _print(found: Attacked, kept: Path | None) -> None:
+    for note in found.notes():
+        typer.echo(note)
+    typer.echo()
+    head = ("attack", "column", "people", "success", "95%", "baseline", "control")
+    rows = [(*head, "worst", "bound"), *(_row(each) for each in found.results)]
+    print_columns(rows)
+    if found.skipped:
+        typer.echo("\nNot run:")
+        print_columns(list(found.skipped.items()))
+    if kept is not None:
+        typer.echo(f"\nThe people most at risk are in {kept}.")
+    typer.echo(
+        "\nEvery promised bound holds."
+        if found.holds
+        else "\nA promised bound is exceeded."
+    )
+
+
+def _row(each: AttackResult) -> tuple[str, ...]:
+    name = each.name
+    if each.options.get("model"):
+        name += f" ({each.options['model']})"
+    return (
+        name,
+        each.column or "",
+        str(each.n),
+        _figure(each.success),
+        f"{_figure(each.low)} to {_figure(each.high)}",
+        _figure(each.baseline),
+        _figure(each.control),
+        _figure(each.worst),
+        _bound(each),
+    )
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"
+
+
+def _bound(each: AttackResult) -> str:
+    if each.bound is None:
+        return "none"
+    mark = "✗ above" if each.exceeded else "✓ within"
+    return f"{mark} {each.bound:.4g}{' on average' if each.on_average else ''}"
+
+
+def _look_up(
+    release: Path, policy: Path | None, record: Path | None, *, json: bool
+) -> int:
+    from sfumato.pipeline.lookup import look_up
+    from sfumato.pipeline.release_files import ReleaseFiles
+    from sfumato.policy import Policy
+
+    if record is None:
+        raise UsageError(
+            "Nothing says whom to look up.",
+            hint="Give a CSV of one line with --record FILE, or --record - for stdin.",
+        )
+    files = ReleaseFiles.of(release)
+    asked = files.policy() if policy is None else Policy.load(policy)
+    table, beside = files.tables(asked)
+    person = _person(record, asked)
+    found = look_up(person, table, beside, policy=asked, base=asked.base)
+    with reader_may_leave():
+        if json:
+            print_json({"private": PRIVATE} | found.record())
+        else:
+            _print_found(found)
+    return 0
+
+
+def _person(record: Path, policy: Policy) -> pa.Table:
+    """Read a person's values; never from the command line, which shells remember."""
+    import tempfile
+
+    from sfumato.io.read import read_source
+
+    if str(record) != "-":
+        return read_source(record, delimiter=policy.data.delimiter)
+    with tempfile.TemporaryDirectory() as place:
+        file = Path(place) / "record.csv"
+        file.touch(mode=0o600)
+        file.write_text(sys.stdin.read(), encoding="utf-8")
+        return read_source(file, delimiter=policy.data.delimiter)
+
+
+def _print_found(found: LookedUp) -> None:
+    typer.echo(PRIVATE)
+    typer.echo()
+    if not found.rows:
+        typer.echo("No published row may be the person's.")
+        return
+    typer.echo(f"{found.rows} published rows may be the person's:")
+    for group in found.groups:
+        cells = ", ".join(f"{name} {cell}" for name, cell in group["cells"].items())
+        typer.echo(f"  {group['rows']} rows: {cells}")
+    for name, values in found.values.items():
+        typer.echo(f"\n{name}:")
+        head = ("value", "of the candidates", "of the table")
+        shown = [(v, f"{share:.1%}", f"{whole:.1%}") for v, share, whole in values]
+        print_columns([head, *shown])
+    if any(len(values) == 1 for values in found.values.values()):
+        warn("all candidates share one value: it is given away.")

@@ -1,0 +1,272 @@
+"""Attack a release: from its files and its policy to results beside promised bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato import registry
+from sfumato.algorithms.base import Progress, silent
+from sfumato.data.arrays import Flags
+from sfumato.data.result_classes import comes_from
+from sfumato.data.safe_repr import Quiet, counted
+from sfumato.data.schema import Role
+from sfumato.data.seeds import Seed
+from sfumato.errors import DataError, UsageError
+from sfumato.models.base import AttackBound
+from sfumato.pipeline.pair import PairFiles
+from sfumato.pipeline.release_files import ReleaseFiles
+from sfumato.pipeline.same_people import same_people
+from sfumato.policy import Policy
+from sfumato.risk.attacks.base import (
+    SAMPLE,
+    Attack,
+    AttackInput,
+    AttackResult,
+    under_bound,
+)
+from sfumato.risk.readings import Pair, PublishedForm
+
+PRIVATE = "Private: computed from the source. Do not publish it or hand it on."
+OUTSIDE = (
+    "The release is differentially private. These figures are outside its guarantee: the "
+    "ledger does not pay for them."
+)
+
+
+@comes_from("sfumato.attack(release, original)")
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Attacked(Quiet):
+    """How attacks on a release went; private."""
+
+    results: tuple[AttackResult, ...]
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    """Attacks that could not be run, and why."""
+    certified: bool = False
+    """Whether the release is differentially private."""
+
+    def _told(self) -> str:
+        broken = sum(result.exceeded for result in self.results)
+        return (
+            f"{counted(len(self.results), 'attack')}; {broken} above a promised bound"
+        )
+
+    @property
+    def holds(self) -> bool:
+        """Whether every promised bound holds."""
+        return not any(result.exceeded for result in self.results)
+
+    def __getitem__(self, name: str) -> AttackResult:
+        """The first result of an attack."""
+        return next(each for each in self.results if each.name == name)
+
+    def notes(self) -> list[str]:
+        """What a reader must know first."""
+        return [PRIVATE, *([OUTSIDE] if self.certified else [])]
+
+    def record(self) -> dict[str, Any]:
+        """All results as one JSON object; private."""
+        return {
+            "private": " ".join(self.notes()),
+            "holds": self.holds,
+            "attacks": [result.record() for result in self.results],
+            "skipped": dict(self.skipped),
+        }
+
+    def private_lines(self) -> list[dict[str, Any]]:
+        """The private facts, line by line: what they are, then one attack each."""
+        head = {"private": " ".join(self.notes())}
+        return [head, *(result.private_record() for result in self.results)]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AttackRun:
+    """A published table, its original, and how it is to be attacked."""
+
+    files: PairFiles
+    control: pa.Table | None = None
+    others: tuple[Path, ...] = ()
+    """Directories of other releases of the same people."""
+    known: tuple[str, ...] = ()
+    sample: int = SAMPLE
+    seed: Seed = field(default_factory=Seed.fresh)
+    progress: Progress = silent
+    bounds: bool = True
+    """Whether the policy's requirements say what is promised."""
+
+    @property
+    def policy(self) -> Policy:
+        return self.files.policy
+
+    def run(self, names: Sequence[str]) -> Attacked:
+        """Run attacks by name; those that do not apply are skipped, with a reason."""
+        scene = self.scene()
+        results: list[AttackResult] = []
+        skipped: dict[str, str] = {}
+        for at, name in enumerate(names):
+            self.progress(name, at / max(len(names), 1))
+            for attack, asked, bound in self._ways(name, scene):
+                reason = attack.refusal(asked)
+                if reason is not None:
+                    skipped[name] = reason
+                    continue
+                results += _attacked(attack, asked, bound)
+        return Attacked(
+            results=tuple(results),
+            skipped=skipped,
+            certified=bool(self.policy.process_models()),
+        )
+
+    def _ways(
+        self, name: str, scene: AttackInput
+    ) -> Iterator[tuple[Attack, AttackInput, AttackBound | None]]:
+        """The attack as each requirement bounds it; as it is where none does."""
+        kind = registry.load("attacks", name)
+        promised = [b for b in self._promised(scene.pair) if b.attack == name]
+        for bound in promised:
+            views = () if bound.view is None else (bound.view,)
+            asked = replace(scene, known=bound.known, views=views)
+            yield kind(**bound.options), asked, bound
+        covered = {bound.view.column for bound in promised if bound.view is not None}
+        left = tuple(v for v in scene.secrets if v.column not in covered)
+        if not promised:
+            yield kind(), scene, None
+        elif covered and left:
+            yield kind(), replace(scene, views=left), None
+
+    def _promised(self, pair: Pair) -> tuple[AttackBound, ...]:
+        """What the policy's requirements promise about this table.
+
+        Nothing, where the attacker knows other columns than they count with.
+        """
+        if self.known or not self.bounds:
+            return ()
+        models = self.policy.models()
+        found = [b for m in models for b in m.attack_bounds(pair.quasi, pair.sensitive)]
+        if not truthful(pair):
+            # A mean or a mode may happen to be somebody's value and nobody else's.
+            found = [b for b in found if b.attack != "singling-out"]
+        return tuple(b for at, b in enumerate(found) if b not in found[:at])
+
+    def scene(self) -> AttackInput:
+        """The tables as attacks see them."""
+        pair = self.files.pair()
+        if pair.form is not PublishedForm.SYNTHETIC and self._synthetic():
+            pair = replace(pair, form=PublishedForm.SYNTHETIC)
+        self._check_known(pair)
+        return AttackInput(
+            pair=pair,
+            known=self.known,
+            both=None if self.control is None else self._both(self.control),
+            others=tuple(self._other(place) for place in self.others),
+            taken=self._taken(pair),
+            sample=self.sample,
+            seed=self.seed,
+            progress=self.progress,
+        )
+
+    def _taken(self, pair: Pair) -> Flags | None:
+        """The rows without a missing cell, where the policy takes those alone."""
+        if self.policy.data.missing_as != "drop":
+            return None
+        names = (*pair.quasi, *self.policy.names(Role.SENSITIVE))
+        columns = [pair.original[name] for name in names if name in pair.original]
+        complete = np.ones(pair.rows, dtype=np.bool_)
+        for each in columns:
+            if each.axis.missing >= 0:
+                complete &= each.codes != each.axis.missing
+        return complete
+
+    def _other(self, place: Path) -> Pair:
+        """Another release, its rows numbered as this original's people are."""
+        files = ReleaseFiles.of(place)
+        if files.record is None:
+            raise DataError(
+                f"'{place}' has no private record, so that nobody knows who is in it.",
+                hint="Name a release directory with its private part.",
+            )
+        table, beside = files.tables(self.policy)
+        aligned = same_people(
+            files.record,
+            table.num_rows,
+            mine=self.files.record,
+            rows=self.files.original.num_rows,
+        )
+        return replace(
+            self.files, published=table, beside=beside, record=None, known_rows=aligned
+        ).pair()
+
+    def _synthetic(self) -> bool:
+        """Whether the policy's algorithm makes records that stand for nobody."""
+        return self.policy.algorithm.name == "dp-synthesis"
+
+    def _check_known(self, pair: Pair) -> None:
+        for name in self.known:
+            if name not in pair.original or name not in pair.published:
+                listed = ", ".join(f"'{n}'" for n in pair.published)
+                raise UsageError(
+                    f"Column '{name}' cannot be known: it is not in both tables.",
+                    hint=f"These are: {listed}.",
+                )
+
+    def _both(self, people: pa.Table) -> Pair:
+        """The published table beside the original and people who are not in it."""
+        original = self.files.original
+        quasi = self.policy.names(Role.QUASI)
+        lacking = [n for n in quasi if n not in people.column_names]
+        if lacking:
+            raise UsageError(
+                f"The control table has no column '{lacking[0]}'.",
+                hint="It needs the original's columns, about other people.",
+            )
+        names = [n for n in original.column_names if n in people.column_names]
+        parts = [each.select(names) for each in (original, people)]
+        try:
+            together = pa.concat_tables(parts, promote_options="permissive")
+        except pa.ArrowException:
+            raise UsageError(
+                "The columns of the control table have other types than the original's.",
+                hint="Write both to CSV files, or to one kind of file.",
+            ) from None
+        return replace(
+            self.files, original=together, record=None, known_rows=None
+        ).pair()
+
+
+def _attacked(
+    attack: Attack, scene: AttackInput, bound: AttackBound | None
+) -> tuple[AttackResult, ...]:
+    found = attack.run(scene)
+    if bound is None:
+        return found
+    return tuple(
+        under_bound(each, bound.at_most, on_average=bound.on_average) for each in found
+    )
+
+
+def truthful(pair: Pair) -> bool:
+    """Whether every cell may stand for the value of the person whose row it is in."""
+    if pair.source_row is None:
+        return pair.form.truthful
+    rows = np.arange(pair.rows_out)
+    return all(
+        bool(
+            pair.published[name]
+            .covers(rows, pair.original[name].codes[pair.source_row])
+            .all()
+        )
+        for name in pair.quasi
+    )
+
+
+def names_of(name: str) -> tuple[str, ...]:
+    """The attacks that a name stands for: itself, or all of the catalogue."""
+    if name == "all":
+        return registry.names("attacks")
+    registry.load("attacks", name)
+    return (name,)

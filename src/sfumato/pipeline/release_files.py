@@ -1,0 +1,100 @@
+"""Find the files of a release: its table, its policy and its private record."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from sfumato.errors import DataError, UsageError
+from sfumato.io.formats import Format, format_of
+from sfumato.io.read import read_source
+from sfumato.io.spreadsheet import unguarded
+from sfumato.policy import Policy
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReleaseFiles:
+    """A release directory, or a single published file, and what lies beside it."""
+
+    data: Path
+    sensitive: Path | None = None
+    """The second table of an anatomy."""
+    record: Path | None = None
+    """`private/rows.parquet`, which says which row is whose."""
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, place: Path) -> ReleaseFiles:
+        """The files of a directory that Sfumato wrote, or one file of any tool."""
+        if place.is_file():
+            return cls(data=place)
+        found = sorted(place.glob("data.*")) if place.is_dir() else []
+        if not found:
+            raise DataError(
+                f"'{place}' is neither a release directory nor a published file.",
+                hint="Name the directory that 'sfumato anonymize --out' wrote.",
+            )
+        second = sorted(place.glob("sensitive.*"))
+        record = place / "private" / "rows.parquet"
+        return cls(
+            data=found[0],
+            sensitive=second[0] if second else None,
+            record=record if record.is_file() else None,
+            manifest=_manifest(place / "manifest.json"),
+        )
+
+    @property
+    def private(self) -> Path | None:
+        """The private part of the release, where it is there."""
+        place = self.data.parent / "private"
+        return place if self.manifest and place.is_dir() else None
+
+    def policy(self) -> Policy:
+        """The policy that the manifest records; files of hierarchies are not in it."""
+        recorded = self.manifest.get("policy")
+        if not isinstance(recorded, dict) or _hides_files(recorded):
+            raise UsageError(
+                f"Nothing says how to read '{self.data}': its manifest is not there, or "
+                "leaves out files and trees that its policy names.",
+                hint="Give the policy: --policy POLICY.",
+            )
+        return Policy.model_validate(recorded)
+
+    def tables(self, policy: Policy) -> tuple[pa.Table, dict[str, pa.Table]]:
+        """The published table, and the second one of an anatomy."""
+        safe = policy.publish.spreadsheet_safe or bool(
+            self.manifest.get("spreadsheet_safe")
+        )
+        table = _read(self.data, policy, safe=safe)
+        if self.sensitive is None:
+            return table, {}
+        return table, {"sensitive": _read(self.sensitive, policy, safe=safe)}
+
+
+def _hides_files(recorded: Mapping[str, Any]) -> bool:
+    """Whether the manifest says of a hierarchy only that there was one."""
+    columns = recorded.get("columns", {}).values()
+    declared = [section.get("hierarchy") for section in columns]
+    return any(
+        each == "file" or (isinstance(each, dict) and True in each.values())
+        for each in declared
+    )
+
+
+def _manifest(place: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(place.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _read(place: Path, policy: Policy, *, safe: bool) -> pa.Table:
+    table = read_source(place, delimiter=policy.data.delimiter)
+    marked = safe and format_of(place) is Format.CSV
+    return unguarded(table) if marked else table

@@ -1,0 +1,1 @@
+"""Attacks on published tables, one file each; the catalogue names them."""

@@ -1,0 +1,235 @@
+"""What an attack is, what it is given, and what it reports.
+
+The targets of an attack are people of the original, all of them or a sample. Every
+attack says what its attacker knows, how often it succeeds, how often somebody would who
+sees the published marginals alone (the *baseline*), and, where it learns, how often it
+succeeds on people who are not in the table (the *control*).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sfumato.algorithms.base import Progress, silent
+from sfumato.data.arrays import Codes, Flags, Floats, Ints
+from sfumato.data.rules import View
+from sfumato.data.safe_repr import Quiet, counted
+from sfumato.data.seeds import Seed
+from sfumato.models.base import TOLERANCE
+from sfumato.risk.attacks.success_interval import interval
+from sfumato.risk.readings import Pair
+
+SAMPLE = 10_000
+"""So many people are attacked where nobody says how many."""
+MOST_AT_RISK = 20
+"""So many of them are named in the private facts."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class AttackInput(Quiet):
+    """The tables that an attack works on, and what the attacker knows."""
+
+    pair: Pair
+    known: tuple[str, ...] = ()
+    """The columns whose values the attacker knows of the targets; empty: all
+    quasi-identifiers."""
+    views: tuple[View, ...] = ()
+    """The sensitive columns to learn, and how; empty: all, value by value."""
+    both: Pair | None = None
+    """The same published table beside the original and a control: the rows of the
+    original first, then people who are not in the table."""
+    others: tuple[Pair, ...] = ()
+    """Other releases of the same people, beside the same original; `source_row` numbers
+    people who are not in it from its end on."""
+    taken: Flags | None = None
+    """The rows of the original that the release was made from; None: all."""
+    sample: int = SAMPLE
+    seed: Seed = field(default_factory=Seed.fresh)
+    progress: Progress = silent
+
+    def _told(self) -> str:
+        return counted(len(self.targets), "target")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the attacker knows."""
+        return self.known or self.pair.quasi
+
+    @property
+    def secrets(self) -> tuple[View, ...]:
+        """The sensitive columns that the attacker is after."""
+        return self.views or tuple(View(name) for name in self.pair.sensitive)
+
+    @cached_property
+    def targets(self) -> Ints:
+        """The rows of the original that are attacked: all, or a sample."""
+        return sampled(self.pair.rows, self.sample, self.seed.child("targets"))
+
+    @cached_property
+    def strangers(self) -> Ints:
+        """The rows of `both` about people who are not in the table: all, or a sample."""
+        number = 0 if self.both is None else self.both.rows - self.pair.rows
+        drawn = sampled(number, self.sample, self.seed.child("control"))
+        return self.pair.rows + drawn
+
+    @cached_property
+    def published_row(self) -> Ints | None:
+        """The published row of each row of the original, −1 for none."""
+        if self.pair.source_row is None:
+            return None
+        rows = np.full(self.pair.rows, -1, dtype=np.int64)
+        rows[self.pair.source_row] = np.arange(self.pair.rows_out)
+        return rows
+
+    def leaves(self, rows: Ints) -> Codes:
+        """(rows, known columns): what the attacker knows of rows of the original."""
+        columns = [self.pair.original[name].codes[rows] for name in self.columns]
+        return np.column_stack(columns) if columns else np.zeros((len(rows), 0), "i4")
+
+
+def sampled(rows: int, most: int, seed: Seed) -> Ints:
+    """All rows, or a random part of them, in order."""
+    if rows <= most:
+        return np.arange(rows)
+    return np.sort(seed.permutation(rows)[:most])
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class AttackResult(Quiet):
+    """How an attack went; private, as it was measured on the original."""
+
+    name: str
+    known: tuple[str, ...]
+    n: int
+    success: float
+    low: float
+    """The 95% confidence interval of the success."""
+    high: float
+    baseline: float
+    control: float | None = None
+    worst: float | None = None
+    """The figure of the person, or group, that fares worst."""
+    bound: float | None = None
+    """What a model promises; None where none does."""
+    on_average: bool = False
+    """Whether the bound is on the success, and not on the worst figure."""
+    column: str | None = None
+    """The sensitive column that was attacked."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    at_risk: tuple[int, ...] = ()
+    """The rows of the original that fare worst."""
+    note: str = ""
+
+    def _told(self) -> str:
+        return f"{self.name}: {self.success:.3g} of {self.n}"
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether the promise is broken."""
+        if self.bound is None:
+            return False
+        figures = [self.success]
+        if not self.on_average and self.worst is not None:
+            figures.append(self.worst)
+        return max(figures) > self.bound + TOLERANCE
+
+    def record(self) -> dict[str, Any]:
+        """The result as one JSON object."""
+        return {
+            "name": self.name,
+            "column": self.column,
+            "known": list(self.known),
+            "n": self.n,
+            "success": self.success,
+            "low": self.low,
+            "high": self.high,
+            "baseline": self.baseline,
+            "control": self.control,
+            "worst": self.worst,
+            "bound": self.bound,
+            "exceeded": self.exceeded,
+            "options": dict(self.options),
+            "note": self.note,
+        }
+
+    def private_record(self) -> dict[str, Any]:
+        """The same with the rows of the original that fare worst, counted from 0."""
+        return self.record() | {"at_risk": list(self.at_risk)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attack(ABC):
+    """A named attack; its fields are its options."""
+
+    name: ClassVar[str]
+    sentence: ClassVar[str]
+    """What it tries to learn, in one plain sentence."""
+    knows: ClassVar[str]
+    """What its attacker knows, in one plain sentence."""
+    learns: ClassVar[bool] = False
+    """Whether it trains a model (extra `learn`)."""
+
+    def refusal(self, scene: AttackInput) -> str | None:
+        """Why it cannot be run on these tables; None: it can."""
+        return None
+
+    @abstractmethod
+    def run(self, scene: AttackInput) -> tuple[AttackResult, ...]:
+        """Attack; one result, or one for each sensitive column."""
+
+    def options(self) -> dict[str, Any]:
+        """The options as a record."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    def result(
+        self,
+        scene: AttackInput,
+        chances: Floats,
+        *,
+        baseline: float,
+        worst: float | None = None,
+        control: float | None = None,
+        column: str | None = None,
+        rows: Ints | None = None,
+        note: str = "",
+    ) -> AttackResult:
+        """The result from what the attack achieved on each target."""
+        success = float(chances.mean()) if len(chances) else 0.0
+        low, high = interval(chances)
+        rows = scene.targets if rows is None else rows
+        return AttackResult(
+            name=self.name,
+            known=scene.columns,
+            n=len(chances),
+            success=success,
+            low=low,
+            high=high,
+            baseline=baseline,
+            control=control,
+            worst=worst,
+            column=column,
+            options=self.options(),
+            at_risk=most_at_risk(chances, rows),
+            note=note,
+        )
+
+
+def most_at_risk(chances: Floats, rows: Ints) -> tuple[int, ...]:
+    """The rows with the largest chances, if there are any."""
+    if len(rows) != len(chances):
+        return ()
+    order = np.argsort(-chances, kind="stable")[:MOST_AT_RISK]
+    return tuple(int(rows[at]) for at in order if chances[at] > 0)
+
+
+def under_bound(
+    result: AttackResult, at_most: float, *, on_average: bool
+) -> AttackResult:
+    """The result beside what a model promises."""
+    return replace(result, bound=at_most, on_average=on_average)

@@ -1,0 +1,70 @@
+"""Two releases that are each safe disclose a value together, and --after prevents it."""
+
+import pandas as pd
+import pytest
+
+import sfumato as sf
+from sfumato.errors import DataError
+
+ORIGINAL = pd.DataFrame(
+    {
+        "name": list("abcd"),
+        "age": ["20", "25", "30", "35"],
+        "illness": ["flu", "hiv", "flu", "cold"],
+    }
+)
+
+
+def policy(groups, **more):
+    """A policy whose hierarchy puts ages into two given groups."""
+    tree = {"young": groups[0], "old": groups[1]}
+    return sf.Policy.build(
+        identifier=["name"],
+        quasi=["age"],
+        sensitive=["illness"],
+        hierarchies={"age": {"tree": tree}},
+        require=[{"model": "l-diversity", "l": 2}],
+        algorithm="optimal",
+        **more,
+    )
+
+
+@pytest.fixture
+def releases(tmp_path):
+    source = tmp_path / "people.csv"
+    ORIGINAL.to_csv(source, index=False)
+    asked = [
+        policy((["20", "25"], ["30", "35"])),
+        policy((["25", "30"], ["20", "35"])),
+    ]
+    for number, each in enumerate(asked):
+        sf.anonymize(source, each, insecure_seed=number).save(tmp_path / str(number))
+    return source, asked, tmp_path
+
+
+def test_the_intersection_of_two_diverse_releases_gives_values_away(releases):
+    source, asked, place = releases
+    found = sf.attack(
+        place / "0", source, "complementary-release", asked[0], others=[place / "1"]
+    )
+    linked, disclosed = found.results
+    assert linked.success == 1.0
+    assert linked.baseline == 0.5
+    assert (disclosed.column, disclosed.success, disclosed.baseline) == (
+        *("illness", 1.0, 0.0),
+    )
+
+
+def test_one_release_alone_discloses_nothing(releases):
+    source, asked, place = releases
+    found = sf.attack(
+        place / "0", source, "complementary-release", asked[0], others=[place / "0"]
+    )
+    assert [result.success for result in found.results] == [0.5, 0.0]
+
+
+def test_another_release_needs_its_private_record(releases, tmp_path):
+    source, asked, place = releases
+    (tmp_path / "1" / "private" / "rows.parquet").unlink()
+    with pytest.raises(DataError, match="has no private record"):
+        sf.attack(place / "0", source, "all", asked[0], others=[place / "1"])
