@@ -222,7 +222,8 @@ def _nothing_to_check(policy: Policy) -> RefusedError | UsageError:
     process = policy.process_models()
     if process:
         return RefusedError(
-            f"No table can show {process[0].name}, and nothing else is required.",
+            f"{process[0].name} cannot be checked on a table, and nothing else is "
+            "required.",
             hint="Look at the ledger in the manifest of the release instead.",
         )
     return UsageError(

@@ -100,8 +100,8 @@ def seed_of(seed: object, insecure_seed: object) -> Seed:
     if isinstance(seed, str):
         return Seed.replay(seed)
     raise UsageError(
-        f"seed is a text of 32 hexadecimal digits, not {_a(seed)}: a number could be "
-        "guessed, and with it the source.",
+        f"seed is a text of 32 hexadecimal digits, not {_a(seed)}: a number "
+        "could be guessed, and the source rebuilt from it.",
         hint="For tests and papers there is insecure_seed=1; it marks the release as "
         "not for publication.",
     )

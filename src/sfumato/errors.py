@@ -14,7 +14,7 @@
     ├── SearchError              5   a search that ended without an answer
     └── GuaranteeError          70   a draft that failed verification: our own fault
 
-Messages name columns, counts and settings, never cells. The cells at fault travel in
+Messages name columns, counts and settings, never cells. The offending cells are in
 `values`, which only a steward who asks (`--show-values`) gets to see.
 """
 

@@ -1,4 +1,4 @@
-"""The catalogue: one line per nameable thing, loaded on demand.
+"""The catalogue: one line per algorithm, model, operator and metric, loaded on demand.
 
 Plug-ins register under the entry point groups `sfumato.models`,
 `sfumato.algorithms`, `sfumato.operators`, `sfumato.metrics` and `sfumato.attacks`.

@@ -1,1 +1,1 @@
-"""Algorithms: who goes with whom. One file each."""
+"""Algorithms: decide which rows form a group. One file each."""

@@ -100,7 +100,7 @@ class Algorithm(ABC):
         """A solution after as much refinement as the options ask for."""
         if not self.refine:
             return solution
-        # Late: whoever only checks a table must not wait for the compiler.
+        # Imported late, so that checking a table does not load the compiler.
         from sfumato.algorithms.refinement.refine import refine
 
         found = refine(
@@ -124,8 +124,9 @@ def _refuse_parted_persons(request: Request) -> None:
     for model in request.models:
         if model.needs_whole_persons:
             raise RefusedError(
-                f"{model.name} cannot be promised where a person has several rows: they "
-                "may lie in several groups, which together say more than each.",
+                f"{model.name} cannot be promised where a person has several rows: the "
+                "rows may be in several groups, which together reveal more than each "
+                "alone.",
                 hint="Keep one row per person, or require another model.",
             )
 
@@ -151,7 +152,8 @@ def _self_check(algorithm: Algorithm, request: Request, grouping: Grouping) -> N
     removed = request.rows - int(grouping.kept.sum())
     if removed > request.removable:
         raise GuaranteeError(
-            f"'{algorithm.name}' left out {removed} rows; {request.removable} may be."
+            f"'{algorithm.name}' left out {removed} rows; at most "
+            f"{request.removable} may be left out."
         )
     # What matches in the population shows in published cells only: `verify` counts it.
     for model in (m for m in request.models if m.scope is not Scope.POPULATION):
@@ -159,8 +161,9 @@ def _self_check(algorithm: Algorithm, request: Request, grouping: Grouping) -> N
         if not verdict.holds and model.targets():
             raise SearchError(
                 f"'{algorithm.name}' did not meet {model.name}: "
-                f"{verdict.measured or 0:.0f} rows show the values, where "
-                f"{verdict.details['range'][0]} to {verdict.details['range'][1]} may.",
+                f"{verdict.measured or 0:.0f} rows show the values; "
+                f"{verdict.details['range'][0]} to {verdict.details['range'][1]} are "
+                "allowed.",
                 hint="Leave out fewer rows: lower publish.max_suppressed.",
             )
         if not verdict.holds:

@@ -36,7 +36,7 @@ def silent(_step: str, _share: float) -> None:
 
 def no_other(name: str) -> Any:
     """Refuse to find another algorithm: the request was made without a catalogue."""
-    raise PolicyError(f"There is no algorithm '{name}' at hand.")
+    raise PolicyError(f"The algorithm '{name}' is not available here.")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -183,6 +183,6 @@ class Solution:
     quasi: tuple[CodedAxis, ...] | None = None
     """The axes on which groups are shown, where they are not the request's."""
     synthetic: tuple[CodedAxis, ...] | None = None
-    """Records that stand for nobody, one axis per published column; the grouping is
+    """Synthetic records, one axis per published column; the grouping is
     then empty, and these are published instead of rows of the source."""
     alternatives: tuple[Mapping[str, Any], ...] = ()

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import sys
 
-# As `typing` has it, without its import: until signals are heard, Ctrl-C ends in a
-# traceback.
+# Not imported from `typing`: until signals are handled, Ctrl-C ends in a traceback, so
+# the fewer imports before that, the better.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run the command line and give its exit code.
+    """Run the command line and return its exit code.
 
-    Without words it is the program itself: it takes those it was started with, hears
-    signals that ask to stop, and the process ends with it.
+    Without words it is the program itself: it takes the words of its command line,
+    handles termination signals, and ends the process.
     """
     if words is not None:
         return _run(list(words))
@@ -40,20 +40,14 @@ def _end_silently_on_ctrl_c() -> None:
 
 def _run(words: list[str]) -> int:
     if words == ["--version"]:
-        # Asked alone it is answered without the libraries that read a command line.
+        # Answered without loading the libraries that parse a command line.
+        from sfumato.cli.version import print_version
+
         try:
             return print_version()
         except OSError:
-            # They know how to say that stdout takes nothing.
+            # Typer reports that stdout cannot be written to.
             pass
     from sfumato.cli.app import run
 
     return run(words)
-
-
-def print_version() -> int:
-    """Print the version; give the exit code."""
-    from importlib.metadata import version
-
-    print(f"sfumato {version('sfumato')}", flush=True)
-    return 0

@@ -83,7 +83,8 @@ def anonymize(
     show_values: Annotated[
         bool,
         typer.Option(
-            "--show-values", help="Show cells at fault in errors, on your terminal."
+            "--show-values",
+            help="Show the offending cells in error messages, on your terminal.",
         ),
     ] = False,
     json: Annotated[
@@ -196,7 +197,7 @@ def print_release(manifest: Mapping[str, Any], out: Path) -> None:
     measures = {**manifest["utility"], **manifest["risk"]}
     columns = measures.pop("columns", {})
     if measures:
-        typer.echo("\nWhat it is worth, and what remains:")
+        typer.echo("\nUtility and remaining risk:")
         print_columns(measure_rows(measures))
     print_giveaways(columns)
     if "not_for_publication" in manifest:

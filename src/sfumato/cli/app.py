@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sfumato.cli import completion, print_version
+from sfumato.cli import completion
 from sfumato.cli.anonymize import anonymize
 from sfumato.cli.attack import attack
 from sfumato.cli.check import check
@@ -33,6 +33,7 @@ from sfumato.cli.init import init
 from sfumato.cli.listing import catalogue
 from sfumato.cli.success_output import reader_may_leave
 from sfumato.cli.tune import tune
+from sfumato.cli.version import print_version
 from sfumato.errors import OutputError, SfumatoError, UsageError
 
 app = typer.Typer(
@@ -121,7 +122,8 @@ def _refuse_zero_characters(words: list[str]) -> None:
             before = words[place - 1] if place else ""
             option = before if before.startswith("-") else f"Word {place + 1}"
             raise UsageError(
-                f"{option} has a zero character.", hint="Take it out of the command."
+                f"{option} contains a null character.",
+                hint="Remove it from the command.",
             )
 
 

@@ -94,7 +94,7 @@ def check(
     ] = None,
     delimiter: Annotated[
         str | None,
-        typer.Option(metavar="CHAR", help="What separates the cells of a CSV file."),
+        typer.Option(metavar="CHAR", help="The delimiter of a CSV file."),
     ] = None,
     encoding: Annotated[
         str | None, typer.Option(metavar="NAME", help="Encoding of a CSV file.")
@@ -102,7 +102,8 @@ def check(
     show_values: Annotated[
         bool,
         typer.Option(
-            "--show-values", help="Show cells at fault in errors, on your terminal."
+            "--show-values",
+            help="Show the offending cells in error messages, on your terminal.",
         ),
     ] = False,
     json: Annotated[
@@ -237,7 +238,7 @@ def _print_inferred(result: CheckResult) -> None:
 def _print_risk(result: CheckResult) -> None:
     measures = {key: each for key, each in result.risk.items() if key != "columns"}
     if measures:
-        typer.echo("\nWhat remains:")
+        typer.echo("\nRemaining risk:")
         print_columns(measure_rows(measures))
     print_giveaways(result.risk.get("columns", {}))
     typer.echo("")

@@ -1,4 +1,4 @@
-"""Complete commands in shells: as Typer does, for the shell around us or a named one.
+"""Shell completion by Typer, for the current shell or a named one.
 
 Typer asks the processes above ours which shell they are. A service, a container or
 `nohup` may have none, so that a shell can be named as well.
@@ -59,7 +59,7 @@ def _for_shell_around(command: Any, option: str) -> int:
         failed = bool(done.exit_code)
     if failed:
         raise UsageError(
-            "No shell was found around this command that can be completed.",
+            "No shell with completion was found.",
             hint=f"Name one: 'sfumato {SHOW} bash' prints what belongs into its start "
             f"file. There are {', '.join(SHELLS)}.",
         )

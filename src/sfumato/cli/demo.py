@@ -18,7 +18,7 @@ OUT = Path("sfumato-demo")
 
 def demo(
     out: Annotated[
-        Path, typer.Option(help="Where the demo goes; it must not exist yet.")
+        Path, typer.Option(help="Directory for the demo; it must not exist yet.")
     ] = OUT,
 ) -> int:
     """Publish an invented hospital's table, end to end."""
@@ -47,7 +47,7 @@ def _fill(directory: Path) -> Mapping[str, Any]:
 
 def _introduce(out: Path) -> None:
     typer.echo(
-        "An invented hospital publishes its stays. No row is about a real person.\n"
+        "A fictional hospital publishes its patient stays. No row is about a real person.\n"
     )
     print_columns(
         [

@@ -20,7 +20,7 @@ from sfumato.errors import SfumatoError
 OUR_FAULT = 70
 USAGE = 2
 MOST_VALUES = 50
-"""Values at fault that are printed before the rest is only counted."""
+"""How many offending values are printed; the rest is only counted."""
 DEBUG = "SFUMATO_DEBUG"
 Misuse: type[Exception] = typer.BadParameter.__mro__[2]
 """Every command line that cannot be understood.
@@ -64,7 +64,7 @@ def _once(message: str) -> str:
 
 
 def interrupted(manner: Manner) -> int:
-    """Tell that Ctrl-C was heard."""
+    """Report that Ctrl-C was received."""
     return _tell("Interrupted", STOPPED, None, INTERRUPTED, manner)
 
 

@@ -23,11 +23,13 @@ def init(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="The file to publish.")],
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", help="Where the policy goes; '-' is stdout."),
+        typer.Option(
+            "--output", "-o", help="Where to write the policy; '-' is stdout."
+        ),
     ] = Path("policy.toml"),
     delimiter: Annotated[
         str | None,
-        typer.Option(metavar="CHAR", help="What separates the cells of a CSV file."),
+        typer.Option(metavar="CHAR", help="The delimiter of a CSV file."),
     ] = None,
     encoding: Annotated[
         str | None, typer.Option(metavar="NAME", help="Encoding of a CSV file.")

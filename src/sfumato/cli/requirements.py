@@ -75,7 +75,8 @@ def output_model(name: str, parameters: dict[str, Any]) -> OutputModel:
     model = make_model({"model": name, **parameters}, origin=here)
     if not isinstance(model, OutputModel):
         raise RefusedError(
-            f"'{name}' is certified by how a release is made; no table can show it.",
+            f"'{name}' is certified by how a release is made; a table alone cannot "
+            "prove it.",
             hint="Look at the manifest of the release instead.",
         )
     return model

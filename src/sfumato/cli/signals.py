@@ -1,6 +1,6 @@
 """End the process within a second of being asked to, whatever it is doing.
 
-The program never raises `KeyboardInterrupt`: one that strikes while a library is
+The program never raises `KeyboardInterrupt`: one that arrives while a library is
 imported, or while compiled code calls back, is lost there or ends in a traceback. The
 process is ours alone, so it ends instead, after taking away what it was writing. A
 thread waits for signals, for the main one may be inside a kernel for minutes.

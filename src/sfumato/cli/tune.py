@@ -119,7 +119,7 @@ def _print(tuned: Tuned, out: Path | None) -> None:
     if tuned.changes:
         print_columns([(key, _shown(value)) for key, value in tuned.changes.items()])
     else:
-        typer.echo("Nothing that was tried beats the policy as it is.")
+        typer.echo("No setting that was tried beats the current policy.")
     typer.echo(f"\nError ({tuned.measure}, mean per query, 95% interval):")
     print_columns(_rows(tuned))
     typer.echo(f"\n{_verdict(tuned)}")

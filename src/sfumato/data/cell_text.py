@@ -91,7 +91,7 @@ def _refuse_far(moments: Any, name: str) -> None:
 
 def _shapeless(name: str, kind: Any) -> DataError:
     return DataError(
-        f"Column '{name}' has the type {kind}, which has no form as text.",
+        f"Column '{name}' has the type {kind}, which cannot be written as text.",
         hint="Split it into plain columns, or leave it out.",
     )
 

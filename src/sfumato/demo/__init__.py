@@ -1,4 +1,4 @@
-"""The embedded demo: an invented hospital, its policy and its hierarchies."""
+"""The embedded demo: a fictional hospital, its policy and its hierarchies."""
 
 from sfumato.demo.demo_files import write
 from sfumato.demo.generate import ROWS, hospital

@@ -107,22 +107,22 @@ class Account:
         except (OSError, ValueError, KeyError, TypeError, PolicyError):
             raise PolicyError(
                 f"The ledger '{self.path.name}' cannot be read.",
-                hint="Restore it from a copy; a ledger made anew forgets what was spent.",
+                hint="Restore it from a copy; a new ledger would not know what was spent.",
             ) from None
         if self.budget is not None and self.budget != balance.budget:
             raise PolicyError(
                 f"The policy gives the ledger epsilon {self.budget.epsilon:g}, delta "
                 f"{self.budget.delta:g}; the file has epsilon "
                 f"{balance.budget.epsilon:g}, delta {balance.budget.delta:g}.",
-                hint="Make both say the same; who raises a budget should say why.",
+                hint="Make both agree. If you raise a budget, document why.",
             )
         return balance
 
     def _begun(self, fresh: Balance) -> Balance:
         if self.budget is None:
             raise PolicyError(
-                f"The ledger '{self.path.name}' does not exist, and the policy gives "
-                "no budget to begin it with.",
+                f"The ledger '{self.path.name}' does not exist, and the policy gives no "
+                "budget to start it with.",
                 hint="Add privacy.epsilon (and privacy.delta): the budget of all "
                 "releases together.",
             )

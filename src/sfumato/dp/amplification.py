@@ -1,4 +1,4 @@
-"""Sampling before a mechanism makes its guarantee stronger; by how much, exactly.
+"""Compute exactly how much sampling strengthens the guarantee of a mechanism.
 
 | sampling | neighbors | ε′ | δ′ |
 |---|---|---|---|

@@ -1,4 +1,4 @@
-"""What a use of the data costs, and how costs add up."""
+"""The privacy cost of one use of the data, and how costs add up."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Cost:
     def __post_init__(self) -> None:
         if not (isfinite(self.epsilon) and self.epsilon >= 0):
             raise PolicyError(
-                f"epsilon must be a number from 0; it is {self.epsilon}.",
+                f"epsilon must be a number of at least 0; it is {self.epsilon}.",
                 hint="Values between 0.1 and 1 are usual.",
             )
         if not 0 <= self.delta < 1:

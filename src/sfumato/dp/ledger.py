@@ -1,4 +1,4 @@
-"""The ledger of a release: every use of the data, its cost, and a budget that holds."""
+"""The ledger of a release: every use of the data, its cost, and an enforced budget."""
 
 from __future__ import annotations
 

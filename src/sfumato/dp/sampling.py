@@ -1,4 +1,4 @@
-"""Samples and coins that a guarantee rests on: drawn from a cryptographic source."""
+"""Draw samples and coins for a privacy guarantee from a cryptographic source."""
 
 from __future__ import annotations
 

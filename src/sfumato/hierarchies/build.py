@@ -1,4 +1,4 @@
-"""From what a policy says of a hierarchy to the axis of a column."""
+"""Build the axis of a column from the hierarchy that a policy describes."""
 
 from __future__ import annotations
 
@@ -135,7 +135,9 @@ def _check_options(column: Column, builder: str, spec: Mapping[str, object]) -> 
         if key not in known:
             listed = ", ".join(f"'{name}'" for name in known)
             raise _wrong(
-                column, f"has unknown key '{key}'", hint=f"With it go: {listed}."
+                column,
+                f"has unknown key '{key}'",
+                hint=f"It can be combined with: {listed}.",
             )
 
 

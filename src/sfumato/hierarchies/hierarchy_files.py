@@ -145,7 +145,7 @@ def _text_of(path: Path, column: Column) -> str:
     except OSError as error:
         problem = f"cannot be read: {error.strerror}."
     except ValueError:
-        problem = "is no path: it has a zero character."
+        problem = "is no path: it contains a null character."
     raise _fault(str(path), column, problem)
 
 

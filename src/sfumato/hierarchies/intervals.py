@@ -193,7 +193,7 @@ def _check_tails(column: Column, tails: Tails) -> None:
     raise HierarchyError(
         f"Column '{column.name}': bottom {nearest(bottom):g} is not below top "
         f"{nearest(top):g}.",
-        hint="Exchange them, or leave one out.",
+        hint="Swap them, or leave one out.",
     )
 
 

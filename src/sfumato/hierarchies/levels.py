@@ -1,4 +1,4 @@
-"""From levels to an axis: tree order, contiguous codes and the losses of nodes."""
+"""Build an axis from levels: tree order, contiguous codes and the losses of nodes."""
 
 from __future__ import annotations
 

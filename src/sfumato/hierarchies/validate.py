@@ -1,6 +1,6 @@
 """Whether a hierarchy fits its column: one parent, full cover, true labels.
 
-Messages count the values at fault; the values themselves travel on the error.
+Messages count the offending values; the values themselves are on the error.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Numbers written with a decimal comma, as numbers with a point."""
+"""Convert numbers written with a decimal comma to numbers with a point."""
 
 from __future__ import annotations
 

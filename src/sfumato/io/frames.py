@@ -1,4 +1,4 @@
-"""Frames of other libraries: in as Arrow, out as the kind that came in."""
+"""Convert frames of other libraries to Arrow, and results back to the same kind."""
 
 from __future__ import annotations
 

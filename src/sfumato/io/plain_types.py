@@ -1,4 +1,4 @@
-"""Columns in types that all parts work on, whatever types they came in."""
+"""Convert columns to the types that all parts of Sfumato work on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def plain_types(table: pa.Table) -> pa.Table:
 
     Views become plain texts, runs become cells, small decimals wider ones, and
     well-known extension types become what they stand for. A type that has no
-    plain form (a list, a map, a period) stays: whoever needs its cells refuses it.
+    plain form (a list, a map, a period) stays; code that needs its cells refuses it.
     """
     for place, field in enumerate(table.schema):
         if _strange(field.type):

@@ -1,4 +1,4 @@
-"""Reading a table from a file, every cell as it stands there."""
+"""Read a table from a file, keeping every cell as written."""
 
 from __future__ import annotations
 
@@ -296,7 +296,7 @@ def _check_header(sample: str, delimiter: str, path: Path) -> None:
     data = cells_like_data(rows)
     if data:
         raise DataError(
-            f"'{path}', line 1: {data} of {len(rows[0])} cells look like data, so that "
+            f"'{path}', line 1: {data} of {len(rows[0])} cells look like data, so "
             "the file seems to have no header.",
             hint="Write the names of the columns into its first line.",
         )

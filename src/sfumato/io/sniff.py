@@ -1,4 +1,4 @@
-"""What a CSV file does not say of itself: its encoding and its delimiter."""
+"""Detect the encoding and the delimiter of a CSV file."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _decoded(content: bytes, encoding: str, path: Path) -> str:
         raise undecodable(content, error, path) from None
     except UnicodeError:
         raise DataError(
-            f"'{path}' is no {encoding} text.",
+            f"'{path}' is not {encoding} text.",
             hint='Declare the encoding of the file, for example encoding = "cp1252".',
         ) from None
 
@@ -146,7 +146,7 @@ def undecodable(content: bytes, error: UnicodeDecodeError, path: Path) -> DataEr
     """The error for bytes that are no text in the encoding they were read in."""
     line = content.count(b"\n", 0, error.start) + 1
     return DataError(
-        f"'{path}', line {line}: the byte at offset {error.start} is no "
+        f"'{path}', line {line}: the byte at offset {error.start} is not "
         f"{error.encoding} text.",
         hint='Declare the encoding of the file, for example encoding = "cp1252".',
     )

@@ -1,4 +1,4 @@
-"""CSV cells that a spreadsheet would run as formulas, and the mark that stops it.
+"""Keep spreadsheets from running CSV cells as formulas.
 
 A text that begins with `=`, `+`, `-` or `@` and is no number gets an apostrophe in front.
 So does one that begins with apostrophes and one of these signs: taking one apostrophe

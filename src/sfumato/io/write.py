@@ -1,4 +1,4 @@
-"""Writing a table, so that it reads back cell by cell as it was."""
+"""Write a table so that reading it back gives the same cells."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Utility metrics: what a release still tells. One file each."""
+"""Utility metrics: how much information a release keeps. One file each."""

@@ -288,7 +288,7 @@ class Model(ABC):
         self._require(
             _is_number(value) and (0 < value <= 1 or (zero and value == 0)),
             f"{name} is {value}.",
-            f"{name} must lie {'from' if zero else 'above'} 0 to 1.",
+            f"{name} must be {'at least' if zero else 'above'} 0 and at most 1.",
         )
 
     def _require_positive(self, name: str, value: float) -> None:

@@ -63,7 +63,7 @@ class DifferentialPrivacy(ProcessModel):
             self._require(
                 0 <= share < inf,
                 f"budget.{part} is {share}.",
-                "budget has shares from 0.",
+                "Shares of the budget must be at least 0.",
             )
 
     @property
@@ -77,7 +77,8 @@ class DifferentialPrivacy(ProcessModel):
         strange = sorted(set(given) - set(defaults))
         if strange:
             raise PolicyError(
-                f"{self.name}: budget names '{strange[0]}', which the algorithm has not.",
+                f"{self.name}: budget names '{strange[0]}', which the algorithm does "
+                "not use.",
                 hint=f"Its parts are: {', '.join(defaults)}.",
             )
         parts = dict.fromkeys(defaults, 0.0) | dict(given) if given else dict(defaults)

@@ -1,4 +1,4 @@
-"""Diversity constraints: how often a value must and may survive."""
+"""Diversity constraints: how many rows must and may show a value."""
 
 from __future__ import annotations
 
@@ -108,7 +108,8 @@ class Diversity(OutputModel):
     def targets(self) -> tuple[Target, ...]:
         self._require(
             self.generate is None,
-            "generate stands for constraints that only the source can tell.",
+            "generate makes one constraint per value of the source, which is not "
+            "known here.",
             "Give the private record: --groups private/rows.parquet.",
         )
         return (self.target,)
@@ -230,7 +231,7 @@ class Diversity(OutputModel):
         )
         self._require(
             not self.where and self.at_least is None and self.at_most is None,
-            "where, at_least and at_most say nothing beside generate.",
+            "where, at_least and at_most cannot be combined with generate.",
             "Write them in a requirement of their own.",
         )
 

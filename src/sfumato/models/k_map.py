@@ -93,7 +93,7 @@ class KMap(OutputModel):
             return self
         self._require(
             weights is not None and weights >= rows,
-            "the weights do not add up to the rows or more."
+            "the weights add up to less than the number of rows."
             if weights is not None
             else "the table has no weight column.",
             "Give a column of sampling weights the role 'weight'.",

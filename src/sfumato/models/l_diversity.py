@@ -130,7 +130,7 @@ class LDiversity(SensitiveModel):
             self._require(
                 bool(self.must_occur),
                 "must_occur is empty.",
-                "Name the values that nobody may be ruled out of.",
+                "Name the values that must remain possible for everybody.",
             )
 
     def _require_no_others(self) -> None:

@@ -1,4 +1,4 @@
-"""What one anonymization found out."""
+"""The results of one run: solution, draft and proof."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Findings:
 
     @property
     def synthetic(self) -> bool:
-        """Whether the published records stand for nobody."""
+        """Whether the published records are synthetic."""
         return self.solution.synthetic is not None
 
     @property

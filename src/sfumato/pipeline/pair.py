@@ -198,7 +198,7 @@ class PairFiles:
 
     @property
     def _states_synthetic(self) -> bool:
-        """Whether the policy's algorithm publishes records that stand for nobody."""
+        """Whether the policy's algorithm publishes synthetic records."""
         name = self.policy.algorithm.name
         # Only then: loading an algorithm loads compiled code.
         if name is None or not self.policy.process_models():
@@ -243,7 +243,7 @@ class PairFiles:
         if before != after:
             raise DataError(
                 f"The original has {before} rows and the published table {after}, so "
-                "that they are not in the same order.",
+                "they are not in the same order.",
                 hint="Say which row is which with the private record, or not at all.",
             )
         return np.arange(before)

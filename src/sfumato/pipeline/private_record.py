@@ -1,4 +1,4 @@
-"""Read the private record of a release, which has what its cells cannot show."""
+"""Read the private record of a release: what its published cells do not show."""
 
 from __future__ import annotations
 

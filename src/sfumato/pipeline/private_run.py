@@ -140,13 +140,13 @@ def every_column(policy: Policy) -> bool:
 def _one_model(models: Sequence[ProcessModel], algorithm: Algorithm) -> ProcessModel:
     if not models:
         raise RefusedError(
-            f"'{algorithm.name}' works on a privacy budget, and none is required.",
+            f"'{algorithm.name}' needs a privacy budget, and the policy requires none.",
             hint='Add [[require]] with model = "differential-privacy" and epsilon.',
         )
     if len(models) > 1:
         raise RefusedError(
-            f"{len(models)} requirements are about how the release is made; there can "
-            "be one.",
+            f"{len(models)} requirements are about how the release is made; only "
+            "one is allowed.",
             hint="Keep the one with the smallest epsilon and delta.",
         )
     if models[0].name not in algorithm.certifies:
@@ -156,7 +156,7 @@ def _one_model(models: Sequence[ProcessModel], algorithm: Algorithm) -> ProcessM
 
 def _no_guarantee(model: ProcessModel, algorithm: Algorithm) -> RefusedError:
     return RefusedError(
-        f"'{algorithm.name}' gives no {model.name}: it looks at the data without a "
+        f"'{algorithm.name}' does not provide {model.name}: it looks at the data without a "
         "ledger.",
         hint="Set algorithm.name to 'safepub', 'dp-synthesis' or 'dp-anonym'.",
     )
@@ -167,14 +167,15 @@ def _refuse_settings(
 ) -> None:
     if seed.insecure or seed.replayed:
         raise RefusedError(
-            f"A seed is given, and '{algorithm.name}' draws noise that nobody may "
-            "replay.",
+            f"A seed is given, and '{algorithm.name}' draws noise that must not be "
+            "repeatable.",
             hint="Leave --seed and --insecure-seed out.",
         )
     if policy.privacy.ledger is None and policy.privacy.epsilon is not None:
         raise PolicyError(
-            "privacy.epsilon is the budget of all releases, and no ledger keeps it.",
-            hint="Add privacy.ledger, or take privacy.epsilon out.",
+            "privacy.epsilon is the budget of all releases, but no ledger is named "
+            "to keep track of it.",
+            hint="Add privacy.ledger, or remove privacy.epsilon.",
         )
     if operator.name != "generalize" or getattr(operator, "numbers", "") == "mean":
         raise RefusedError(

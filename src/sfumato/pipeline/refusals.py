@@ -1,4 +1,4 @@
-"""Refuse, before any work, what an operator could not keep."""
+"""Refuse, before any work, requirements that an operator cannot meet."""
 
 from __future__ import annotations
 

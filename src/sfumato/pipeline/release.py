@@ -1,4 +1,4 @@
-"""The release that people hold, and how it becomes files that prove themselves."""
+"""The release that callers get, and how it is written and proven from its files."""
 
 from __future__ import annotations
 

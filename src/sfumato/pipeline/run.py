@@ -1,4 +1,4 @@
-"""What one anonymization is asked for."""
+"""The inputs of one run."""
 
 from __future__ import annotations
 

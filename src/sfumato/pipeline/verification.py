@@ -1,4 +1,4 @@
-"""What a published table must prove, whoever made it."""
+"""What a published table must prove, no matter who made it."""
 
 from __future__ import annotations
 

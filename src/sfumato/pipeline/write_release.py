@@ -1,4 +1,4 @@
-"""Write a release directory whole, or not at all."""
+"""Write a release directory completely, or not at all."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def _check_present(policy: Checked, names: Sequence[str]) -> None:
             raise policy.fault(
                 ("columns", name),
                 f"has a role, but the table has no such column among its {len(names)}.",
-                hint=f"Did you mean '{close[0]}'?" if close else "Take it out.",
+                hint=f"Did you mean '{close[0]}'?" if close else "Remove it.",
             )
 
 
@@ -145,7 +145,7 @@ def _check_roles(policy: Checked) -> None:
         if len(found) > 1:
             raise policy.fault(
                 ("columns", found[1]),
-                f"is one of {len(found)} {what}; there can be one.",
+                f"is one of {len(found)} {what}; only one is allowed.",
                 hint=f"Make all but one of them insensitive: {', '.join(found)}.",
             )
     if not policy.names(Role.QUASI):

@@ -1,4 +1,4 @@
-"""Changing one setting of a document."""
+"""Change one setting of a document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The keyword door: a policy document from the arguments of a call."""
+"""Build a policy document from the keyword arguments of a call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Marks that seem to stand for missing values, found in a table."""
+"""Find cells in a table that seem to mark missing values."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def _check_path(path: str | None) -> None:
         (path or "").encode()
     except UnicodeEncodeError:
         raise DataError(
-            "The name of the file or of its directory is no UTF-8 text, so a policy "
+            "The name of the file or of its directory is not UTF-8 text, so a policy "
             "cannot name it.",
             hint="Rename it.",
         ) from None

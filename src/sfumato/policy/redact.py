@@ -1,4 +1,4 @@
-"""What of a policy may be published."""
+"""Remove from a policy what must not be published."""
 
 from __future__ import annotations
 

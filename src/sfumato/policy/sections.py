@@ -33,7 +33,7 @@ def checked_hierarchy(value: Any) -> Any:
         )
     strange = [n for n in value if n not in (builders[0], *OPTIONS[builders[0]])]
     if strange:
-        raise ValueError(f"has the key '{strange[0]}', which is unknown beside it")
+        raise ValueError(f"has the key '{strange[0]}', which does not go with it")
     return dict(value)
 
 

@@ -130,7 +130,7 @@ class Operator(ABC):
     @property
     def shows_covers(self) -> bool:
         """Whether a cell stands for all values of its group, as a node, interval or
-        set, so that whoever matches it can be counted."""
+        set, so that the people who match it can be counted."""
         return False
 
     @property

@@ -1,1 +1,1 @@
-"""What a release says about itself: facts, and the page and the JSON made of them."""
+"""The facts about a release, and the page and JSON made from them."""

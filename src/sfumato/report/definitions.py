@@ -1,4 +1,4 @@
-"""The report's plain words: what each measure is called and how it is defined."""
+"""The name and the definition of each measure, as the report prints them."""
 
 from __future__ import annotations
 

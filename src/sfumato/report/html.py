@@ -175,8 +175,8 @@ def _size_rows(facts: Facts) -> list[TableRow]:
 
 def _measures(facts: Facts) -> Iterator[tuple[str, list[TableRow]]]:
     titles = {
-        "What it is worth: utility": facts["utility"],
-        "What remains: risk": facts["risk"],
+        "Utility: what the release is still worth": facts["utility"],
+        "Remaining risk": facts["risk"],
     }
     for title, values in titles.items():
         if values:

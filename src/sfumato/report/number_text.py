@@ -1,4 +1,4 @@
-"""How numbers, parameters and measurements are put in writing, here and in the CLI."""
+"""Format numbers, parameters and measurements for the report and the command line."""
 
 from __future__ import annotations
 

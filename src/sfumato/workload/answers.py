@@ -1,4 +1,4 @@
-"""Answers to many queries at once, from distinct tuples rather than rows.
+"""Answer many queries at once, from distinct tuples instead of rows.
 
 Queries with conditions on the same columns and the same breakdown form a block. Rows
 are collapsed to distinct tuples once per block shape. Within a block, the share of

@@ -1,4 +1,4 @@
-"""How much of each published text a condition takes.
+"""The share of each published cell that meets a condition.
 
 Nothing says where in an interval or a set a row lies: all places are taken to be
 equally likely (Loukides and Shao 2008, section 2).

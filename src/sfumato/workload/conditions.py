@@ -1,4 +1,4 @@
-"""Conditions against the values of a column: which leaves they take, which range."""
+"""Match conditions with the values of a column: leaves, or a range."""
 
 from __future__ import annotations
 

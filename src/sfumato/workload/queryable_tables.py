@@ -1,4 +1,4 @@
-"""Tables that can be asked: originals, releases of rows, and anatomized pairs."""
+"""Tables that can be queried: originals, releases of rows, and anatomized pairs."""
 
 from __future__ import annotations
 

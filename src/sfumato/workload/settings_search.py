@@ -1,4 +1,4 @@
-"""A search over settings, one at a time, for the lowest error."""
+"""Search settings one at a time for the lowest error."""
 
 from __future__ import annotations
 

@@ -199,5 +199,5 @@ def test_a_share_for_an_unknown_part_is_refused():
 
 def test_a_budget_without_counts_is_refused():
     model = DifferentialPrivacy(epsilon=1.0, budget={"selection": 1.0})
-    with pytest.raises(PolicyError, match="nothing to count the values of cells"):
+    with pytest.raises(PolicyError, match="No budget is left to count the values"):
         solved(DpAnonym(), process=(model,))

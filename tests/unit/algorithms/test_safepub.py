@@ -124,7 +124,7 @@ def test_a_delta_of_zero_is_refused():
 
 
 def test_a_delta_that_could_publish_a_row_outright_is_refused():
-    with pytest.raises(RefusedError, match=r"as many rows as give \d+ published ones"):
+    with pytest.raises(RefusedError, match=r"where \d+ rows are published"):
         solved(SafePub(), delta=0.001)
 
 

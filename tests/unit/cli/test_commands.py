@@ -369,7 +369,7 @@ def test_no_shell_to_complete_is_an_error_that_says_how_to_name_one(
     shell_around(shell)
     assert main([option]) == 2
     told = capsys.readouterr().err
-    assert "No shell was found" in told
+    assert "No shell with completion was found" in told
     assert "--show-completion bash" in told
 
 

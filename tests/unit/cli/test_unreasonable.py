@@ -137,5 +137,5 @@ def test_a_file_that_no_policy_can_name_is_refused(place, capsys):
     odd = os.fsdecode(b"caf\xe9.csv")
     (place / odd).write_text(people())
     assert main(["init", odd, "-o", "proposed.toml"]) == 2
-    assert "no UTF-8 text" in capsys.readouterr().err
+    assert "not UTF-8 text" in capsys.readouterr().err
     assert not (place / "proposed.toml").exists()

@@ -210,7 +210,7 @@ def test_an_infinite_typed_number_is_an_error():
 
 
 def test_a_nested_type_is_an_error_that_names_the_type():
-    with pytest.raises(DataError, match="list<item: int64>, which has no form as text"):
+    with pytest.raises(DataError, match="list<item: int64>, which cannot be written"):
         column([1], [2])
 
 

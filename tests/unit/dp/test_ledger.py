@@ -185,7 +185,7 @@ def test_the_record_names_every_use_with_its_cost_and_rows():
 
 @pytest.mark.parametrize("epsilon", [-1.0, float("nan"), float("inf")])
 def test_a_cost_without_a_finite_epsilon_is_refused(epsilon):
-    with pytest.raises(PolicyError, match="epsilon must be a number from 0"):
+    with pytest.raises(PolicyError, match="epsilon must be a number of at least 0"):
         Cost(epsilon)
 
 

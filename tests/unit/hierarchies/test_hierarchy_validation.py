@@ -173,4 +173,7 @@ def test_settings_that_are_not_understood_are_named(
 def test_an_unknown_key_is_answered_with_the_known_ones(column_of: Columns) -> None:
     with pytest.raises(HierarchyError) as info:
         build(column_of([1, 2]), {"intervals": [5], "orgin": 0})
-    assert info.value.hint == "With it go: 'intervals', 'origin', 'bottom', 'top'."
+    assert (
+        info.value.hint
+        == "It can be combined with: 'intervals', 'origin', 'bottom', 'top'."
+    )

@@ -89,7 +89,7 @@ def test_one_byte_encodings_are_read_when_declared(write, encoding):
 
 def test_one_byte_encodings_are_never_guessed(write):
     message = fault(write("name,b\nx,y\nMüller,x\n".encode("latin-1")))
-    assert "line 3: the byte at offset 12 is no utf-8 text" in message
+    assert "line 3: the byte at offset 12 is not utf-8 text" in message
     assert "ller" not in message
 
 

@@ -114,7 +114,7 @@ def test_a_share_that_is_met_exactly_is_met_whatever_the_last_digit():
         ({"generate": {"class": "average"}}, "names no column"),
         ({"generate": {"column": "sex", "class": "most"}}, "class is 'most'"),
         ({"generate": {"column": "sex", "klass": "average"}}, "the key 'klass'"),
-        ({"generate": {"column": "sex"}, "at_least": 1}, "beside generate"),
+        ({"generate": {"column": "sex"}, "at_least": 1}, "combined with generate"),
         ({"generate": {"column": "sex", "at_least": "x"}}, "at_least 'x'"),
         ({"generate": {"column": "sex", "at_least": 0.5}}, "at_least 0.5"),
     ],

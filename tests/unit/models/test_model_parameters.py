@@ -29,7 +29,7 @@ FAULTS = [
         "may_disclose has no meaning",
         "Remove may_disclose",
     ),
-    (lambda: ThetaDiversity(theta=50), "theta is 50", "above 0 to 1"),
+    (lambda: ThetaDiversity(theta=50), "theta is 50", "above 0 and at most 1"),
     (lambda: ThetaDiversity(theta=0.5, level=-1), "level is -1", "at least 0"),
     (lambda: TCloseness(t=0.1, distance="far"), "distance is 'far'", "equal, ordered"),
     (lambda: TCloseness(t=0.1, reference="all"), "reference is 'all'", "source"),

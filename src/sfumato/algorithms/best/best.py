@@ -150,7 +150,7 @@ class AlgorithmTrials:
             raise self.failures[0]
         if not self.found:
             raise RefusedError(
-                "No algorithm that 'best' knows of can serve these requirements.",
+                "None of the algorithms that 'best' tries can meet these requirements.",
                 hint="Name an algorithm; 'sfumato list algorithms' has them all.",
             )
         loss, solution = self.found[self.best]

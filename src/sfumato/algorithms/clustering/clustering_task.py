@@ -296,7 +296,7 @@ def _scaled(axis: Axis, occurring: Codes) -> Floats:
 
 
 def _contributions(axis: Axis, occurring: Codes, reach: float) -> Floats:
-    """How much each category tells of each other (definition 2.3)."""
+    """How much each category reveals about each other (definition 2.3)."""
     if axis.size > MATRIX:
         raise RefusedError(
             f"S-diversity compares categories in pairs: '{axis.name}' has "

@@ -118,15 +118,15 @@ class Klt(Algorithm):
         self._refuse_rules(request)
         if request.subject is not None:
             raise RefusedError(
-                "klt counts rows; the policy has a subject column, so that persons "
-                "are counted.",
-                hint="Take 'mondrian', or drop the subject column.",
+                "klt counts rows, but the policy has a subject column and so counts "
+                "persons.",
+                hint="Use 'mondrian', or drop the subject column.",
             )
         if request.missing_any and _missing_sensitive(request):
             raise RefusedError(
                 "klt cannot let a missing sensitive value stand for any value "
                 '(data.missing_as = "any").',
-                hint="Take 'mondrian', or set data.missing_as to \"value\".",
+                hint="Use 'mondrian', or set data.missing_as to \"value\".",
             )
 
     def _refuse_rules(self, request: Request) -> None:
@@ -134,9 +134,10 @@ class Klt(Algorithm):
         for model in request.models:
             if not all(map(self.serves, model.rules(names, subjects=subjects))):
                 raise RefusedError(
-                    f"klt knows sizes, distinct values and shares; {model.name} asks "
+                    "klt supports limits on sizes, distinct values and shares; "
+                    f"{model.name} asks "
                     "for more.",
-                    hint="Take 'mondrian' for the groups; 'swap' and 'anatomize' "
+                    hint="Use 'mondrian' for the groups; 'swap' and 'anatomize' "
                     "work with any algorithm.",
                 )
 
@@ -168,7 +169,7 @@ def _too_many(unplaced: int, request: Request) -> SearchError:
         f"klt found no group for {unplaced} of {request.rows} rows under {names}; "
         f"{request.removable} may be left out.",
         hint="Raise publish.max_suppressed, raise theta or lower l, "
-        "or take 'mondrian' for the groups.",
+        "or use 'mondrian' for the groups.",
     )
 
 

@@ -1,1 +1,1 @@
-"""DIVA: groups that keep how many rows show a value."""
+"""DIVA: groups that control how many rows show a value."""

@@ -1,4 +1,4 @@
-"""What joins clusters and the rest: left-over rows, and values shown too often."""
+"""Place left-over rows in clusters, and hide values that are shown too often."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Target rows in classes that serve the same constraints, small classes made up.
+"""Sort target rows into classes that serve the same constraints, and fill up small ones.
 
 Rows that have the same targets can be grouped without loss to any constraint. A class
 of fewer than k rows cannot stand alone: it borrows rows of another class, joins one, or is

@@ -1,4 +1,4 @@
-"""What all full-domain algorithms share: a request as a lattice of nodes.
+"""Represent a request as a lattice of nodes, for all full-domain algorithms.
 
 A node is one level per quasi-identifier; all rows are shown at these levels. Groups
 that break a rule are suppressed; a node is *within the limit* if these are at most as

@@ -80,7 +80,7 @@ def is_exact(request: Request) -> bool:
 
 
 def _drifts(request: Request) -> bool:
-    # Late: whoever has no table-wide model needs nothing of this.
+    # Imported late: only table-wide models need it.
     from sfumato.algorithms.full_domain.distinct_tuples import comparing
 
     return request.removable > 0 and comparing(compile_rules(request))

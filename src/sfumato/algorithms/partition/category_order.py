@@ -1,4 +1,4 @@
-"""Line up categories so that those that go with the same other values are neighbors.
+"""Order categories so that those with similar values in other columns are neighbors.
 
 Reciprocal averaging (the first axis of a multiple correspondence analysis): a record's
 score is the mean score of its values, a value's score the mean of its records; what

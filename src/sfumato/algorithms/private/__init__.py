@@ -1,1 +1,1 @@
-"""Algorithms whose guarantee covers the making of the release: differential privacy."""
+"""Algorithms with differential privacy: the guarantee is about how a release is made."""

@@ -51,7 +51,7 @@ class DpSynthesis(PrivateAlgorithm):
         non-negative counts that add up, per cell and in all; as many records, with
         quasi-identifiers drawn evenly from their cell.
     Cost: rows × depth; noise for every cell × combination.
-    Limits: records stand for nobody. Within a cell quasi-identifiers are even and
+    Limits: no record is a real person. Within a cell quasi-identifiers are even and
         independent of the rest; relations finer than the cells are lost.
     Reference: the fall-back of Kuksina 2023, section 7.2, made sound; Qardaji, Yang and
         Li 2013 for counts in cells.
@@ -83,7 +83,7 @@ class DpSynthesis(PrivateAlgorithm):
     def check_models(self, request: Request) -> None:
         if request.models:
             raise RefusedError(
-                f"Synthetic records stand for nobody; {request.models[0].name} has "
+                f"Synthetic records are not people; {request.models[0].name} has "
                 "nothing to count.",
                 hint="Require differential-privacy alone.",
             )
@@ -91,7 +91,7 @@ class DpSynthesis(PrivateAlgorithm):
         self._plan(ledger_of(request), shares)
         if shares["values"] <= 0:
             raise PolicyError(
-                "The budget leaves nothing to count the values in cells with.",
+                "No budget is left to count the values in cells.",
                 hint="Give budget.values a share above 0.",
             )
 
@@ -113,7 +113,7 @@ class DpSynthesis(PrivateAlgorithm):
         if counts.sum() > MOST_RECORDS:
             raise InfeasibleError(
                 "differential-privacy: the noisy counts add up to more than "
-                f"{MOST_RECORDS} records: they are noise.",
+                f"{MOST_RECORDS} records: the noise outweighs the data.",
                 hint="Raise epsilon, lower depth, or publish fewer columns.",
             )
         nobody = np.full(request.rows, SUPPRESSED, dtype=np.int32)

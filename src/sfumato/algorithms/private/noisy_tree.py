@@ -69,7 +69,7 @@ class TreePlan:
         """
         if count <= 0:
             raise PolicyError(
-                "The budget leaves nothing to count the values of cells with.",
+                "No budget is left to count the values in cells.",
                 hint="Give budget.count a share above 0.",
             )
         touched = 1 if relation is Relation.ADD_REMOVE else 2

@@ -33,7 +33,7 @@ class PrivateAlgorithm(Algorithm):
     """Whether the guarantee covers every published column, which are then all on
     declared axes; or only the cells of the quasi-identifiers."""
     synthetic: ClassVar[bool] = False
-    """Whether its records stand for nobody."""
+    """Whether its records are synthetic."""
     covers: ClassVar[str]
     """What of a release the guarantee covers, as a clause."""
     leaves_open: ClassVar[str]
@@ -64,7 +64,7 @@ class PrivateAlgorithm(Algorithm):
         """Refuse a request that the guarantee could not hold for."""
         if request.ledger is None:
             raise RefusedError(
-                f"'{self.name}' works on a privacy budget, and none is required.",
+                f"'{self.name}' needs a privacy budget, and the policy requires none.",
                 hint='Add [[require]] with model = "differential-privacy" and epsilon.',
             )
         for coded in (*request.quasi, *request.beside):
@@ -139,7 +139,7 @@ def refuse_beyond_groups(algorithm: Algorithm, request: Request) -> None:
             raise RefusedError(
                 f"'{algorithm.name}' cannot enforce {model.name}, which judges more "
                 "than single groups.",
-                hint="Take it out, or use an algorithm without differential privacy.",
+                hint="Remove it, or use an algorithm without differential privacy.",
             )
         if getattr(model, "reference", None) == "source":
             raise RefusedError(

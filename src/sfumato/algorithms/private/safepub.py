@@ -1,4 +1,4 @@
-"""SafePub: truthful, coarse rows of a sample, with a guarantee from end to end."""
+"""SafePub: truthful, coarse rows of a sample, with differential privacy end to end."""
 
 from __future__ import annotations
 
@@ -87,14 +87,14 @@ class SafePub(PrivateAlgorithm):
                 raise RefusedError(
                     f"'safepub' counts sensitive values among the cells; {model.name} "
                     "has nothing to judge.",
-                    hint="Take the requirement out: differential privacy covers every "
+                    hint="Remove the requirement: differential privacy covers every "
                     "column.",
                 )
         if request.models and request.subject is not None and self.rows_per_subject > 1:
             raise RefusedError(
                 f"{request.models[0].name} counts subjects, which 'safepub' does not "
                 f"publish; up to {self.rows_per_subject} rows of each are used.",
-                hint="Set rows_per_subject = 1, or take the requirement out.",
+                hint="Set rows_per_subject = 1, or remove the requirement.",
             )
         wanted = self.model(request)
         if wanted.delta <= 0:
@@ -224,8 +224,8 @@ def _refuse_delta(delta: float, published: int, rate: float) -> None:
     """
     if delta * published / rate >= 1:
         raise RefusedError(
-            f"delta is {delta:g}: with that, a table of as many rows as give "
-            f"{published} published ones may show one of them outright.",
+            f"delta is {delta:g}: where {published} rows are published, so large a "
+            "delta may reveal one of them outright.",
             hint="Set delta far below 1 / rows.",
         )
 

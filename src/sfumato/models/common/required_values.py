@@ -1,4 +1,4 @@
-"""Whether values that may not be ruled out can be in every group at all."""
+"""Decide whether required values can be in every group at all."""
 
 from __future__ import annotations
 
