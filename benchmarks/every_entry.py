@@ -16,21 +16,31 @@ from benchmarks.case import Case
 from benchmarks.measure import Facts, Job
 from benchmarks.places import scratch
 from sfumato import registry
+from sfumato.data.seeds import Seed
 from sfumato.metrics.base import ComparisonMetric, MetricInput
 from sfumato.models.base import Model, ProcessModel
 from sfumato.pipeline.pair import PairFiles
+from sfumato.risk.attacks.base import AttackInput
+from sfumato.risk.readings import Pair
 from sfumato.risk.utility import comparison
 
 K = 5
 SEED = 15
 GROUPS = 100_000
 """Groups of the release that metrics measure."""
-ROWS = {"algorithms": 5_000, "models": 50_000, "operators": 50_000, "metrics": GROUPS}
+ROWS = {
+    "algorithms": 5_000,
+    "models": 50_000,
+    "operators": 50_000,
+    "metrics": GROUPS,
+    "attacks": 2_000,
+}
 REFERENCE = {
     "algorithms": registry.DEFAULT_ALGORITHM,
     "models": "k-anonymity",
     "operators": "generalize",
     "metrics": "ncp",
+    "attacks": "linkage",
 }
 TREE = {"tree": {"north": ["a", "b", "c"], "south": ["d", "e", "f", "g"]}}
 HIERARCHIES = {
@@ -184,6 +194,25 @@ def _metric(name: str, rows: int) -> Job:
 
 def _comparison(metric: ComparisonMetric, rows: int) -> Job:
     """Compare a release with its original, row by row."""
+    compared = comparison(_pair(rows))
+    return Job(
+        work=lambda: metric.compare(compared),
+        facts=lambda measured: {"measured": float(measured.value)},
+    )
+
+
+def _attack(name: str, rows: int) -> Job:
+    """Attack a release; what an attack refuses costs next to nothing."""
+    attack = registry.load("attacks", name)()
+    scene = AttackInput(pair=_pair(rows), seed=Seed.guessable(1))
+    return Job(
+        work=lambda: () if attack.refusal(scene) else attack.run(scene),
+        facts=lambda found: {"success": float(found[0].success)} if found else {},
+    )
+
+
+def _pair(rows: int) -> Pair:
+    """A release and its original, in the same order."""
     policy = _policy([{"model": "k-anonymity", "k": K}], "mondrian", "generalize")
     policy = policy.with_settings(
         {"publish.order": "source", "publish.max_suppressed": 0}
@@ -195,11 +224,7 @@ def _comparison(metric: ComparisonMetric, rows: int) -> Job:
         published=sf.anonymize(table, policy).table,
         same_order=True,
     )
-    compared = comparison(tables.pair())
-    return Job(
-        work=lambda: metric.compare(compared),
-        facts=lambda measured: {"measured": float(measured.value)},
-    )
+    return tables.pair()
 
 
 _JOBS: Mapping[str, Callable[[str, int], Job]] = {
@@ -207,6 +232,7 @@ _JOBS: Mapping[str, Callable[[str, int], Job]] = {
     "models": _model,
     "operators": _operator,
     "metrics": _metric,
+    "attacks": _attack,
 }
 
 

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from sfumato import registry
 from sfumato.errors import UsageError
 from sfumato.testing.algorithm_checks import check_algorithm
+from sfumato.testing.attack_conformance import check_attack
 from sfumato.testing.conformance_check import Check
 from sfumato.testing.metric_checks import check_metric
 from sfumato.testing.model_checks import check_model
@@ -29,6 +30,7 @@ __all__ = [
     "Listed",
     "catalogue_checks",
     "check_algorithm",
+    "check_attack",
     "check_metric",
     "check_model",
     "check_operator",
@@ -110,5 +112,6 @@ _CHECKERS: Mapping[str, Callable[..., list[Check]]] = MappingProxyType(
         "models": check_model,
         "operators": check_operator,
         "metrics": check_metric,
+        "attacks": check_attack,
     }
 )

@@ -18,6 +18,7 @@ from sfumato.metrics.base import ComparisonMetric, Need
 from sfumato.metrics.common.comparison import Comparison
 from sfumato.pipeline.pair import PairFiles
 from sfumato.policy import Policy
+from sfumato.risk.readings import Pair
 from sfumato.risk.utility import comparison
 from sfumato.testing.conformance_check import CALM, Check, must
 
@@ -41,6 +42,10 @@ class DrawnPair(NamedTuple):
 
     def compared(self) -> Comparison:
         """The pair as metrics look at it."""
+        return comparison(self.paired())
+
+    def paired(self) -> Pair:
+        """The pair as it is read from files."""
         policy = Policy.build(quasi=["age", "city"], sensitive=["illness"], k=1)
         tables = PairFiles(
             policy=policy,
@@ -48,7 +53,7 @@ class DrawnPair(NamedTuple):
             published=self.published,
             same_order=True,
         )
-        return comparison(tables.pair())
+        return tables.pair()
 
 
 @st.composite
