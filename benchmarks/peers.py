@@ -32,11 +32,12 @@ def anonypy_adult(*, rows: int | None, k: int) -> Job:
     preserver = anonypy.Preserver(frame, list(QUASI), SENSITIVE)
     return Job(
         work=lambda: preserver.anonymize_k_anonymity(k=k),
-        facts=lambda records: _anonypy_facts(records, source, k),
+        facts=lambda records: anonypy_facts(records, source, k),
     )
 
 
-def _anonypy_facts(records: list[dict[str, Any]], source: Source, k: int) -> Facts:
+def anonypy_facts(records: list[dict[str, Any]], source: Source, k: int) -> Facts:
+    """The score of a table that anonypy published."""
     columns = [[record[name][0] for record in records] for name in QUASI]
     counts = [record["count"] for record in records]
     readers = [anonypy_reader(domain) for domain in source.domains]
@@ -56,13 +57,14 @@ def anjana_adult(*, rows: int | None, k: int) -> Job:
         work=lambda: k_anonymity(
             frame, [], list(QUASI), k, ALLOWED_SUPPRESSION, tables
         ),
-        facts=lambda published: _anjana_facts(published, source, levels, k),
+        facts=lambda published: anjana_facts(published, source, levels, k),
     )
 
 
-def _anjana_facts(
+def anjana_facts(
     published: Any, source: Source, levels: dict[str, list[list[str]]], k: int
 ) -> Facts:
+    """The score of a table that anjana published."""
     readers = [
         label_reader(domain, leaves_under(levels[name]))
         for name, domain in zip(QUASI, source.domains, strict=True)

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from sfumato.api import (
         CheckResult,
         anonymize,
+        assess,
         attack,
         check,
         propose,
         tune,
         workload_error,
     )
+    from sfumato.pipeline.assessment import Assessment
     from sfumato.pipeline.release import Release
     from sfumato.policy import Policy
     from sfumato.workload.queries import Workload
@@ -31,11 +33,13 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOMES = {
+    "Assessment": "sfumato.pipeline.assessment",
     "CheckResult": "sfumato.api",
     "Policy": "sfumato.policy",
     "Release": "sfumato.pipeline.release",
     "Workload": "sfumato.workload.queries",
     "anonymize": "sfumato.api",
+    "assess": "sfumato.api",
     "attack": "sfumato.api",
     "check": "sfumato.api",
     "propose": "sfumato.api",
@@ -44,12 +48,14 @@ _HOMES = {
 }
 
 __all__ = [
+    "Assessment",
     "CheckResult",
     "Policy",
     "Release",
     "Workload",
     "__version__",
     "anonymize",
+    "assess",
     "attack",
     "check",
     "propose",

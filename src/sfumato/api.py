@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, get_args
@@ -14,6 +13,7 @@ import pyarrow as pa
 
 from sfumato.algorithms.base import Progress
 from sfumato.calls import (
+    form_of,
     marks_of,
     models_of,
     names_of,
@@ -23,6 +23,7 @@ from sfumato.calls import (
     paths_of,
     policy_of,
     seed_of,
+    share_of,
     spelled_out,
     text_of,
     threads_of,
@@ -33,12 +34,10 @@ from sfumato.calls import (
 from sfumato.data.result_classes import comes_from
 from sfumato.data.safe_repr import Quiet, counted
 from sfumato.data.seeds import Seed
-from sfumato.errors import DataError, RefusedError, UsageError
+from sfumato.errors import RefusedError, UsageError
 from sfumato.io.decimals import pointed
-from sfumato.io.formats import Format
-from sfumato.io.read import Seen, delimiter_of, read_source
-from sfumato.io.spreadsheet import unguarded
-from sfumato.io.write import format_of, hash_bytes
+from sfumato.io.read import delimiter_of
+from sfumato.io.write import hash_bytes
 from sfumato.models.base import OutputModel
 from sfumato.pipeline.claimed_columns import (
     added,
@@ -48,10 +47,20 @@ from sfumato.pipeline.claimed_columns import (
 )
 from sfumato.pipeline.column_kinds import from_manifest, marks_formulas, missing_marks
 from sfumato.pipeline.expand_requirements import expanded, from_record
+from sfumato.pipeline.given_tables import (
+    Source,
+    as_meant,
+    attacked_files,
+    is_path,
+    pair_files,
+    read_published,
+    read_table,
+    second_table,
+)
 from sfumato.pipeline.manifest import requirements as requirement_records
 from sfumato.pipeline.manifest import risk as risk_of
 from sfumato.pipeline.missing_cells import with_empty_mark, with_marks
-from sfumato.pipeline.private_record import Alignment, read_private
+from sfumato.pipeline.private_record import read_private
 from sfumato.pipeline.private_run import every_column
 from sfumato.pipeline.refusals import refuse_pairing
 from sfumato.pipeline.release import Release
@@ -61,14 +70,12 @@ from sfumato.policy.keywords import Settings
 from sfumato.publish.base import Form
 
 if TYPE_CHECKING:
+    from sfumato.pipeline.assessment import Assessment
     from sfumato.pipeline.attack_run import Attacked
-    from sfumato.pipeline.pair import PairFiles
     from sfumato.pipeline.tuning import Tuned
     from sfumato.workload.answer_errors import ErrorMeasure, WorkloadError
     from sfumato.workload.queries import Workload
 
-Source = Any
-"""A path, or a pandas, polars or Arrow frame."""
 PolicyLike = Policy | str | os.PathLike[str] | None
 
 
@@ -134,7 +141,7 @@ def anonymize(
     with watched(progress) as watcher, ThreadPoolExecutor() as aside:
         aside.submit(_wake_compiler)
         hashed: list[Future[str]] = []
-        source = _read(
+        source = read_table(
             data,
             policy,
             settings,
@@ -181,7 +188,7 @@ def check(
     policy, required = policy_of(policy), models_of(requirements)
     said = None if manifest is None else path_of(manifest, what="manifest")
     safe = _spreadsheet_safe(policy, settings, said)
-    source = _as_meant(data, _read_published(data, policy, settings), safe=safe)
+    source = as_meant(data, read_published(data, policy, settings), safe=safe)
     asked = with_empty_mark(policy_for(policy, settings, source), source)
     asked = asked if said is None else with_marks(asked, missing_marks(said))
     models = asked.models() + required
@@ -203,7 +210,7 @@ def check(
         every_column=every_column(asked),
         decided={} if said is None else from_manifest(said),
     )
-    beside = _beside(data, form, safe=safe)
+    beside = second_table(data, form, safe=safe)
     refuse_pairing(form, models)
     proof, made = claim.verify(source, beside), added(asked, operator, names)
     return CheckResult(
@@ -256,15 +263,75 @@ def workload_error(
 
     draws, start = whole("resamples", resamples, least=1), whole("seed", seed, least=0)
     asked = _asking_policy(release, policy_of(policy), settings, original)
-    source = _read(original, asked, {})
+    source = read_table(original, asked, {})
     place = ground(asked, source, workload_of(workload), _base(base, asked))
     if isinstance(release, Release):
         table, beside = release.table, release.beside
     else:
         safe = asked.publish.spreadsheet_safe
-        table = _as_meant(release, _read_published(release, asked, {}), safe=safe)
-        beside = _beside(release, asked.operator_instance().form, safe=safe)
+        table = as_meant(release, read_published(release, asked, {}), safe=safe)
+        beside = second_table(release, asked.operator_instance().form, safe=safe)
     return place.error(table, beside, resamples=draws, seed=start)
+
+
+@spelled_out
+def assess(
+    original: Source,
+    published: Release | Source,
+    policy: PolicyLike = None,
+    *,
+    form: str | None = None,
+    rows: str | os.PathLike[str] | None = None,
+    same_order: bool = False,
+    workload: Workload | str | os.PathLike[str] | None = None,
+    learn: bool = False,
+    target: str | None = None,
+    sample: int | None = None,
+    fraction: float | None = None,
+    population: str | os.PathLike[str] | None = None,
+    suda: bool = False,
+    seed: int = 0,
+    progress: bool | Progress = False,
+    base: str | os.PathLike[str] | None = None,
+    **settings: Unpack[Settings],
+) -> Assessment:
+    """Measure what a published table keeps, and how exposed people are; private.
+
+    `published` is a result of `anonymize`, or a file or frame, made by Sfumato or not.
+    `form` says how it was published: "generalized", "swapped", "anatomized",
+    "microaggregated" or "synthetic"; left out, it is what the policy says and the cells
+    show. `rows` is the private record of the release, which says which row is which;
+    `same_order` says that the rows did not move.
+
+    `learn` trains models on the release (`target`: the column to learn, `sample`: the
+    most rows). `fraction` is the share of the population that the original has,
+    `population` a file with everybody's quasi-identifiers. `suda` scores special
+    uniques. `seed` seeds samples and the bootstrap.
+    """
+    from sfumato.pipeline.assessment import Wanted
+    from sfumato.pipeline.assessment import assess as measured
+
+    wanted = Wanted(
+        workload=None if workload is None else workload_of(workload),
+        learn=learn,
+        target=text_of("target", target),
+        **({} if sample is None else {"sample": whole("sample", sample, least=1)}),
+        fraction=share_of("fraction", fraction),
+        population=None if population is None else os.fspath(population),
+        suda=suda,
+        seed=whole("seed", seed, least=0),
+    )
+    asked = _asking_policy(published, policy_of(policy), settings, original)
+    files = pair_files(
+        original, published, asked, form=form_of(form), base=_base(base, asked)
+    )
+    record = None if rows is None else path_of(rows, what="rows")
+    with watched(progress) as watcher:
+        return measured(
+            replace(files, record=record, same_order=same_order),
+            wanted,
+            progress=watcher,
+        )
 
 
 @spelled_out
@@ -300,7 +367,7 @@ def tune(
         return run_search(
             Tuning(
                 policy=asked,
-                source=_read(data, asked, {}),
+                source=read_table(data, asked, {}),
                 workload=workload_of(workload),
                 base=_base(base, asked),
                 measure=measure,
@@ -341,12 +408,13 @@ def attack(
     from sfumato.pipeline.attack_run import AttackRun, names_of
     from sfumato.risk.attacks.base import SAMPLE
 
-    asked, files = _attacked_files(release, original, policy, base)
+    place = None if base is None else path_of(base, what="base")
+    files = attacked_files(release, original, policy_of(policy), place)
     listed = [names] if isinstance(names, str) else list(names)
     with watched(progress) as watcher:
         run = AttackRun(
             files=files,
-            control=None if control is None else _read(control, asked, {}),
+            control=None if control is None else read_table(control, files.policy, {}),
             others=tuple(path_of(place, what="others") for place in others),
             known=tuple(known),
             seed=seed_of(None, insecure_seed),
@@ -354,54 +422,6 @@ def attack(
             sample=SAMPLE if sample is None else sample,
         )
         return run.run([each for name in listed for each in names_of(name)])
-
-
-def _attacked_files(
-    release: Release | Source,
-    original: Source,
-    policy: PolicyLike,
-    base: str | os.PathLike[str] | None,
-) -> tuple[Policy, PairFiles]:
-    """The policy and the tables of a release that is held, written or another's."""
-    from sfumato.pipeline.pair import PairFiles
-    from sfumato.pipeline.release_files import ReleaseFiles
-
-    asked = policy_of(policy)
-    if isinstance(release, Release):
-        asked = asked or release.claim.policy
-        return asked, PairFiles(
-            policy=asked,
-            original=_read(original, asked, {}),
-            published=release.table,
-            beside=release.beside,
-            base=_base(base, asked),
-            known_rows=Alignment(
-                release.source_rows,
-                release.group_of[release.source_rows],
-            ),
-        )
-    if not _is_path(release):
-        if asked is None:
-            raise UsageError(
-                "Nothing says how to read the published table.", hint="Give a policy."
-            )
-        return asked, PairFiles(
-            policy=asked,
-            original=_read(original, asked, {}),
-            published=_read(release, asked, {}),
-            base=_base(base, asked),
-        )
-    found = ReleaseFiles.of(Path(release))
-    asked = asked or found.policy()
-    table, beside = found.tables(asked)
-    return asked, PairFiles(
-        policy=asked,
-        original=_read(original, asked, {}),
-        published=table,
-        beside=beside,
-        base=_base(base, asked),
-        record=found.record,
-    )
 
 
 @spelled_out
@@ -423,9 +443,9 @@ def propose(
         "delimiter": text_of("delimiter", delimiter),
         "encoding": text_of("encoding", encoding),
     }
-    path = os.fspath(data) if _is_path(data) else None
+    path = os.fspath(data) if is_path(data) else None
     marks = marks_of(missing)
-    source, decimal = pointed(_read(data, None, settings))
+    source, decimal = pointed(read_table(data, None, settings))
     text = proposed(source, path=path, missing=marks, decimal=decimal).text
     return Policy.parse(text, source="the proposal", base=Path())
 
@@ -438,7 +458,7 @@ def _asking_policy(
 ) -> Policy:
     """Pick the policy that says how to read cells: given, the release's own, or none."""
     if policy is not None or settings:
-        return policy_for(policy, settings, _read(original, policy, settings))
+        return policy_for(policy, settings, read_table(original, policy, settings))
     if isinstance(release, Release):
         return release.claim.policy
     return Policy(unlisted="keep")
@@ -458,50 +478,6 @@ def policy_for(
     return policy
 
 
-def _read(
-    data: Source,
-    policy: Policy | None,
-    settings: Mapping[str, Any],
-    *,
-    seen: Seen | None = None,
-) -> pa.Table:
-    if not _is_path(data):
-        from sfumato.io.frames import to_arrow
-
-        return to_arrow(data)
-    declared = policy.data if policy is not None else None
-    return read_source(
-        Path(data),
-        delimiter=declared.delimiter if declared else settings.get("delimiter"),
-        encoding=declared.encoding if declared else settings.get("encoding"),
-        decimal=declared.decimal if declared else settings.get("decimal"),
-        format=declared.format if declared else None,
-        seen=seen,
-    )
-
-
-def _read_published(
-    data: Source, policy: Policy | None, settings: Mapping[str, Any]
-) -> pa.Table:
-    """Read a table that may be a release.
-
-    A policy says how its source is written. A release is UTF-8, in the format that its
-    name says. Where the file cannot be read that way, it is read like the source.
-    """
-    if policy is None or not _is_path(data):
-        return _read(data, policy, settings)
-    said, place = policy.data, Path(data)
-    try:
-        table = read_source(place, delimiter=said.delimiter, decimal=said.decimal)
-        # A release of a frame has commas, whatever the policy says of a file.
-        alone = said.delimiter is not None and table.num_columns == 1
-        return read_source(place, decimal=said.decimal) if alone else table
-    except DataError as fault:
-        with suppress(DataError):
-            return _read(data, policy, settings)
-        raise fault from None
-
-
 def _wake_compiler() -> None:
     """Load the compiler while the file is read: each can take seconds."""
     from sfumato.kernels.compilation.decorators import wake
@@ -509,20 +485,8 @@ def _wake_compiler() -> None:
     wake()
 
 
-def _is_path(data: Source) -> bool:
-    return isinstance(data, str | os.PathLike)
-
-
 def _base(base: str | os.PathLike[str] | None, policy: Policy) -> Path | None:
     return path_of(base, what="base") if base is not None else policy.base
-
-
-def _beside(data: Source, form: Form, *, safe: bool) -> dict[str, pa.Table]:
-    """Read the second table of an anatomized release from the same directory."""
-    if form is not Form.ANATOMIZED or not _is_path(data):
-        return {}
-    place = Path(data).with_name("sensitive" + Path(data).suffix)
-    return {"sensitive": _as_meant(place, read_source(place), safe=safe)}
 
 
 def _spreadsheet_safe(
@@ -535,9 +499,3 @@ def _spreadsheet_safe(
     if policy is not None:
         said = policy.publish.spreadsheet_safe
     return bool(said) or (manifest is not None and marks_formulas(manifest))
-
-
-def _as_meant(data: Source, table: pa.Table, *, safe: bool) -> pa.Table:
-    """Strip the marks that protect spreadsheets from formulas in CSV cells."""
-    marked = safe and _is_path(data) and format_of(data) is Format.CSV
-    return unguarded(table) if marked else table

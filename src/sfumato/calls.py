@@ -20,6 +20,7 @@ from sfumato.io.memory import out_of_memory
 from sfumato.models.base import OutputModel
 from sfumato.policy import Policy
 from sfumato.policy.keywords import Settings
+from sfumato.risk.readings import PublishedForm
 
 if TYPE_CHECKING:
     from sfumato.workload.queries import Workload
@@ -112,6 +113,33 @@ def threads_of(threads: object) -> int:
     if threads is None:
         return os.cpu_count() or 1
     return whole("threads", threads, least=1)
+
+
+def share_of(name: str, value: object) -> float | None:
+    """A share above 0 and up to 1, or none."""
+    if value is None:
+        return None
+    share = number(name, value)
+    if not 0.0 < share <= 1.0:
+        raise UsageError(
+            f"{name} must be above 0 and at most 1; it is {share}.",
+            hint="For example 0.01.",
+        )
+    return share
+
+
+def form_of(form: object) -> PublishedForm | None:
+    """The form of a published table that a call states; None: to be recognized."""
+    if form is None:
+        return None
+    try:
+        return PublishedForm(str(form))
+    except ValueError:
+        known = ", ".join(f"'{each}'" for each in PublishedForm)
+        raise UsageError(
+            "form is none of the forms of a published table.",
+            hint=f"There are: {known}.",
+        ) from None
 
 
 def policy_of(policy: object) -> Policy | None:

@@ -68,6 +68,7 @@ def public_objects(release, tmp_path_factory):
     policy = sfumato.Policy.parse(POLICY)
     return {
         "Release": release,
+        "Assessment": sfumato.assess(source(), release),
         "CheckResult": sfumato.check(source(), **SETTINGS),
         "Policy": policy,
         "Workload": load_workload(place),

@@ -16,6 +16,7 @@ import typer
 
 from sfumato.cli import completion
 from sfumato.cli.anonymize import anonymize
+from sfumato.cli.assess import assess
 from sfumato.cli.attack import attack
 from sfumato.cli.check import check
 from sfumato.cli.demo import demo
@@ -48,6 +49,7 @@ app.command()(demo)
 app.command()(init)
 app.command()(anonymize)
 app.command()(check)
+app.command()(assess)
 app.command()(attack)
 app.command()(tune)
 app.command("list")(catalogue)

@@ -30,7 +30,7 @@ EXTRAS = (
     Extra("opendp", "differential privacy", "pip install 'sfumato[dp]'"),
     Extra("sqlglot", "workloads in SQL", "pip install 'sfumato[workload]'"),
     Extra("numba", "kernels of plug-ins", "pip install 'sfumato[jit]'"),
-    Extra("scikit-learn", "learned attacks", "pip install 'sfumato[learn]'"),
+    Extra("scikit-learn", "learning from releases", "pip install 'sfumato[learn]'"),
     Extra("pandas", "pandas frames in Python", "pip install pandas"),
     Extra("polars", "polars frames in Python", "pip install polars"),
 )

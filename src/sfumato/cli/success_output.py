@@ -55,11 +55,17 @@ def print_json(record: Mapping[str, Any]) -> None:
 
 
 def print_columns(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> None:
-    """Rows of text, their columns one under the other."""
+    """Print rows of text, their columns one under the other."""
+    for line in column_lines(rows, indent=indent):
+        typer.echo(line)
+
+
+def column_lines(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> Iterator[str]:
+    """Rows of text as lines, their columns one under the other."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (text.ljust(width) for text, width in zip(row, widths, strict=True))
-        typer.echo((indent + "  ".join(cells)).rstrip())
+        yield (indent + "  ".join(cells)).rstrip()
 
 
 def requirement_rows(verdicts: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
@@ -140,16 +146,24 @@ def _verdict(each: Mapping[str, Any]) -> str:
     return f"✗ broken by {offenders(each)}"
 
 
-def write_new_text(path: Path, text: str, *, option: str) -> None:
-    """Write a file whole, and never over another one; `option` named it."""
+def write_new_text(
+    path: Path, text: str, *, option: str, private: bool = False
+) -> None:
+    """Write a file whole, and never over another one; `option` named it.
+
+    A private one can be read by its owner alone.
+    """
     import secrets
 
     from sfumato.data.unfinished_files import UNFINISHED
+    from sfumato.io.atomic_files import own_file
 
     refuse_existing_file(path, option=option)
     aside = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
     try:
         with UNFINISHED.holding(aside):
+            if private:
+                own_file(aside)
             aside.write_text(text, encoding="utf-8")
             aside.replace(path)
     except OSError as fault:

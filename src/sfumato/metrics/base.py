@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import isnan, nan
 from typing import Any, ClassVar
 
 import numpy as np
@@ -85,6 +86,12 @@ class Measured:
     def mean(cls, parts: Mapping[str, float], *, none: float = 0.0) -> Measured:
         """The mean of the parts; `none` where there are none."""
         return cls(sum(parts.values()) / len(parts) if parts else none, parts)
+
+    @classmethod
+    def mean_of_known(cls, parts: Mapping[str, float]) -> Measured:
+        """The mean of the parts that are numbers; NaN, which is none, where none is."""
+        known = {name: part for name, part in parts.items() if not isnan(part)}
+        return cls.mean(known, none=nan)
 
 
 class ComparisonMetric(ABC):

@@ -27,7 +27,7 @@ class MeanShift(ComparisonMetric):
         parts = {
             name: self._column(compared.columns[name]) for name in compared.numbers
         }
-        return Measured.mean(parts)
+        return Measured.mean_of_known(parts)
 
     @staticmethod
     def _column(column: ComparedColumn) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import ClassVar
 
 from sfumato.metrics.base import ComparisonMetric, Measured, Need
@@ -25,11 +26,11 @@ class VarianceShift(ComparisonMetric):
         parts = {
             name: self._column(compared.columns[name]) for name in compared.numbers
         }
-        return Measured.mean(parts)
+        return Measured.mean_of_known(parts)
 
     @staticmethod
     def _column(column: ComparedColumn) -> float:
         (_, before), (_, after) = before_and_after(column)
-        if before == 0.0:
+        if before == 0.0 and not isnan(after):
             return float(after > 0.0)
-        return abs(after / before - 1.0)
+        return abs(after / (before or 1.0) - 1.0)

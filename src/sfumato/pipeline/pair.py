@@ -91,6 +91,29 @@ class PairFiles:
             count_column=self._count_column,
         )
 
+    def judged(self) -> pa.Table:
+        """The published rows as models judge them, whoever wrote them.
+
+        Rows are repeated as often as they stand for one, and cells that say the same are
+        written alike.
+        """
+        table = self._rows
+        if self._times is not None:
+            table = table.take(np.repeat(np.arange(table.num_rows), self._times))
+        for name in self.policy.names(Role.QUASI):
+            for old in self._places[name]:
+                table = table.drop_columns([old])
+            table = table.append_column(name, self._alike(name))
+        return table
+
+    def _alike(self, name: str) -> pa.Array:
+        """A quasi-identifier with one text for each meaning."""
+        column, cells = self._columns[name], self._cells[name]
+        said = column.reading.meaning
+        _, first = np.unique(said, return_index=True)
+        texts = pa.array([cells.texts[place] for place in first], pa.string())
+        return texts.take(pa.array(said[column.codes]))
+
     @cached_property
     def _axes(self) -> dict[str, CodedAxis]:
         """The columns of the original that are compared, on their axes."""
@@ -138,7 +161,7 @@ class PairFiles:
         return {name: self._column(name) for name in self._places}
 
     def _column(self, name: str) -> ColumnReading:
-        coded, cells = self._axes[name], self._cells(name)
+        coded, cells = self._axes[name], self._cells[name]
         lost = self._cells_lost(coded, cells)
         reading = read(coded.axis, cells.texts, missing_hides=lost)
         codes = cells.codes
@@ -146,7 +169,12 @@ class PairFiles:
             codes = np.repeat(codes, self._times)
         return ColumnReading(name=name, codes=codes, reading=reading)
 
-    def _cells(self, name: str) -> Cells:
+    @cached_property
+    def _cells(self) -> dict[str, Cells]:
+        return {name: self._coded(name) for name in self._places}
+
+    def _coded(self, name: str) -> Cells:
+        """The published cells of a column; two bounds are one interval."""
         columns, rows = self._places[name], self._rows.num_rows
         if not columns:
             return Cells(np.zeros(rows, dtype=np.int32), (STAR,))

@@ -45,6 +45,66 @@ MEASURES = {
         "The share of source rows that were left out of the release.",
         share=True,
     ),
+    "precision": Measure(
+        "Precision",
+        "One less the mean height of a cell in its hierarchy; 1 is exact.",
+    ),
+    "non_uniform_entropy": Measure(
+        "Non-uniform entropy",
+        "The share of the bits about the original's values that cells no longer tell.",
+        share=True,
+    ),
+    "kl_divergence": Measure(
+        "KL divergence of columns",
+        "How far a column's distribution is from the original's, in bits, on average.",
+    ),
+    "kl_divergence_of_pairs": Measure(
+        "KL divergence of pairs of columns",
+        "How far the distribution of two columns is from the original's, in bits.",
+    ),
+    "classification_metric": Measure(
+        "Classification metric (CM)",
+        "The share of rows that are suppressed, or whose sensitive value is not the "
+        "most frequent one of their group.",
+        share=True,
+    ),
+    "q_diversity": Measure(
+        "Average Q-diversity (UM)",
+        "What a group covers of each quasi-identifier, added up, averaged over groups.",
+    ),
+    "squared_error": Measure(
+        "Squared error of numbers (SSE/SST)",
+        "The squared error of numbers, as a share of their variance.",
+        share=True,
+    ),
+    "mean_shift": Measure(
+        "Shift of means",
+        "How far means of numbers move, in standard deviations.",
+    ),
+    "variance_shift": Measure(
+        "Shift of variances",
+        "How much variances of numbers change, as a share of them.",
+        share=True,
+    ),
+    "correlation_shift": Measure(
+        "Shift of correlations",
+        "How much correlations of two columns of numbers change.",
+    ),
+    "suppressed_cells": Measure(
+        "Suppressed cells",
+        "The share of quasi-identifier cells that tell nothing.",
+        share=True,
+    ),
+    "suppressed_people": Measure(
+        "Suppressed people, worst value",
+        "The highest share of people with one value whose rows are suppressed.",
+        share=True,
+    ),
+    "false_cells": Measure(
+        "False cells",
+        "The share of quasi-identifier cells that do not hold the true value.",
+        share=True,
+    ),
     "prosecutor_max": Measure(
         "Highest re-identification risk",
         "The chance that somebody who knows all quasi-identifiers of a person in the "

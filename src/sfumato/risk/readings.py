@@ -136,6 +136,8 @@ class Pair(Quiet):
         """The tuple of quasi-identifier cells of each published row."""
         if not self.quasi:
             return np.zeros(self.rows_out, dtype=np.int32)
+        if not self.form.exact:
+            return self.groups
         return groups_by_cells([self.published[name] for name in self.quasi])
 
     @cached_property

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isnan
 from typing import Any
 
 import numpy as np
 
 from sfumato.data.arrays import Floats
-from sfumato.metrics.base import ComparisonMetric, Metric, MetricInput, Need
+from sfumato.metrics.base import ComparisonMetric, Measured, Metric, MetricInput, Need
 from sfumato.metrics.common.comparison import ComparedColumn, Comparison
 from sfumato.risk.readings import Pair, PublishedForm
 
@@ -25,6 +26,14 @@ class Utility:
     figures: dict[str, float] = field(default_factory=dict)
     parts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     not_measured: dict[str, str] = field(default_factory=dict)
+
+    def add(self, name: str, measured: Measured) -> None:
+        """Keep the figure of a metric, or that there is none."""
+        if isnan(measured.value):
+            self.not_measured[name] = "needs cells that show numbers"
+        else:
+            self.figures[name] = float(measured.value)
+            self.parts[name] = measured.parts
 
     def record(self) -> dict[str, Any]:
         """The figures by name, then what they are made of and what is lacking."""
@@ -67,9 +76,7 @@ def utility(pair: Pair, metrics: Mapping[str, AnyMetric], *, k: int) -> Utility:
         elif issubclass(metric, Metric):
             found.figures[name] = float(metric().measure(outcome))
         else:
-            measured = metric().compare(compared)
-            found.figures[name] = float(measured.value)
-            found.parts[name] = measured.parts
+            found.add(name, metric().compare(compared))
     if "ncp" in found.figures:
         found.parts["ncp"] = _by_column(compared, outcome.ncp, outcome)
     return found

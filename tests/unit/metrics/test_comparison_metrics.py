@@ -61,7 +61,9 @@ WORKED = {
 
 
 def comparing():
-    found = {name: registry.load("metrics", name) for name in registry.names("metrics")}
+    found = {
+        name: registry.load("metrics", name) for name in registry.CATALOGUE["metrics"]
+    }
     return [name for name, each in found.items() if issubclass(each, ComparisonMetric)]
 
 

@@ -26,7 +26,7 @@ EXPECTED = {
 
 PUBLISHED = [
     name
-    for name in registry.names("metrics")
+    for name in registry.CATALOGUE["metrics"]
     if issubclass(registry.load("metrics", name), Metric)
 ]
 

@@ -9,11 +9,14 @@ from sfumato.metrics.common.comparison import ComparedColumn
 
 
 def weighted_moments(numbers: Floats, counts: Counts) -> tuple[float, float]:
-    """Mean and variance of numbers that occur so often; missing ones do not count."""
+    """Mean and variance of numbers that occur so often; missing ones do not count.
+
+    Both are NaN where there is no number.
+    """
     known = ~np.isnan(numbers)
     total = int(counts[known].sum())
     if not total:
-        return 0.0, 0.0
+        return np.nan, np.nan
     mean = float(counts[known] @ numbers[known]) / total
     return mean, float(counts[known] @ (numbers[known] - mean) ** 2) / total
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.data.arrays import Counts, Flags, Floats, Ints
-from sfumato.data.published_cells import distinct_tuples
 from sfumato.hierarchies.cell_readings import nearest
 from sfumato.metrics.common.comparison import ComparedColumn
 
+MOST_COUNTED = 2**22
+"""Pairs of texts that are counted in place; more are sorted."""
 NOISE = 1e-12
 """Chances below this come from rounding."""
 
@@ -74,11 +75,10 @@ def marginal(column: ComparedColumn, blank_rows: float) -> Floats:
 
 def joint(left: ComparedColumn, right: ComparedColumn, blank_rows: float) -> Floats:
     """(values, values): the chance of each pair of values by the release."""
-    owner, pairs = distinct_tuples([left.codes, right.codes], len(left.codes))
-    count = np.bincount(owner, minlength=len(pairs)).astype(np.float64)
+    first, second, count = _pairs_of_texts(left, right)
     one, two = Pieces.of(left), Pieces.of(right)
-    at, run = one.expanded(pairs[:, 0].astype(np.int64))
-    across, other = two.expanded(pairs[at, 1].astype(np.int64))
+    at, run = one.expanded(first)
+    across, other = two.expanded(second[at])
     run = run[across]
     weight = count[at[across]] * one.share[run] * two.share[other]
     shape = (left.axis.size + 1, right.axis.size + 1)
@@ -90,6 +90,22 @@ def joint(left: ComparedColumn, right: ComparedColumn, blank_rows: float) -> Flo
             steps += added.reshape(shape)
     chances = np.cumsum(np.cumsum(steps, axis=0), axis=1)[:-1, :-1]
     return _normal(chances + blank_rows / chances.size)
+
+
+def _pairs_of_texts(
+    left: ComparedColumn, right: ComparedColumn
+) -> tuple[Ints, Ints, Floats]:
+    """The pairs of texts that rows show, and how many rows show each."""
+    width = right.reading.count
+    keys = left.codes.astype(np.int64) * width + right.codes
+    if left.reading.count * width <= MOST_COUNTED:
+        counts = np.bincount(keys)
+        found = np.flatnonzero(counts)
+        counts = counts[found]
+    else:
+        found, counts = np.unique(keys, return_counts=True)
+    first, second = np.divmod(found, max(width, 1))
+    return first, second, counts.astype(np.float64)
 
 
 def divergence(before: Counts, after: Floats, rows: int) -> float:

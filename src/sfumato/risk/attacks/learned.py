@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +13,7 @@ from sfumato.errors import UsageError
 from sfumato.risk.attacks.attribute import AttributeAttack
 from sfumato.risk.attacks.base import AttackInput, sampled
 from sfumato.risk.learned.features import FeatureSpace
-from sfumato.risk.learned.scikit import scikit
+from sfumato.risk.learned.scikit import one_thread, scikit
 from sfumato.risk.readings import Pair
 
 MOST_LABELS = 40
@@ -124,14 +122,6 @@ def _model(name: str, scene: AttackInput) -> Any:
     return scikit("ensemble").HistGradientBoostingClassifier(
         max_iter=20, max_leaf_nodes=15, early_stopping=False, random_state=state
     )
-
-
-def one_thread() -> AbstractContextManager[Any]:
-    """Learn in one thread: many that wait for each other take far longer."""
-    limits: AbstractContextManager[Any] = import_module(
-        "threadpoolctl"
-    ).threadpool_limits(1)
-    return limits
 
 
 def commonest(codes: Codes | Ints) -> int:

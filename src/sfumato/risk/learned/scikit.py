@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
 from sfumato.errors import UsageError
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let scikit-learn use one thread: on small tables, more wait for each other."""
+    scikit("utils")
+    with import_module("threadpoolctl").threadpool_limits(limits=1):
+        yield
 
 
 def scikit(module: str) -> Any:

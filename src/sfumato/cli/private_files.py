@@ -1,0 +1,35 @@
+"""Print or keep what is computed from an original: private, and it says so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from sfumato.cli.success_output import reader_may_leave, write_new_text
+
+
+def print_or_keep(
+    record: Mapping[str, Any] | None, text: str, out: Path | None
+) -> None:
+    """Print a private result, or write it to a file that its owner alone may read.
+
+    It is the record as JSON, where there is one, and the text otherwise.
+    """
+    shown = text if record is None else private_json(record)
+    if out is None:
+        with reader_may_leave():
+            typer.echo(shown)
+        return
+    write_new_text(out, shown + "\n", option="--out", private=True)
+    with reader_may_leave():
+        typer.echo(f"Private, in {out}.")
+
+
+def private_json(record: Mapping[str, Any]) -> str:
+    """A record as JSON, with its first entry, which says so, on the first line."""
+    from sfumato.data.json_records import dump
+
+    return dump(record).replace("{\n  ", "{ ", 1)

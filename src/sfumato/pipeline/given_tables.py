@@ -1,0 +1,169 @@
+"""Read the tables that a call hands over: files, frames and releases."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from sfumato.data.schema import Role
+from sfumato.errors import DataError, UsageError
+from sfumato.io.formats import Format
+from sfumato.io.read import Seen, read_source
+from sfumato.io.spreadsheet import unguarded
+from sfumato.io.write import format_of
+from sfumato.pipeline.pair import PairFiles
+from sfumato.pipeline.private_record import Alignment
+from sfumato.pipeline.release import Release
+from sfumato.pipeline.release_files import ReleaseFiles
+from sfumato.policy import Policy
+from sfumato.publish.anatomize import GROUP
+from sfumato.publish.base import Form
+from sfumato.risk.readings import PublishedForm
+
+Source = Any
+"""A path, or a pandas, polars or Arrow frame."""
+
+
+def read_table(
+    data: Source,
+    policy: Policy | None,
+    settings: Mapping[str, Any],
+    *,
+    seen: Seen | None = None,
+) -> pa.Table:
+    """Read a file as the policy or the settings declare it, or take a frame."""
+    if not is_path(data):
+        from sfumato.io.frames import to_arrow
+
+        return to_arrow(data)
+    declared = policy.data if policy is not None else None
+    return read_source(
+        Path(data),
+        delimiter=declared.delimiter if declared else settings.get("delimiter"),
+        encoding=declared.encoding if declared else settings.get("encoding"),
+        decimal=declared.decimal if declared else settings.get("decimal"),
+        format=declared.format if declared else None,
+        seen=seen,
+    )
+
+
+def read_published(
+    data: Source, policy: Policy | None, settings: Mapping[str, Any]
+) -> pa.Table:
+    """Read a table that may be a release.
+
+    A policy says how its source is written. A release is UTF-8, in the format that its
+    name says. Where the file cannot be read that way, it is read like the source.
+    """
+    if policy is None or not is_path(data):
+        return read_table(data, policy, settings)
+    said, place = policy.data, Path(data)
+    try:
+        table = read_source(place, delimiter=said.delimiter, decimal=said.decimal)
+        # A release of a frame has commas, whatever the policy says of a file.
+        alone = said.delimiter is not None and table.num_columns == 1
+        return read_source(place, decimal=said.decimal) if alone else table
+    except DataError as fault:
+        with suppress(DataError):
+            return read_table(data, policy, settings)
+        # Other tools have delimiters of their own.
+        with suppress(DataError):
+            return read_source(place, decimal=said.decimal)
+        raise fault from None
+
+
+def is_path(data: Source) -> bool:
+    """Whether something names a file, and is no frame."""
+    return isinstance(data, str | os.PathLike)
+
+
+def second_table(data: Source, form: Form, *, safe: bool) -> dict[str, pa.Table]:
+    """Read the second table of an anatomized release from the same directory."""
+    if form is not Form.ANATOMIZED or not is_path(data):
+        return {}
+    place = Path(data).with_name("sensitive" + Path(data).suffix)
+    return {"sensitive": as_meant(place, read_source(place), safe=safe)}
+
+
+def as_meant(data: Source, table: pa.Table, *, safe: bool) -> pa.Table:
+    """Strip the marks that protect spreadsheets from formulas in CSV cells."""
+    marked = safe and is_path(data) and format_of(data) is Format.CSV
+    return unguarded(table) if marked else table
+
+
+def pair_files(
+    original: Source,
+    published: Release | Source,
+    policy: Policy,
+    *,
+    form: PublishedForm | None = None,
+    base: Path | None = None,
+) -> PairFiles:
+    """Read an original and a published table, to be made a pair."""
+    source = read_table(original, policy, {})
+    if isinstance(published, Release):
+        kept = published.source_rows
+        return PairFiles(
+            policy=policy,
+            original=source,
+            published=published.table,
+            beside=published.beside,
+            base=base,
+            known_rows=Alignment(kept, published.group_of[kept]),
+            form=form,
+        )
+    safe = policy.publish.spreadsheet_safe
+    table = as_meant(published, read_published(published, policy, {}), safe=safe)
+    apart = form is PublishedForm.ANATOMIZED or _apart(published, table, policy)
+    shape = Form.ANATOMIZED if apart else Form.CELLS
+    return PairFiles(
+        policy=policy,
+        original=source,
+        published=table,
+        beside=second_table(published, shape, safe=safe),
+        base=base,
+        form=form,
+    )
+
+
+def attacked_files(
+    release: Release | Source,
+    original: Source,
+    policy: Policy | None,
+    base: Path | None,
+) -> PairFiles:
+    """Read a release that is held, written or another tool's, and its original."""
+    if isinstance(release, Release):
+        asked = policy or release.claim.policy
+        return pair_files(original, release, asked, base=base or asked.base)
+    if not is_path(release):
+        if policy is None:
+            raise UsageError(
+                "Nothing says how to read the published table.", hint="Give a policy."
+            )
+        return pair_files(original, release, policy, base=base or policy.base)
+    found = ReleaseFiles.of(Path(release))
+    asked = policy or found.policy()
+    table, beside = found.tables(asked)
+    return PairFiles(
+        policy=asked,
+        original=read_table(original, asked, {}),
+        published=table,
+        beside=beside,
+        base=base or asked.base,
+        record=found.record,
+    )
+
+
+def _apart(published: Source, table: pa.Table, policy: Policy) -> bool:
+    """Whether a file is the first of an anatomized pair."""
+    if not is_path(published):
+        return False
+    second = Path(published).with_name("sensitive" + Path(published).suffix)
+    lacks = not set(policy.names(Role.SENSITIVE)) & set(table.column_names)
+    return GROUP in table.column_names and lacks and second.exists()
