@@ -99,7 +99,9 @@ def _wrong_refusal(case: Case, ending: Ending) -> Iterator[str]:
     for model, changed in followed(case, ending.reason, ending.hint):
         with tempfile.TemporaryDirectory(prefix="sfumato-fuzz-") as place:
             again = _run(changed, changed.write(Path(place)))
-        if again.code == INFEASIBLE and model in again.reason:
+        others = {w["model"] for w in case.policy["require"]} - {model}
+        blamed = model in again.reason and not any(o in again.reason for o in others)
+        if again.code == INFEASIBLE and blamed:
             yield f"a hint was followed, and {model} is still infeasible"
 
 

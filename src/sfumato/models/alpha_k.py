@@ -19,10 +19,10 @@ from sfumato.models.base import (
 from sfumato.models.common.feasibility import (
     enough_rows,
     limited,
-    met_when_opened,
     rows_left,
     rows_to_count_on,
     together,
+    within_reach,
 )
 from sfumato.models.common.measures import commonest_share
 from sfumato.models.common.parameter_changes import Loosening
@@ -91,7 +91,7 @@ class AlphaK(SensitiveModel):
         return Loosening(
             self,
             lambda model: (
-                model._of_whole(whole, spare).feasible and met_when_opened(model, whole)
+                model._of_whole(whole, spare).feasible and within_reach(model, whole)
             ),
             {"alpha": 1.0, "k": 1},
         ).explain(found)

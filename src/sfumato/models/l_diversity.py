@@ -20,11 +20,11 @@ from sfumato.models.base import (
 )
 from sfumato.models.common.feasibility import (
     Limit,
+    judged_alone,
     limited,
-    met_when_opened,
-    opened,
     rows_to_count_on,
     together,
+    within_reach,
 )
 from sfumato.models.common.measures import (
     distinct,
@@ -220,13 +220,13 @@ class LDiversity(SensitiveModel):
 
     def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
         found = self._of_whole(whole, removable)
-        if not (self._recursive or opened(self, whole)):
+        if not self._recursive and judged_alone(self, whole):
             return found
         spare = 0 if self._both else rows_to_count_on(self, whole, removable)
         return Loosening(
             self,
             lambda model: (
-                model._of_whole(whole, spare).feasible and met_when_opened(model, whole)
+                model._of_whole(whole, spare).feasible and within_reach(model, whole)
             ),
             self._loosest(whole),
         ).explain(found)

@@ -15,7 +15,7 @@ from sfumato.models.base import (
     SensitiveModel,
     Verdict,
 )
-from sfumato.models.common.feasibility import limited, opened
+from sfumato.models.common.feasibility import judged_alone, limited
 from sfumato.models.common.measures import commonest_share
 from sfumato.models.common.parameter_changes import Loosening
 from sfumato.models.common.table_limits import share_limit
@@ -77,9 +77,9 @@ class ThetaDiversity(SensitiveModel):
             lambda _: share_limit(self.theta, parameter="theta"),
             removable=removable,
         )
-        if not opened(self, whole):
+        if judged_alone(self, whole):
             return found
-        # Hints name what the whole table has, whatever its missing values are.
+        # Hints name what the whole table has: that is within reach, a bound may not be.
         return Loosening(
             self, lambda model: model.verify(whole).holds, {"theta": 1.0}
         ).explain(found)

@@ -16,10 +16,10 @@ from sfumato.data.cell_text import as_text
 from sfumato.data.coding import code_column
 from sfumato.data.published_cells import Cells, as_intervals, coded_cells
 from sfumato.data.safe_repr import Quiet, counted
-from sfumato.data.schema import Role
+from sfumato.data.schema import Kind, Role
 from sfumato.data.table import Column
 from sfumato.errors import DataError
-from sfumato.hierarchies.axis import Axis, CodedAxis
+from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
 from sfumato.models.base import OutputModel
 from sfumato.pipeline.code_table import axes
 from sfumato.pipeline.column_kinds import Decided, declared, distance_name
@@ -157,8 +157,20 @@ class Claim(Quiet):
         if decided.axis is not None:
             return _on_axis(column, decided.axis, known, table.num_rows)
         (coded,) = axes(self.policy, [column], self.base)
+        coded = CodedAxis(self._with_distance(name, coded.axis), coded.codes)
         self._check_distance(name, coded.axis)
         return coded
+
+    def _with_distance(self, name: str, axis: Axis) -> Axis:
+        """Measure by the hierarchy where the manifest does.
+
+        Values that break the order of a hierarchy may have been left out of a release.
+        """
+        told = self.kind_of(name).distance
+        by_tree = told == "hierarchical" and axis.shape is Shape.TREE
+        if not by_tree:
+            return axis
+        return replace(axis, kind=Kind.CATEGORY, positions=None)
 
     def _known(self, name: str) -> tuple[str | None, ...]:
         """The source's values, as far as they are known."""
@@ -184,7 +196,7 @@ class Claim(Quiet):
         views = [v for m in self.models for v in m.views(tuple(sensitive))]
         return {
             name: {
-                "kind": str(sensitive[name].axis.kind),
+                "kind": str(self.kind_of(name).kind or sensitive[name].axis.kind),
                 "distance": distance_name(sensitive[name].axis),
                 "from": self.kind_of(name).origin,
             }

@@ -259,6 +259,22 @@ def test_a_setting_that_a_hint_names_is_no_longer_infeasible(columns, model, dat
 
 
 @settings(CALM, max_examples=150)
+@given(some_columns(), HINTED, st.data())
+def test_with_persons_a_setting_that_a_hint_names_can_be_met(columns, model, data):
+    rows = len(columns[0])
+    who = data.draw(st.lists(st.sampled_from("abc"), min_size=rows, max_size=rows))
+    request = request_for(table_of(columns, who), [model], removable=0)
+    try:
+        rows_to_keep(request)
+    except InfeasibleError as error:
+        for changed in followed(model, error.hint):
+            if not isinstance(changed, Lkc):  # refused where persons have several rows
+                rows_to_keep(replace(request, models=(changed,)))
+    except SearchError:
+        return  # it says that whether there is one is not known
+
+
+@settings(CALM, max_examples=150)
 @given(some_columns(), HINTED)
 def test_as_many_rows_as_a_hint_allows_are_enough(columns, model):
     request = request_for(table_of(columns), [model], removable=0)

@@ -1,6 +1,7 @@
 """What cells are is decided once, on the source: the proof reads them the same way."""
 
 import json
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -125,6 +126,34 @@ def test_check_of_an_own_release_measures_what_the_release_measured(tmp_path):
             manifest=place / record,
         )
         assert result.verdicts[0]["measured"] == release.verdicts[1]["measured"]
+
+
+def test_check_measures_by_the_hierarchy_where_the_manifest_does(tmp_path):
+    """The tree puts 2 between 1 and 3, whose row is left out: what is left has an order."""
+    tree = {"tree": {"odd": ["1", "3"], "even": ["2"]}}
+    table = pa.table({"place": PLACES, "value": ["1", "2", "1", "2", "3"]})
+    settings: dict[str, Any] = {"quasi": ["place"], "sensitive": ["value"]}
+    settings["hierarchies"] = {"place": "flat", "value": tree}
+    require = [{"model": "k-anonymity", "k": 2}, {"model": "t-closeness", "t": 0.5}]
+    release = sf.anonymize(
+        table,
+        seed=Seed.guessable(3),
+        max_suppressed=0.25,
+        algorithm={"name": "optimal"},
+        require=require,
+        **settings,
+    )
+    assert release.manifest["kinds"]["value"]["distance"] == "hierarchical"
+    place = saved(release, tmp_path)
+    result = sf.check(
+        place / "data.csv",
+        manifest=place / "manifest.json",
+        require=require,
+        **settings,
+    )
+    assert result.verdicts[1]["measured"] == release.verdicts[1]["measured"]
+    assert result.kinds["value"]["kind"] == "integer"
+    assert result.kinds["value"]["distance"] == "hierarchical"
 
 
 def test_a_distance_that_the_manifest_does_not_name_is_refused(tmp_path):

@@ -85,7 +85,7 @@ def limited(
             removable,
             rows=int(whole.rows.sum()),
             least=least,
-            alone=alone and len(views) == 1 and not opened(model, whole),
+            alone=alone and judged_alone(model, whole),
         )
         for view, limit in zip(views, limits, strict=True)
     ]
@@ -94,26 +94,32 @@ def limited(
 
 
 def rows_to_count_on(model: SensitiveModel, whole: Groups, removable: int) -> int:
-    """How many rows left out a hint may count on.
+    """How many rows left out a hint may count on; see `judged_alone`."""
+    return removable if judged_alone(model, whole) else 0
 
-    One column alone tells which rows they are. Several columns may each need others, and
-    so may missing values that can be any value.
+
+def judged_alone(model: SensitiveModel, whole: Groups) -> bool:
+    """Whether the counts of one column tell which rows to leave out, and what helps.
+
+    Several columns may each need other rows. Missing values that can be any value, and
+    persons who can be in several groups, make counts a bound that may be out of reach.
     """
-    alone = len(model.views(whole.sensitive)) == 1 and not opened(model, whole)
-    return removable if alone else 0
+    histograms = model.histograms(whole)
+    rows = int(whole.rows.sum())
+    bounded = any(_opened(h) or rows > int(h.sizes.sum()) for h in histograms)
+    return len(model.views(whole.sensitive)) == 1 and not bounded
 
 
-def opened(model: SensitiveModel, whole: Groups) -> bool:
-    """Whether the table has missing values that may be any value."""
-    return any(
-        h.missing_any and bool((h.codes == h.axis.missing).any())
-        for h in model.histograms(whole)
-    )
+def _opened(histogram: Histogram) -> bool:
+    """Whether it has missing values that may be any value."""
+    missing = histogram.codes == histogram.axis.missing
+    return histogram.missing_any and bool(missing.any())
 
 
-def met_when_opened(model: SensitiveModel, whole: Groups) -> bool:
-    """Whether the whole table meets a model, where its missing values may be any."""
-    return not opened(model, whole) or model.verify(whole).holds
+def within_reach(model: SensitiveModel, whole: Groups) -> bool:
+    """Whether a hint may name a model: the whole table meets it, where counts may not
+    tell."""
+    return judged_alone(model, whole) or model.verify(whole).holds
 
 
 def _worst_first(found: list[Feasibility], *, at_least: bool) -> list[Feasibility]:
