@@ -16,6 +16,7 @@ from sfumato.cli.success_output import (
     warn,
 )
 from sfumato.errors import OutputError, RefusedError, UsageError
+from sfumato.pipeline.private_notes import PRIVATE
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 EXCEEDED = 1
 LOOK_UP = "lookup"
 KEPT = "attacks.jsonl"
-PRIVATE = "Private: computed from the source. Do not publish it or hand it on."
 
 
 def attack(

@@ -10,12 +10,15 @@ from sfumato.algorithms.base import Progress, silent
 from sfumato.data.arrays import Counts
 from sfumato.data.result_classes import comes_from
 from sfumato.data.safe_repr import Quiet, counted
+from sfumato.data.schema import Role
+from sfumato.errors import DataError, UsageError
 from sfumato.pipeline.claimed_columns import added, withheld
 from sfumato.pipeline.expand_requirements import smallest_group
 from sfumato.pipeline.foreign_tables import whole_numbers
 from sfumato.pipeline.judged_claims import judge
 from sfumato.pipeline.matching_people import matching_people
 from sfumato.pipeline.pair import PairFiles
+from sfumato.pipeline.private_notes import OUTSIDE, PRIVATE
 from sfumato.pipeline.workload_tables import ground
 from sfumato.risk.exposure import exposure, named_rows, special_uniques
 from sfumato.risk.learned.learned_utility import SAMPLE, learned_utility
@@ -24,15 +27,6 @@ from sfumato.risk.utility import utility
 
 if TYPE_CHECKING:
     from sfumato.workload.queries import Workload
-
-PRIVATE = (
-    "Private: computed from the original. Keep it with the original, and publish "
-    "none of it."
-)
-OUTSIDE = (
-    "The release is differentially private. These figures look at the original and are "
-    "outside of that guarantee."
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +83,9 @@ def assess(
 ) -> Assessment:
     """Measure a published table beside its original."""
     progress("read", 0.0)
+    _refuse_roles(files)
     pair = files.pair()
+    _refuse_too_many(pair)
     progress("utility", 0.2)
     kept = _utility(files, pair, wanted)
     progress("risk", 0.5)
@@ -112,6 +108,26 @@ def assess(
         unrecognized_cells=pair.unrecognized,
         notes=(*_notes(files, pair), *notes),
     )
+
+
+def _refuse_roles(files: PairFiles) -> None:
+    """Refuse to measure where nothing says what an attacker knows."""
+    if not files.policy.names(Role.QUASI):
+        raise UsageError(
+            "Nothing says which columns are quasi-identifiers.",
+            hint="Give a policy, or quasi=[…] in Python.",
+        )
+
+
+def _refuse_too_many(pair: Pair) -> None:
+    """Refuse more published rows than people, unless they stand for nobody."""
+    synthetic = pair.form is PublishedForm.SYNTHETIC
+    if pair.rows_out > pair.rows and not synthetic:
+        raise DataError(
+            f"The published table has {pair.rows_out} rows, the original {pair.rows}.",
+            hint='Give the whole original, or say form "synthetic" if the rows stand '
+            "for nobody.",
+        )
 
 
 def _utility(files: PairFiles, pair: Pair, wanted: Wanted) -> dict[str, Any]:

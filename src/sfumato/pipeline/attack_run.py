@@ -20,6 +20,7 @@ from sfumato.data.seeds import Seed
 from sfumato.errors import DataError, UsageError
 from sfumato.models.base import AttackBound
 from sfumato.pipeline.pair import PairFiles
+from sfumato.pipeline.private_notes import OUTSIDE, PRIVATE
 from sfumato.pipeline.release_files import ReleaseFiles
 from sfumato.pipeline.same_people import same_people
 from sfumato.policy import Policy
@@ -31,12 +32,6 @@ from sfumato.risk.attacks.base import (
     under_bound,
 )
 from sfumato.risk.readings import Pair, PublishedForm
-
-PRIVATE = "Private: computed from the source. Do not publish it or hand it on."
-OUTSIDE = (
-    "The release is differentially private. These figures are outside its guarantee: the "
-    "ledger does not pay for them."
-)
 
 
 @comes_from("sfumato.attack(release, original)")

@@ -68,10 +68,14 @@ class PairFiles:
         """Code the original, and read every published cell against its axes."""
         quasi = self.policy.names(Role.QUASI)
         require_columns(self.original, quasi, what="The original")
-        if not self.published.num_rows:
-            raise DataError(
-                "The published table has no rows.", hint="There is nothing to measure."
-            )
+        for what, table in (
+            ("original", self.original),
+            ("published table", self.published),
+        ):
+            if not table.num_rows:
+                raise DataError(
+                    f"The {what} has no rows.", hint="There is nothing to measure."
+                )
         form, columns = self._shown_form, self._columns
         groups, source_row = self._groups(form)
         sensitive = self.policy.names(Role.SENSITIVE)

@@ -9,7 +9,7 @@ from stat import S_IMODE
 import pytest
 
 from sfumato.cli import main
-from sfumato.pipeline.assessment import PRIVATE
+from sfumato.pipeline.private_notes import PRIVATE
 
 ORIGINAL = """\
 age,city,illness

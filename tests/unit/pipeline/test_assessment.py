@@ -10,7 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import DataError, UsageError
-from sfumato.pipeline.assessment import OUTSIDE, PRIVATE
+from sfumato.pipeline.private_notes import OUTSIDE, PRIVATE
 
 ORIGINAL = {
     "age": ["20", "22", "30", "35", "41", "60"],
@@ -245,3 +245,21 @@ def test_a_published_file_may_have_another_delimiter(tmp_path):
         pa.table(ORIGINAL), tmp_path / "other.csv", delimiter=",", **ROLES
     )
     assert found.published_rows == 6
+
+
+def test_more_rows_than_people_are_refused():
+    twice = {name: cells * 2 for name, cells in PUBLISHED.items()}
+    with pytest.raises(DataError, match="12 rows, the original 6"):
+        assess(twice)
+    assert assess(twice, form="synthetic").published_rows == 12
+
+
+def test_an_original_without_rows_is_refused():
+    empty = pa.table(ORIGINAL).slice(0, 0)
+    with pytest.raises(DataError, match="The original has no rows"):
+        sf.assess(empty, pa.table(PUBLISHED), **ROLES)
+
+
+def test_tables_without_quasi_identifiers_are_refused():
+    with pytest.raises(UsageError, match="which columns are quasi-identifiers"):
+        sf.assess(pa.table(ORIGINAL), pa.table(PUBLISHED))
