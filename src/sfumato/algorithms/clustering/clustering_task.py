@@ -40,19 +40,18 @@ from sfumato.kernels.clustering.nearest_unit import (
     nearest_pointer,
 )
 from sfumato.kernels.clustering.sensitive_state import make_hidden
-from sfumato.kernels.clustering.units import (
+from sfumato.kernels.clustering.units import Units
+from sfumato.kernels.common.boxes import new_boxes
+from sfumato.kernels.common.geometry import (
+    FIRST_WORD,
     SCALE,
     SHAPE,
     WEIGHT,
-    WORD,
-    WORDS,
-    Lines,
-    Units,
-    lay_axes,
-    new_boxes,
+    AxisTables,
+    axis_tables,
 )
+from sfumato.kernels.common.histograms import BoxHistograms, histograms_for
 from sfumato.kernels.common.rule_layout import APART
-from sfumato.kernels.partition.greedy_boxes import BoxHistograms, histograms_for
 
 MATRIX = 4096
 """Categories of one sensitive column that are compared pair by pair, at most."""
@@ -194,10 +193,10 @@ def make_units(
     starts: Ints,
 ) -> Units:
     """Units of rows, with the losses that the plan asks for."""
-    lines = lay_out(request, plan)
+    tables = lay_out(request, plan)
     heads = rows[starts[:-1]]
     low = np.column_stack([c.codes[heads] for c in request.quasi])
-    words = max(int(lines.axis[:, WORDS].sum()), 1)
+    words = tables.set_words
     high, sets = low, np.zeros((0, words), dtype=np.uint64)
     lengths = np.diff(starts)
     weight = np.ones(len(lengths), dtype=np.int64)
@@ -207,21 +206,21 @@ def make_units(
         low = np.minimum.reduceat(ordered, starts[:-1], axis=0)
         high = np.maximum.reduceat(ordered, starts[:-1], axis=0)
         if (lengths > 1).any():
-            sets = _sets(lines.axis, ordered, starts, words)
+            sets = _sets(tables.axis, ordered, starts, words)
     values = [codes[heads] for codes in extra]
     return Units(
-        axes=len(lines.axis),
+        axes=len(tables.axis),
         low=np.ascontiguousarray(np.column_stack([low, *values]), dtype=np.int32),
         high=np.ascontiguousarray(np.column_stack([high, *values]), dtype=np.int32),
         sets=sets,
         weight=weight.astype(np.int64),
         first=starts,
         values=np.ascontiguousarray(compiled.codes[:, rows]),
-        lines=lines,
+        tables=tables,
     )
 
 
-def lay_out(request: Request, plan: ClusteringPlan) -> Lines:
+def lay_out(request: Request, plan: ClusteringPlan) -> AxisTables:
     """The axes, with the losses that the plan asks for."""
     axes = [coded.axis for coded in request.quasi]
     scale = np.full(len(axes), plan.quasi)
@@ -229,7 +228,7 @@ def lay_out(request: Request, plan: ClusteringPlan) -> Lines:
     if plan.singles:
         weights = np.array([axis.weight for axis in axes])
         single = np.array([single_loss(axis) for axis in axes]) * weights * scale
-    return lay_axes(axes, scale, single)
+    return axis_tables(axes, scale, single)
 
 
 def single_loss(axis: Axis) -> float:
@@ -248,7 +247,7 @@ def _sets(
     for j in range(len(axis)):
         if axis[j, SHAPE] == Shape.FLAT:
             codes = ordered[:, j].astype(np.uint64)
-            at = axis[j, WORD] + (codes // np.uint64(64)).astype(np.int64)
+            at = axis[j, FIRST_WORD] + (codes // np.uint64(64)).astype(np.int64)
             np.bitwise_or.at(sets, (owner, at), np.uint64(1) << codes % np.uint64(64))
     return sets
 
@@ -331,7 +330,7 @@ def make_clusters(task: ClusteringTask, groups: int | None = None) -> Clusters:
         entry=np.full((entries, 3), -1, dtype=np.int64),
         chain=np.full((groups, 2), -1, dtype=np.int64),
         size=np.zeros(groups, dtype=np.int64),
-        box=new_boxes(units, groups),
+        box=new_boxes(units.tables, groups),
         left=copies,
         pairs=np.zeros((groups, task.secrets.columns)),
     )
@@ -345,10 +344,10 @@ def make_work(
     kind, sizes = column_kinds(units, secrets.sizes)
     base = units.axes + secrets.columns
     spread = np.zeros(len(kind))
-    factor = units.lines.factor
+    factor = units.tables.factor
     spread[: units.axes] = factor[:, SCALE] * factor[:, WEIGHT]
     spread[units.axes : base] = secrets.scale
-    aim = make_aim(kind, sizes, spread > 0, new_boxes(units, 1))
+    aim = make_aim(kind, sizes, spread > 0, new_boxes(units.tables, 1))
     index = build_index(units, aim.columns, spread, parts, layout)
     hidden = make_hidden(secrets, task.filters, int(sizes[base:].max(initial=1)))
     clusters, state = make_clusters(task), np.zeros(6, dtype=np.int64)

@@ -27,7 +27,8 @@ from sfumato.kernels.clustering.centers import (
     join_nearest,
     shed,
 )
-from sfumato.kernels.clustering.units import UNIT, new_boxes
+from sfumato.kernels.common.boxes import new_boxes
+from sfumato.kernels.common.geometry import UNIT
 
 BATCH = 2000
 """Rows between two reports of progress."""
@@ -114,12 +115,12 @@ def _centers(task: ClusteringTask, groups: int) -> Centers:
     """Empty centers."""
     axes = [coded.axis for coded in task.request.quasi]
     numeric = np.array([axis.shape is Shape.FREE for axis in axes])
-    numbers = unit_means(task, numeric) * task.units.lines.factor[:, UNIT]
+    numbers = unit_means(task, numeric) * task.units.tables.factor[:, UNIT]
     return Centers(
         numbers=np.ascontiguousarray(numbers),
         numeric=numeric,
         sums=np.zeros((groups, len(axes))),
         known=np.zeros((groups, len(axes)), dtype=np.int64),
         size=np.zeros(groups, dtype=np.int64),
-        box=new_boxes(task.units, groups),
+        box=new_boxes(task.units.tables, groups),
     )

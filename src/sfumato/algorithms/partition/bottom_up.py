@@ -15,11 +15,9 @@ from sfumato.algorithms.partition.point_space import (
     require_one_group,
 )
 from sfumato.data.grouping import Grouping
-from sfumato.kernels.partition.greedy_boxes import (
-    BoxHistograms,
-    BoxSpace,
-    histograms_for,
-)
+from sfumato.kernels.common.boxes import new_boxes
+from sfumato.kernels.common.histograms import BoxHistograms, histograms_for
+from sfumato.kernels.partition.greedy_boxes import BoxSpace
 from sfumato.kernels.partition.nearest_merge import (
     ALIVE,
     Colony,
@@ -90,9 +88,10 @@ def _merge_all(
 ) -> int:
     """Merge until every group meets the requirements; how many merges it took."""
     waiting = int((colony.status == ALIVE).sum())
+    boxes = new_boxes(space.tables, 3)
     finished = False
     while not finished:
-        finished = merge_some(space, colony, BATCH, room)
+        finished = merge_some(space, colony, BATCH, boxes, room)
         left = int((colony.status == ALIVE).sum())
         request.progress("merging groups", 1 - left / max(waiting, 1))
     return int(colony.counters[2])

@@ -9,24 +9,16 @@ from sfumato.algorithms.common.compiled_rules import compile_rules
 from sfumato.algorithms.request import Request
 from sfumato.errors import InfeasibleError
 from sfumato.kernels.common.geometry import axis_tables
-from sfumato.kernels.partition.greedy_boxes import (
-    BoxHistograms,
-    BoxSpace,
-    pair_losses,
-    rows_ok,
-)
+from sfumato.kernels.common.histograms import BoxHistograms
+from sfumato.kernels.partition.greedy_boxes import BoxSpace, rows_ok
 
 
 def build_space(request: Request) -> BoxSpace:
     """Lay a request out for kernels that grow boxes."""
-    tables = axis_tables([coded.axis for coded in request.quasi])
-    pair_start, pairs = pair_losses(tables)
     compiled = compile_rules(request)
     return BoxSpace(
         points=np.column_stack([coded.codes for coded in request.quasi]),
-        tables=tables,
-        pair_start=pair_start,
-        pairs=pairs,
+        tables=axis_tables([coded.axis for coded in request.quasi]),
         values=compiled.codes,
         rules=compiled.table,
     )

@@ -16,12 +16,10 @@ from sfumato.algorithms.partition.point_space import (
     shuffled,
 )
 from sfumato.data.grouping import Grouping
+from sfumato.kernels.common.boxes import new_boxes
+from sfumato.kernels.common.histograms import BoxHistograms, histograms_for
 from sfumato.kernels.partition.binary_split import split_segments
-from sfumato.kernels.partition.greedy_boxes import (
-    BoxHistograms,
-    BoxSpace,
-    histograms_for,
-)
+from sfumato.kernels.partition.greedy_boxes import BoxSpace
 
 BATCH = 200_000
 """Rows visited between two reports of progress."""
@@ -75,10 +73,11 @@ def _split_all(
     starts[0] = 1
     segments = np.zeros((request.rows + 1, 2), dtype=np.int64)
     segments[0] = 0, request.rows
+    boxes = new_boxes(space.tables, 3)
     still_open, settled = 1, 0
     while still_open:
         still_open, done = split_segments(
-            space, order, segments, still_open, starts, BATCH, room
+            space, order, segments, still_open, starts, BATCH, boxes, room
         )
         settled += done
         request.progress("splitting groups", settled / request.rows)

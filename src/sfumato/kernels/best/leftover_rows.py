@@ -17,10 +17,16 @@ import numpy as np
 
 from sfumato.data.arrays import Codes, Floats, Ints, Words
 from sfumato.kernels.best.harvest_boxes import HarvestState, HarvestTables, count_values
-from sfumato.kernels.common.geometry import FLAT
+from sfumato.kernels.common.geometry import (
+    FLAT,
+    SHAPE,
+    count_bits,
+    run_loss,
+    set_loss,
+)
 from sfumato.kernels.compilation.decorators import both, inner
 from sfumato.kernels.refinement.pools import PoolRules
-from sfumato.kernels.refinement.row_points import SHAPE, Terrain, run_loss, set_loss
+from sfumato.kernels.refinement.row_points import Terrain
 
 
 class Released(NamedTuple):
@@ -89,17 +95,13 @@ def cost_joined(
     """What a row loses in a group together with another box."""
     total = 0.0
     for j in range(terrain.points.shape[1]):
-        if terrain.axes[SHAPE, j] == FLAT:
-            both = released.values[g, j] | values[j]
-            count = 0
-            while both > 0:
-                both &= both - np.uint64(1)
-                count += 1
-            total += set_loss(terrain, j, count)
+        if terrain.tables.axis[j, SHAPE] == FLAT:
+            count = count_bits(released.values[g, j] | values[j])
+            total += set_loss(terrain.tables, j, count)
         else:
             lowest = min(released.low[g, j], low[j])
             highest = max(released.high[g, j], high[j])
-            total += run_loss(terrain, j, lowest, highest)
+            total += run_loss(terrain.tables, j, lowest, highest)
     return total
 
 

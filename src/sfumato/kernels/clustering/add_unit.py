@@ -34,7 +34,8 @@ from sfumato.kernels.clustering.sensitive_state import (
     note,
     weigh,
 )
-from sfumato.kernels.clustering.units import Units, clear, put
+from sfumato.kernels.clustering.units import Units, put
+from sfumato.kernels.common.boxes import clear
 from sfumato.kernels.common.group_rules import RuleTable
 from sfumato.kernels.compilation.decorators import inner, pointer
 

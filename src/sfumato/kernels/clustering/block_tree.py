@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.data.arrays import Codes, Floats, Ints, Words
-from sfumato.kernels.clustering.units import ABOVE, Units
+from sfumato.kernels.clustering.units import Units
+from sfumato.kernels.common.geometry import ABOVE
 from sfumato.kernels.compilation.decorators import door, inner
 
 LEAF = 16

@@ -19,14 +19,9 @@ import numpy.typing as npt
 
 from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.kernels.clustering.group_state import GROUPS, Clusters, Secrets, add_unit
-from sfumato.kernels.clustering.units import (
-    WEIGHT,
-    ShownCells,
-    Units,
-    cell_with,
-    clear,
-    put,
-)
+from sfumato.kernels.clustering.units import Units, cell_with, put
+from sfumato.kernels.common.boxes import Boxes, clear
+from sfumato.kernels.common.geometry import WEIGHT
 from sfumato.kernels.compilation.decorators import both, inner
 
 
@@ -40,7 +35,7 @@ class Centers(NamedTuple):
     known: Ints
     """(groups, axes): the sum of the numbers of a group, and how many are known."""
     size: Ints
-    box: ShownCells
+    box: Boxes
 
 
 @inner
@@ -55,7 +50,7 @@ def distance(units: Units, centers: Centers, g: int, u: int, best: float) -> flo
             if known > 0 and here == here:
                 total += abs(here - centers.sums[g, j] / known)
             elif known > 0 or here == here:
-                total += units.lines.factor[j, WEIGHT]
+                total += units.tables.factor[j, WEIGHT]
         else:
             total += cell_with(units, centers.box, g, j, u)
         if total > best:

@@ -16,7 +16,8 @@ from sfumato.data.arrays import Ints
 from sfumato.kernels.clustering.add_unit import LAST, NEXT
 from sfumato.kernels.clustering.block_tree import ACTIVE, LEAST, USED, Index, is_left
 from sfumato.kernels.clustering.nearest_unit import GROWING, Aim, nearest
-from sfumato.kernels.clustering.units import Units, clear, put
+from sfumato.kernels.clustering.units import Units, put
+from sfumato.kernels.common.boxes import clear
 from sfumato.kernels.compilation.decorators import inner, pointer
 
 

@@ -40,7 +40,8 @@ from sfumato.kernels.clustering.group_state import (
 )
 from sfumato.kernels.clustering.nearest_unit import Aim
 from sfumato.kernels.clustering.sensitive_state import Hidden
-from sfumato.kernels.clustering.units import ShownCells, Units
+from sfumato.kernels.clustering.units import Units
+from sfumato.kernels.common.boxes import Boxes
 from sfumato.kernels.compilation.decorators import door, inner
 
 PATIENCE = 4
@@ -112,7 +113,7 @@ def _lift(aim: Aim, state: Ints) -> bool:
 
 
 @inner
-def _close(clusters: Clusters, here: ShownCells, g: int) -> None:
+def _close(clusters: Clusters, here: Boxes, g: int) -> None:
     """Keep the group, with this box."""
     box = clusters.box
     for j in range(box.cells.shape[1]):

@@ -21,18 +21,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sfumato.data.arrays import Codes, Floats, Ints
-from sfumato.kernels.clustering.units import (
-    ShownCells,
-    Units,
-    cell,
-    cell_with,
-    join,
-    joined_cell,
-    put,
-)
+from sfumato.kernels.clustering.units import Units, cell_with, put
+from sfumato.kernels.common.boxes import Boxes, cell_loss, join, joined_loss
 from sfumato.kernels.common.group_rules import RuleTable, group_ok
+from sfumato.kernels.common.histograms import BoxHistograms
 from sfumato.kernels.compilation.decorators import door, inner, pointer
-from sfumato.kernels.partition.greedy_boxes import BoxHistograms
 
 ENTRIES, GROUPS = range(2)
 """Places of `Clusters.number`."""
@@ -76,7 +69,7 @@ class Clusters(NamedTuple):
     chain: Ints
     size: Ints
     """Rows of each group; 0 for one that was merged into another."""
-    box: ShownCells
+    box: Boxes
     left: Ints
     """Copies of each unit that no group has."""
     pairs: Floats
@@ -248,7 +241,7 @@ def loss_of(units: Units, clusters: Clusters, secrets: Secrets, g: int) -> float
     """The loss of one row of a group: its box and its S-diversity, as scaled."""
     total = 0.0
     for j in range(units.axes):
-        total += cell(units, clusters.box, g, j)
+        total += cell_loss(units.tables, clusters.box, g, j)
     square = float(clusters.size[g]) * clusters.size[g]
     for a in range(secrets.columns):
         total += secrets.scale[a] * clusters.pairs[g, a] / square
@@ -437,14 +430,14 @@ def _partner(
     size = float(clusters.size[g])
     own = 0.0
     for j in range(units.axes):
-        own += cell(units, clusters.box, g, j)
+        own += cell_loss(units.tables, clusters.box, g, j)
     for h in range(len(growth)):
         growth[h] = np.inf
         if h != g and clusters.size[h] > 0:
             other, both = 0.0, 0.0
             for j in range(units.axes):
-                other += cell(units, clusters.box, h, j)
-                both += joined_cell(units, clusters.box, g, h, j)
+                other += cell_loss(units.tables, clusters.box, h, j)
+                both += joined_loss(units.tables, clusters.box, g, h, j)
             more = float(clusters.size[h])
             growth[h] = both * (size + more) - own * size - other * more
     nearest = -1
@@ -477,7 +470,7 @@ def merge(units: Units, clusters: Clusters, secrets: Secrets, g: int, h: int) ->
     else:
         clusters.entry[clusters.chain[g, TAIL], FOLLOWER] = clusters.chain[h, HEAD]
     clusters.chain[g, TAIL] = clusters.chain[h, TAIL]
-    join(units, clusters.box, g, h)
+    join(units.tables, clusters.box, g, h)
     clusters.size[g] += clusters.size[h]
     clusters.size[h] = 0
     clusters.chain[h, HEAD] = -1

@@ -43,21 +43,17 @@ from sfumato.kernels.clustering.block_tree import (
     Index,
     bucket,
 )
-from sfumato.kernels.clustering.units import (
-    COUNT,
-    HIGH,
-    LOW,
+from sfumato.kernels.clustering.units import Units, cell_with
+from sfumato.kernels.common.boxes import COUNT, HIGH, LOW, Boxes, lacks
+from sfumato.kernels.common.geometry import (
+    FLAT,
+    FREE,
     SHAPE,
     SIZE,
-    WORD,
-    Lines,
-    ShownCells,
-    Units,
-    cell_with,
+    AxisTables,
     run_loss,
     set_loss,
 )
-from sfumato.kernels.common.geometry import FLAT, FREE
 from sfumato.kernels.compilation.decorators import inner, pointer
 
 GROWING = np.int64(0)
@@ -79,7 +75,7 @@ class Aim(NamedTuple):
     columns: Ints
     changed: Ints
     """Columns whose tables are not up to date."""
-    box: ShownCells
+    box: Boxes
     """Its first line is the group."""
     costs: Floats
     """Cost of code c of column j: costs[columns[j, START] + c]."""
@@ -95,30 +91,29 @@ class Aim(NamedTuple):
 
 
 @inner
-def _renew(axes: int, lines: Lines, aim: Aim) -> None:
+def _renew(axes: int, tables: AxisTables, aim: Aim) -> None:
     """Bring the tables of costs up to date with the group."""
     for j in range(len(aim.columns)):
         if aim.changed[j] and aim.columns[j, START] >= 0:
             if j < axes:
-                _fill(lines, aim, j)
+                _fill(tables, aim, j)
             if aim.columns[j, KIND] == TABLE:
                 _sort_tiers(aim, j)
         aim.changed[j] = 0
 
 
 @inner
-def _fill(lines: Lines, aim: Aim, j: int) -> None:
+def _fill(tables: AxisTables, aim: Aim, j: int) -> None:
     """The cost of the cell on axis j once it holds each code."""
     start, cells = aim.columns[j, START], aim.box.cells
     low, high = np.int64(cells[0, j, LOW]), np.int64(cells[0, j, HIGH])
-    flat = lines.axis[j, SHAPE] == FLAT
+    flat = tables.axis[j, SHAPE] == FLAT
     for code in range(aim.columns[j, CODE_COUNT]):
         if flat:
-            word = aim.box.words[0, lines.axis[j, WORD] + code // 64]
-            has = np.int64((word >> np.uint64(code % 64)) & np.uint64(1))
-            cost = set_loss(lines, j, np.int64(cells[0, j, COUNT]) + 1 - has)
+            more = lacks(tables, aim.box.words, GROWING, j, code)
+            cost = set_loss(tables, j, np.int64(cells[0, j, COUNT]) + more)
         else:
-            cost = run_loss(lines, j, min(low, code), max(high, code))
+            cost = run_loss(tables, j, min(low, code), max(high, code))
         aim.costs[start + code] = cost if aim.sign[0] > 0 else -cost
 
 
@@ -161,14 +156,14 @@ def _stretch_bound(
         one, two = (LOW_TO, HIGH_FROM) if sign > 0 else (LOW_FROM, HIGH_TO)
         low = np.int64(min(cells[0, j, LOW], ends[node, j, one]))
         high = np.int64(max(cells[0, j, HIGH], ends[node, j, two]))
-        return sign * run_loss(units.lines, j, low, high)
+        return sign * run_loss(units.tables, j, low, high)
     count = np.int64(cells[0, j, COUNT])
     if len(units.sets) > 0:
         # The buckets of a unit's lowest code say nothing of its other values.
-        count = count if sign > 0 else units.lines.axis[j, SIZE]
+        count = count if sign > 0 else units.tables.axis[j, SIZE]
     elif sign < 0 or masks[node, j] & aim.tier_mask[j, 0] == NONE:
         count += 1
-    return sign * set_loss(units.lines, j, count)
+    return sign * set_loss(units.tables, j, count)
 
 
 @inner
@@ -182,7 +177,7 @@ def nearest(units: Units, index: Index, aim: Aim, root: int) -> int:
     columns, costs, cells = aim.columns, aim.costs, aim.box.cells
     tier_cost, tier_mask = aim.tier_cost, aim.tier_mask
     stack, bounds, forward = aim.stack, aim.bounds, aim.sign[0] > 0
-    _renew(units.axes, units.lines, aim)
+    _renew(units.axes, units.tables, aim)
     best, found = np.inf, np.int64(-1)
     stack[0], bounds[0] = root, -np.inf
     waiting = 1 if blocks[root, ALIVE] > 0 else 0
@@ -255,9 +250,7 @@ def _nearer_last(blocks: Ints, stack: Ints, bounds: Floats, at: int) -> None:
         stack[at], stack[at + 1], bounds[at], bounds[at + 1] = two, one, second, first
 
 
-def make_aim(
-    kind: Ints, sizes: Ints, used: npt.NDArray[np.bool_], box: ShownCells
-) -> Aim:
+def make_aim(kind: Ints, sizes: Ints, used: npt.NDArray[np.bool_], box: Boxes) -> Aim:
     """Room for the costs of one group after the other."""
     tabled = (kind == TABLE) | (kind == LINE)
     ends = np.cumsum(np.where(tabled, sizes, 0))
@@ -294,10 +287,10 @@ def column_kinds(units: Units, secrets: Ints) -> tuple[Ints, Ints]:
             if j - units.axes < len(secrets):
                 sizes[j] = secrets[j - units.axes]
             continue
-        sizes[j] = units.lines.axis[j, SIZE]
+        sizes[j] = units.tables.axis[j, SIZE]
         if len(units.sets) or sizes[j] > CODES:
-            kind[j] = SET if units.lines.axis[j, SHAPE] == FLAT else RUN
-        elif units.lines.axis[j, SHAPE] == FREE:
+            kind[j] = SET if units.tables.axis[j, SHAPE] == FLAT else RUN
+        elif units.tables.axis[j, SHAPE] == FREE:
             kind[j] = LINE
     return kind, sizes
 

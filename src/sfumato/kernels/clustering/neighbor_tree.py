@@ -23,6 +23,7 @@ import numpy as np
 
 from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.kernels.common.borrowed_arrays import borrow
+from sfumato.kernels.common.geometry import smallest_node
 from sfumato.kernels.compilation.decorators import (
     both_numpy,
     inlined_numpy,
@@ -373,13 +374,9 @@ def tree_loss(
 ) -> float:
     """NCP of the smallest node over a run of codes."""
     first, last = np.int64(low), np.int64(high)
-    leaves, at = heads[j, LEAVES], heads[j, LEVELS]
-    for _ in range(heads[j, HEIGHT]):
-        node = whole[at + first]
-        if node == whole[at + last]:
-            return real[heads[j, LOSSES] + node]
-        at += leaves
-    return 1.0
+    at, leaves, height = heads[j, LEVELS], heads[j, LEAVES], heads[j, HEIGHT]
+    node = smallest_node(whole, at, leaves, height, first, last)
+    return real[heads[j, LOSSES] + node]
 
 
 @inlined_numpy

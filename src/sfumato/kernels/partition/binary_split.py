@@ -16,20 +16,19 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.arrays import Floats, Ints
+from sfumato.kernels.common.boxes import Boxes, clear, put_point
+from sfumato.kernels.common.histograms import BoxHistograms
 from sfumato.kernels.compilation.decorators import both, inner
 from sfumato.kernels.partition.greedy_boxes import (
-    BoxHistograms,
     BoxSpace,
-    GrowingBox,
     distances,
-    empty,
     loss,
     loss_with,
-    new_box,
-    put,
     rows_ok,
 )
 
+WHOLE, FIRST, SECOND = range(3)
+"""Lines of the boxes that a split works with: of the group and of its two sides."""
 HOPS = 3
 """How often to look for the farthest point from the last one found."""
 
@@ -42,6 +41,7 @@ def split_segments(
     open_segments: int,
     boundaries: npt.NDArray[np.uint8],
     budget: int,
+    boxes: Boxes,
     room: BoxHistograms,
 ) -> tuple[int, int]:
     """Split open segments of `order` until none is left or the budget is spent.
@@ -49,11 +49,6 @@ def split_segments(
     A group starts at each row marked in `boundaries`. Returns how many segments are
     still open and how many rows are in groups that will not be split again.
     """
-    first, second, whole = (
-        new_box(space.tables),
-        new_box(space.tables),
-        new_box(space.tables),
-    )
     settled = 0
     spent = 0
     while open_segments > 0 and spent < budget:
@@ -61,7 +56,7 @@ def split_segments(
         start, end = segments[open_segments, 0], segments[open_segments, 1]
         spent += end - start
         rows = order[start:end]
-        middle = split(space, rows, first, second, whole, room)
+        middle = split(space, rows, boxes, room)
         if middle == 0:
             settled += end - start
             continue
@@ -74,14 +69,7 @@ def split_segments(
 
 
 @inner
-def split(
-    space: BoxSpace,
-    rows: Ints,
-    first: GrowingBox,
-    second: GrowingBox,
-    whole: GrowingBox,
-    room: BoxHistograms,
-) -> int:
+def split(space: BoxSpace, rows: Ints, boxes: Boxes, room: BoxHistograms) -> int:
     """Reorder a group into two; where the second starts, or 0 if it stays whole.
 
     Two groups never lose more than the one they come from, and even where they lose
@@ -89,31 +77,32 @@ def split(
     """
     if len(rows) < 2 * space.rules.minimum:
         return 0
-    if _enclose(space, rows, whole) <= 0.0:
+    if _enclose(space, rows, boxes) <= 0.0:
         return 0
-    side = _sides(space, rows, first, second)
-    return _corrected(space, rows, _partition(rows, side), first, second, room)
+    side = _sides(space, rows, boxes)
+    return _corrected(space, rows, _partition(rows, side), boxes, room)
 
 
 @inner
-def _enclose(space: BoxSpace, rows: Ints, box: GrowingBox) -> float:
-    """Make a box the box of these rows; returns its loss."""
-    empty(box)
+def _enclose(space: BoxSpace, rows: Ints, boxes: Boxes) -> float:
+    """Make a box of these rows; return its loss."""
+    whole = np.int64(WHOLE)
+    clear(boxes, whole)
     for row in rows:
-        put(space.tables, box, space.points[row])
-    return loss(space, box)
+        put_point(space.tables, boxes, whole, space.points[row])
+    return loss(space.tables, boxes, whole)
 
 
 @inner
-def _sides(
-    space: BoxSpace, rows: Ints, first: GrowingBox, second: GrowingBox
-) -> npt.NDArray[np.uint8]:
+def _sides(space: BoxSpace, rows: Ints, boxes: Boxes) -> npt.NDArray[np.uint8]:
     """Assign each row to the nearer of two boxes that grow from distant points."""
+    # Numbers written out would be types of their own, each compiled anew.
+    first, second, tables = np.int64(FIRST), np.int64(SECOND), space.tables
     one, other = _distant(space, rows)
-    empty(first)
-    empty(second)
-    put(space.tables, first, space.points[rows[one]])
-    put(space.tables, second, space.points[rows[other]])
+    clear(boxes, first)
+    clear(boxes, second)
+    put_point(tables, boxes, first, space.points[rows[one]])
+    put_point(tables, boxes, second, space.points[rows[other]])
     side = np.zeros(len(rows), dtype=np.uint8)
     side[other] = 1
     of_first, of_second = 0.0, 0.0
@@ -121,17 +110,17 @@ def _sides(
         if i == one or i == other:
             continue
         point = space.points[rows[i]]
-        with_first = loss_with(space, first, point)
-        with_second = loss_with(space, second, point)
+        with_first = loss_with(tables, boxes, first, point)
+        with_second = loss_with(tables, boxes, second, point)
         gain = with_first - with_second
         # Between equals, the group that grows less: else a value is torn apart.
         if gain > 0.0 or (gain == 0.0 and of_second > of_first):
             side[i] = 1
             of_second = with_second
-            put(space.tables, second, point)
+            put_point(tables, boxes, second, point)
         else:
             of_first = with_first
-            put(space.tables, first, point)
+            put_point(tables, boxes, first, point)
     return side
 
 
@@ -164,8 +153,7 @@ def _corrected(
     space: BoxSpace,
     rows: Ints,
     middle: int,
-    first: GrowingBox,
-    second: GrowingBox,
+    boxes: Boxes,
     room: BoxHistograms,
 ) -> int:
     """Let a side that breaks a rule borrow from the other; return where the second starts.
@@ -179,9 +167,9 @@ def _corrected(
     if not first_ok and not second_ok:
         return 0
     if second_ok:
-        return _borrow(space, rows, middle, first, room)
+        return _borrow(space, rows, middle, boxes, np.int64(FIRST), room)
     _swap_sides(rows, middle)
-    return _borrow(space, rows, len(rows) - middle, second, room)
+    return _borrow(space, rows, len(rows) - middle, boxes, np.int64(SECOND), room)
 
 
 @inner
@@ -194,15 +182,18 @@ def _swap_sides(rows: Ints, middle: int) -> None:
 
 @inner
 def _borrow(
-    space: BoxSpace, rows: Ints, middle: int, box: GrowingBox, room: BoxHistograms
+    space: BoxSpace, rows: Ints, middle: int, boxes: Boxes, g: int, room: BoxHistograms
 ) -> int:
-    """Move the nearest rows of the second side to the first until it meets the rules."""
+    """Move the nearest rows of the second side to the first until it meets the rules.
+
+    Box g is that of the side that borrows.
+    """
     lender = rows[middle:].copy()
     # Distances to the box as it is: a heap then yields the nearest rows one by one, and
     # most of the lender never needs to be sorted.
     near = np.empty(len(lender))
     for i in range(len(lender)):
-        near[i] = loss_with(space, box, space.points[lender[i]])
+        near[i] = loss_with(space.tables, boxes, g, space.points[lender[i]])
     heap = _heap(near)
     least = space.rules.minimum
     meets = False

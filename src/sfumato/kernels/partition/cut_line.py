@@ -19,7 +19,16 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.data.arrays import Codes, Floats, Ints
-from sfumato.kernels.common.geometry import FLAT, TREE, AxisTables, run_cost, set_cost
+from sfumato.kernels.common.geometry import (
+    FLAT,
+    LEVELS,
+    SHAPE,
+    SIZE,
+    TREE,
+    AxisTables,
+    run_loss,
+    set_loss,
+)
 from sfumato.kernels.common.packed_records import TAG, Records
 from sfumato.kernels.common.sorting import LOWER, POSITION, sort_keys
 from sfumato.kernels.compilation.decorators import inner
@@ -81,7 +90,7 @@ def line_up_records(
         code = (planes[word, low + i] >> shift) & mask
         wide[KEYS, i] = (code - base) << LOWER | i
     sort_keys(wide[KEYS], wide[SPARE], n, desk.box[HIGH, j] - base)
-    if ground.tables.shape[j] == FLAT and ground.by_frequency:
+    if ground.tables.axis[j, SHAPE] == FLAT and ground.by_frequency:
         most_frequent_first(planes, low, n, wide)
     tag = len(planes) - 1
     for i in range(n):
@@ -128,8 +137,8 @@ def find_runs(
     word = ground.fields[WORD, j]
     shift = ground.fields[SHIFT, j]
     mask = ground.fields[MASK, j]
-    at = ground.tables.level_start[j] + level * ground.tables.size[j]
-    tree = ground.tables.shape[j] == TREE
+    at = ground.tables.axis[j, LEVELS] + level * ground.tables.axis[j, SIZE]
+    tree = ground.tables.axis[j, SHAPE] == TREE
     runs = 0
     before = np.int64(-1)
     for i in range(n):
@@ -176,7 +185,7 @@ def cost_runs(
         plane = spare[ground.fields[WORD, e], low:]
         shift = ground.fields[SHIFT, e]
         mask = ground.fields[MASK, e]
-        if ground.tables.shape[e] == FLAT:
+        if ground.tables.axis[e, SHAPE] == FLAT:
             values = count_sets(
                 plane, shift, mask, runs, desk.wide, desk.runs, desk.flat
             )
@@ -197,7 +206,7 @@ def cost_lines(
         if runs[RUN_LOW, run] < lowest or runs[RUN_HIGH, run] > highest:
             lowest = min(lowest, np.int64(runs[RUN_LOW, run]))
             highest = max(highest, np.int64(runs[RUN_HIGH, run]))
-            cost = run_cost(tables, e, lowest, highest)
+            cost = run_loss(tables, e, lowest, highest)
         costs[HEAD, run] += cost
         runs[UNTIL_LOW, run] = lowest
         runs[UNTIL_HIGH, run] = highest
@@ -209,13 +218,13 @@ def cost_lines(
             if run > 0:
                 low = min(low, np.int64(runs[UNTIL_LOW, run - 1]))
                 high = max(high, np.int64(runs[UNTIL_HIGH, run - 1]))
-            costs[REST, run] += run_cost(tables, e, low, high)
+            costs[REST, run] += run_loss(tables, e, low, high)
             low, high = np.int64(runs[RUN_LOW, run]), np.int64(runs[RUN_HIGH, run])
-            costs[ONE, run] += run_cost(tables, e, low, high)
+            costs[ONE, run] += run_loss(tables, e, low, high)
         if runs[RUN_LOW, run] < lowest or runs[RUN_HIGH, run] > highest:
             lowest = min(lowest, np.int64(runs[RUN_LOW, run]))
             highest = max(highest, np.int64(runs[RUN_HIGH, run]))
-            cost = run_cost(tables, e, lowest, highest)
+            cost = run_loss(tables, e, lowest, highest)
         costs[TAIL, run] += cost
 
 
@@ -254,14 +263,14 @@ def cost_sets(
     seen = np.int64(0)
     for run in range(count):
         seen += runs[RUN_LOW, run]
-        costs[HEAD, run] += set_cost(tables, e, seen)
+        costs[HEAD, run] += set_loss(tables, e, seen)
         if singles:
-            costs[ONE, run] += set_cost(tables, e, np.int64(runs[RUN_HIGH, run]))
-            costs[REST, run] += set_cost(tables, e, values - runs[UNTIL_HIGH, run])
+            costs[ONE, run] += set_loss(tables, e, np.int64(runs[RUN_HIGH, run]))
+            costs[REST, run] += set_loss(tables, e, values - runs[UNTIL_HIGH, run])
     seen = np.int64(0)
     for run in range(count - 1, -1, -1):
         seen += runs[UNTIL_LOW, run]
-        costs[TAIL, run] += set_cost(tables, e, seen)
+        costs[TAIL, run] += set_loss(tables, e, seen)
 
 
 @inner

@@ -17,7 +17,16 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.data.arrays import Bytes, Codes, Floats, Ints
-from sfumato.kernels.common.geometry import FLAT, AxisTables, run_cost, set_cost
+from sfumato.kernels.common.geometry import (
+    FLAT,
+    SHAPE,
+    SIZE,
+    WORDS,
+    AxisTables,
+    count_bits,
+    run_loss,
+    set_loss,
+)
 from sfumato.kernels.common.group_rules import RuleTable
 from sfumato.kernels.common.packed_records import TAG
 from sfumato.kernels.compilation.decorators import inner
@@ -96,8 +105,9 @@ class CutRules(NamedTuple):
 
 def make_desk(ground: CutSettings, capacity: int) -> CutWorkspace:
     """A desk for groups of up to `capacity` records; untouched pages cost nothing."""
-    sizes = ground.tables.size
-    flat = int(sizes[ground.tables.shape == FLAT].max(initial=1))
+    axis = ground.tables.axis
+    sizes = axis[:, SIZE]
+    flat = int(sizes[axis[:, SHAPE] == FLAT].max(initial=1))
     span = int(min(sizes.max(initial=1), 4 * capacity + 256))
     places = capacity + 1
     return CutWorkspace(
@@ -127,7 +137,7 @@ def make_judge(
         total=np.empty(shape, dtype=np.int64),
         left=np.empty(shape, dtype=np.int64),
         right=np.empty(shape, dtype=np.int64),
-        inside=np.zeros(int(ground.tables.words.sum()) * 64, dtype=np.uint8),
+        inside=np.zeros(int(ground.tables.axis[:, WORDS].sum()) * 64, dtype=np.uint8),
         box=np.empty((2, ground.axes), dtype=np.int64),
     )
 
@@ -153,18 +163,18 @@ def measure_box(
         plane = planes[ground.fields[WORD, j], low:high]
         shift = ground.fields[SHIFT, j]
         mask = ground.fields[MASK, j]
-        if ground.tables.shape[j] == FLAT:
+        if ground.tables.axis[j, SHAPE] == FLAT:
             box[LOW, j] = 0
-            box[HIGH, j] = ground.tables.size[j] - 1
-            if ground.tables.size[j] > BITS:
+            box[HIGH, j] = ground.tables.axis[j, SIZE] - 1
+            if ground.tables.axis[j, SIZE] > BITS:
                 box[PRESENT, j] = many_values(plane, shift, mask, desk.flat)
             else:
                 box[PRESENT, j] = few_values(plane, shift, mask)
-            cost = set_cost(ground.tables, j, box[PRESENT, j])
+            cost = set_loss(ground.tables, j, box[PRESENT, j])
         else:
             box[LOW, j], box[HIGH, j] = extremes(plane, shift, mask)
             box[PRESENT, j] = 1 if box[LOW, j] == box[HIGH, j] else 2
-            cost = run_cost(ground.tables, j, box[LOW, j], box[HIGH, j])
+            cost = run_loss(ground.tables, j, box[LOW, j], box[HIGH, j])
         desk.axis_costs[j] = cost
         total += cost
     return total
@@ -188,19 +198,7 @@ def few_values(plane: Ints, shift: int, mask: int) -> int:
     bits = np.int64(0)
     for i in range(len(plane)):
         bits |= np.int64(1) << ((plane[i] >> shift) & mask)
-    return ones(bits)
-
-
-@inner
-def ones(bits: int) -> int:
-    """How many bits are set: sums in pairs, fours, eights, then all of them."""
-    bits -= (bits >> 1) & 0x5555555555555555
-    bits = (bits & 0x3333333333333333) + ((bits >> 2) & 0x3333333333333333)
-    bits = (bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F0F
-    bits += bits >> 8
-    bits += bits >> 16
-    bits += bits >> 32
-    return bits & 0x7F
+    return count_bits(np.uint64(bits))
 
 
 @inner

@@ -23,7 +23,7 @@ import numpy as np
 
 from sfumato.data.arrays import Bytes, Codes, Floats, Ints
 from sfumato.kernels.common.borrowed_arrays import borrow
-from sfumato.kernels.common.geometry import FREE, TREE, AxisTables
+from sfumato.kernels.common.geometry import FREE, HEIGHT, SHAPE, TREE, AxisTables
 from sfumato.kernels.common.packed_records import STACK, Records, push_parts, split
 from sfumato.kernels.compilation.decorators import both, inlined, inner
 from sfumato.kernels.partition.cut_line import (
@@ -162,7 +162,7 @@ def best_of_axis(
         # A level that joins no nodes of the one below offers the same cuts again.
         if runs == fewest:
             continue
-        singles = level >= 0 and runs > 2 and ground.tables.shape[j] != FREE
+        singles = level >= 0 and runs > 2 and ground.tables.axis[j, SHAPE] != FREE
         cost_runs(ground, records.spare, low, runs, singles, desk)
         score_cuts(ground.least, runs, singles, n, loss, desk.wide, desk.costs)
         best = choose(
@@ -175,7 +175,7 @@ def best_of_axis(
 @inner
 def levels(tables: AxisTables, j: int) -> int:
     """How many levels of an axis can part a group."""
-    return tables.height[j] - 1 if tables.shape[j] == TREE else np.int64(1)
+    return tables.axis[j, HEIGHT] - 1 if tables.axis[j, SHAPE] == TREE else np.int64(1)
 
 
 @inner

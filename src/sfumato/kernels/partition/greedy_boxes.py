@@ -1,7 +1,10 @@
-"""Points, boxes and segments of rows for the greedy algorithms of Xu et al.
+"""Points, and the losses of boxes over them, for the greedy algorithms of Xu et al.
 
-A box is what a group shows: on a tree or free axis its lowest and highest code, on a
-flat axis the set of its values. `loss` is the sum of the weighted losses of its cells.
+Paper: Xu et al. 2006, section 3: the weighted certainty penalty of a group is the sum of
+the weighted losses of its cells, times its rows.
+Cost: O(m) per point on m axes; O(r) to judge r rows where rules look at their values.
+Invariant: `loss_with` of a box and a point is the loss of the box after the point is
+put into it; distances are those of boxes over two points, to the last bit.
 """
 
 from __future__ import annotations
@@ -9,16 +12,22 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.data.arrays import Codes, Floats, Ints
-from sfumato.kernels.common.geometry import FLAT, AxisTables, run_cost, set_cost
+from sfumato.kernels.common.boxes import Boxes, cell_loss, cell_loss_with
+from sfumato.kernels.common.geometry import (
+    FLAT,
+    PAIRS,
+    SHAPE,
+    SIZE,
+    AxisTables,
+    long_run_loss,
+    set_loss,
+)
 from sfumato.kernels.common.group_rules import RuleTable, group_ok
+from sfumato.kernels.common.histograms import BoxHistograms
 from sfumato.kernels.compilation.decorators import both, inner
 from sfumato.kernels.full_domain.node_groups import sort_codes
-
-PAIR_LIMIT = 256
-"""Axes with at most so many codes have the loss of every run of codes in a table."""
 
 
 class BoxSpace(NamedTuple):
@@ -27,174 +36,53 @@ class BoxSpace(NamedTuple):
     points: Codes
     """(rows, axes), contiguous."""
     tables: AxisTables
-    pair_start: Ints
-    """Where an axis's losses of runs begin in `pairs`, or −1."""
-    pairs: Floats
     values: Codes
     """(views, rows): the sensitive values, as the rules look at them."""
     rules: RuleTable
 
 
-class GrowingBox(NamedTuple):
-    """One box that grows."""
-
-    low: Codes
-    high: Codes
-    values: Codes
-    """How many values a flat axis shows."""
-    words: npt.NDArray[np.uint64]
-
-
-class BoxHistograms(NamedTuple):
-    """Room for the histogram of each view of one group."""
-
-    tally: Ints
-    codes: Codes
-    counts: Ints
-    lengths: Ints
-
-
-@both
-def pair_losses(tables: AxisTables) -> tuple[Ints, Floats]:
-    """The loss of every run of codes, for axes with few codes."""
-    start = np.full(len(tables.size), -1, dtype=np.int64)
-    total = 0
-    for j in range(len(tables.size)):
-        if tables.shape[j] != FLAT and tables.size[j] <= PAIR_LIMIT:
-            start[j] = total
-            total += tables.size[j] * tables.size[j]
-    pairs = np.zeros(total)
-    for j in range(len(start)):
-        if start[j] >= 0:
-            for low in range(tables.size[j]):
-                for high in range(low, tables.size[j]):
-                    at = start[j] + low * tables.size[j] + high
-                    pairs[at] = run_cost(tables, j, low, high)
-    return start, pairs
-
-
 @inner
-def run_loss(space: BoxSpace, j: int, low: int, high: int) -> float:
-    """The loss of a cell over the codes low … high of a tree or free axis."""
-    start = space.pair_start[j]
-    if start >= 0:
-        return space.pairs[np.uintp(start + low * space.tables.size[j] + high)]
-    return run_cost(space.tables, j, low, high)
-
-
-@inner
-def new_box(tables: AxisTables) -> GrowingBox:
-    """An empty box."""
-    axes = len(tables.size)
-    return GrowingBox(
-        np.full(axes, np.iinfo(np.int32).max, dtype=np.int32),
-        np.full(axes, -1, dtype=np.int32),
-        np.zeros(axes, dtype=np.int32),
-        np.zeros(max(int(tables.words.sum()), 1), dtype=np.uint64),
-    )
-
-
-@inner
-def empty(box: GrowingBox) -> None:
-    """Take everything out of a box."""
-    box.low[:] = np.iinfo(np.int32).max
-    box.high[:] = -1
-    box.values[:] = 0
-    box.words[:] = 0
-
-
-@inner
-def holds(tables: AxisTables, box: GrowingBox, j: int, code: int) -> bool:
-    """Whether the set of a flat axis has a value already."""
-    word = box.words[tables.word_start[j] + code // 64]
-    return (word >> np.uint64(code % 64)) & np.uint64(1) == np.uint64(1)
-
-
-@inner
-def put(tables: AxisTables, box: GrowingBox, point: Codes) -> None:
-    """Stretch a box to hold a point."""
-    for j in range(len(point)):
-        code = point[j]
-        if tables.shape[j] == FLAT and not holds(tables, box, j, code):
-            box.words[tables.word_start[j] + code // 64] |= np.uint64(1) << np.uint64(
-                code % 64
-            )
-            box.values[j] += 1
-        box.low[j] = min(box.low[j], code)
-        box.high[j] = max(box.high[j], code)
-
-
-@inner
-def loss(space: BoxSpace, box: GrowingBox) -> float:
-    """The loss of one row of a group with this box."""
+def loss(tables: AxisTables, boxes: Boxes, g: int) -> float:
+    """The loss of one row of a group with box g."""
     total = 0.0
-    for j in range(len(box.low)):
-        if space.tables.shape[j] == FLAT:
-            total += set_cost(space.tables, j, box.values[j])
-        else:
-            total += run_loss(space, j, box.low[j], box.high[j])
+    for j in range(boxes.cells.shape[1]):
+        total += cell_loss(tables, boxes, g, j)
     return total
 
 
 @inner
-def loss_with(space: BoxSpace, box: GrowingBox, point: Codes) -> float:
-    """The loss of one row of a group once it holds this point as well."""
-    start, pairs, size = space.pair_start, space.pairs, space.tables.size
-    low, high = box.low, box.high
+def loss_with(tables: AxisTables, boxes: Boxes, g: int, point: Codes) -> float:
+    """The loss of one row of a group with box g once it holds this point as well."""
     total = 0.0
     for j in range(len(point)):
-        code = point[j]
-        if start[j] >= 0:
-            at = start[j] + min(low[j], code) * size[j] + max(high[j], code)
-            total += pairs[np.uintp(at)]
-        else:
-            total += _cell_with(space, box, j, code)
+        total += cell_loss_with(tables, boxes, g, j, point[j])
     return total
-
-
-@inner
-def _cell_with(space: BoxSpace, box: GrowingBox, j: int, code: int) -> float:
-    """The loss of a cell once it holds a code, on an axis without a table."""
-    if space.tables.shape[j] == FLAT:
-        more = 0 if holds(space.tables, box, j, code) else 1
-        return set_cost(space.tables, j, box.values[j] + more)
-    return run_cost(space.tables, j, min(box.low[j], code), max(box.high[j], code))
 
 
 @inner
 def distances(space: BoxSpace, rows: Ints, origin: Codes, result: Floats) -> None:
     """The loss of a group of each row and the origin."""
-    points, pairs = space.points, space.pairs
+    points, tables, real = space.points, space.tables, space.tables.real
     result[:] = 0.0
     for j in range(len(origin)):
-        code, start, size = origin[j], space.pair_start[j], space.tables.size[j]
+        # Not `run_loss`: what it looks up of the axis would be read again after every
+        # write to `result`, since nothing tells the compiler that they lie apart.
+        code, start, size = origin[j], tables.axis[j, PAIRS], tables.axis[j, SIZE]
         for i in range(len(rows)):
             here = points[rows[i], j]
             if start >= 0:
                 at = start + min(code, here) * size + max(code, here)
-                result[i] += pairs[np.uintp(at)]
+                result[i] += real[np.uintp(at)]
             elif here != code:
-                result[i] += _loss_of_two(space, j, min(code, here), max(code, here))
+                result[i] += _loss_of_two(tables, j, min(code, here), max(code, here))
 
 
 @inner
-def _loss_of_two(space: BoxSpace, j: int, low: int, high: int) -> float:
+def _loss_of_two(tables: AxisTables, j: int, low: int, high: int) -> float:
     """The loss of a cell over two different codes, on an axis without a table."""
-    if space.tables.shape[j] == FLAT:
-        return set_cost(space.tables, j, 2)
-    return run_cost(space.tables, j, low, high)
-
-
-def histograms_for(values: Codes) -> BoxHistograms:
-    """Room for histograms of these views."""
-    views = values.shape[0]
-    most = int(values.max(initial=0)) + 1
-    return BoxHistograms(
-        tally=np.zeros((views, most), dtype=np.int64),
-        codes=np.zeros((views, most), dtype=np.int32),
-        counts=np.zeros((views, most), dtype=np.int64),
-        lengths=np.zeros(views, dtype=np.int64),
-    )
+    if tables.axis[j, SHAPE] == FLAT:
+        return set_loss(tables, j, np.int64(2))
+    return long_run_loss(tables, j, np.int64(low), np.int64(high))
 
 
 @both

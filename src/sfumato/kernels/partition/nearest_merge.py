@@ -18,18 +18,23 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.arrays import Codes, Ints
-from sfumato.kernels.common.geometry import FLAT, set_cost
+from sfumato.kernels.common.boxes import (
+    HIGH,
+    LOW,
+    Boxes,
+    clear,
+    join,
+    joined_loss,
+    new_boxes,
+    put_point,
+)
+from sfumato.kernels.common.geometry import PAIRS, SIZE
+from sfumato.kernels.common.histograms import BoxHistograms
 from sfumato.kernels.compilation.decorators import both, inner
 from sfumato.kernels.partition.binary_split import split
 from sfumato.kernels.partition.greedy_boxes import (
-    BoxHistograms,
     BoxSpace,
-    GrowingBox,
-    empty,
-    new_box,
-    put,
     rows_ok,
-    run_loss,
 )
 
 ALIVE, TIGHT, GONE = range(3)
@@ -39,9 +44,7 @@ ALIVE, TIGHT, GONE = range(3)
 class Colony(NamedTuple):
     """All groups: their boxes, and their rows as linked lists."""
 
-    low: Codes
-    high: Codes
-    words: npt.NDArray[np.uint64]
+    box: Boxes
     size: Ints
     first: Ints
     last: Ints
@@ -55,11 +58,8 @@ class Colony(NamedTuple):
 def new_colony(space: BoxSpace, rows: Ints, starts: Ints) -> Colony:
     """Groups of rows: `rows[starts[g]:starts[g + 1]]`, all rows of a group alike."""
     count = len(starts) - 1
-    axes, words = space.points.shape[1], max(int(space.tables.words.sum()), 1)
     colony = Colony(
-        low=np.zeros((count, axes), dtype=np.int32),
-        high=np.zeros((count, axes), dtype=np.int32),
-        words=np.zeros((count, words), dtype=np.uint64),
+        box=new_boxes(space.tables, count),
         size=np.zeros(count, dtype=np.int64),
         first=np.zeros(count, dtype=np.int64),
         last=np.zeros(count, dtype=np.int64),
@@ -73,25 +73,18 @@ def new_colony(space: BoxSpace, rows: Ints, starts: Ints) -> Colony:
 
 @both
 def _settle_groups(space: BoxSpace, rows: Ints, starts: Ints, colony: Colony) -> None:
-    box = new_box(space.tables)
     for g in range(len(starts) - 1):
-        _add_group(space, rows[starts[g] : starts[g + 1]], g, box, colony)
+        _add_group(space, rows[starts[g] : starts[g + 1]], g, colony)
     colony.counters[0] = len(starts) - 1
 
 
 @inner
-def _add_group(
-    space: BoxSpace, rows: Ints, g: int, box: GrowingBox, colony: Colony
-) -> None:
+def _add_group(space: BoxSpace, rows: Ints, g: int, colony: Colony) -> None:
     """Make group g of these rows."""
-    empty(box)
+    clear(colony.box, g)
     for i in range(len(rows)):
-        put(space.tables, box, space.points[rows[i]])
+        put_point(space.tables, colony.box, g, space.points[rows[i]])
         colony.follower[rows[i]] = rows[i + 1] if i + 1 < len(rows) else -1
-    for j in range(len(box.low)):
-        colony.low[g, j], colony.high[g, j] = box.low[j], box.high[j]
-    for word in range(len(box.words)):
-        colony.words[g, word] = box.words[word]
     colony.size[g] = len(rows)
     colony.first[g] = rows[0]
     colony.last[g] = rows[-1]
@@ -100,11 +93,9 @@ def _add_group(
 
 @both
 def merge_some(
-    space: BoxSpace, colony: Colony, merges: int, room: BoxHistograms
+    space: BoxSpace, colony: Colony, merges: int, boxes: Boxes, room: BoxHistograms
 ) -> bool:
     """Let groups that break a rule merge, once each per round; whether all are done."""
-    first, second = new_box(space.tables), new_box(space.tables)
-    whole = new_box(space.tables)
     done = 0
     idle = 0
     while idle < colony.counters[0]:
@@ -121,8 +112,8 @@ def merge_some(
         nearest = _nearest(space, colony, g)
         if nearest < 0:
             return True
-        _merge(colony, g, nearest)
-        _split_large(space, colony, g, nearest, first, second, whole, room)
+        _merge(space, colony, g, nearest)
+        _split_large(space, colony, g, nearest, boxes, room)
         colony.counters[2] += 1
         done += 1
         idle = 0
@@ -144,22 +135,23 @@ def rows_of(colony: Colony, g: int) -> Ints:
 def _nearest(space: BoxSpace, colony: Colony, g: int) -> int:
     """The group that makes the smallest loss together with g, or −1."""
     # Arrays are taken out of their tuples first: this loop is where the time goes.
-    low, high, status = colony.low, colony.high, colony.status
-    size, start, pairs = space.tables.size, space.pair_start, space.pairs
-    own_low, own_high = low[g].copy(), high[g].copy()
+    cells, status = colony.box.cells, colony.status
+    axis, real = space.tables.axis, space.tables.real
+    own = cells[g].copy()
     found = -1
     best = np.inf
     for other in range(colony.counters[0]):
         if other == g or status[other] == GONE:
             continue
         loss = 0.0
-        for j in range(len(own_low)):
-            if start[j] >= 0:
-                lowest = min(own_low[j], low[other, j])
-                at = start[j] + lowest * size[j] + max(own_high[j], high[other, j])
-                loss += pairs[np.uintp(at)]
+        for j in range(len(own)):
+            start = axis[j, PAIRS]
+            if start >= 0:
+                lowest = min(own[j, LOW], cells[other, j, LOW])
+                highest = max(own[j, HIGH], cells[other, j, HIGH])
+                loss += real[np.uintp(start + lowest * axis[j, SIZE] + highest)]
             else:
-                loss += _loss_together(space, colony, g, other, j)
+                loss += joined_loss(space.tables, colony.box, g, other, j)
             if loss >= best:
                 break
         if loss < best:
@@ -169,37 +161,9 @@ def _nearest(space: BoxSpace, colony: Colony, g: int) -> int:
 
 
 @inner
-def _loss_together(
-    space: BoxSpace, colony: Colony, g: int, other: int, j: int
-) -> float:
-    """The loss of a cell of two groups together, on an axis without a table."""
-    if space.tables.shape[j] == FLAT:
-        return set_cost(space.tables, j, _values(space, colony, g, other, j))
-    low = min(colony.low[g, j], colony.low[other, j])
-    return run_loss(space, j, low, max(colony.high[g, j], colony.high[other, j]))
-
-
-@inner
-def _values(space: BoxSpace, colony: Colony, g: int, other: int, j: int) -> int:
-    """How many values of a flat axis two groups have together."""
-    at = space.tables.word_start[j]
-    count = 0
-    for word in range(at, at + space.tables.words[j]):
-        both = colony.words[g, word] | colony.words[other, word]
-        while both > 0:
-            both &= both - np.uint64(1)
-            count += 1
-    return count
-
-
-@inner
-def _merge(colony: Colony, g: int, other: int) -> None:
+def _merge(space: BoxSpace, colony: Colony, g: int, other: int) -> None:
     """Put the rows of another group into g."""
-    for j in range(colony.low.shape[1]):
-        colony.low[g, j] = min(colony.low[g, j], colony.low[other, j])
-        colony.high[g, j] = max(colony.high[g, j], colony.high[other, j])
-    for word in range(colony.words.shape[1]):
-        colony.words[g, word] |= colony.words[other, word]
+    join(space.tables, colony.box, g, other)
     colony.follower[colony.last[g]] = colony.first[other]
     colony.last[g] = colony.last[other]
     colony.size[g] += colony.size[other]
@@ -212,20 +176,18 @@ def _split_large(
     colony: Colony,
     g: int,
     free: int,
-    first: GrowingBox,
-    second: GrowingBox,
-    whole: GrowingBox,
+    boxes: Boxes,
     room: BoxHistograms,
 ) -> None:
     """Split a group of twice the minimum or more; `free` takes the second half."""
     if colony.size[g] < 2 * space.rules.minimum:
         return
     rows = rows_of(colony, g)
-    middle = split(space, rows, first, second, whole, room)
+    middle = split(space, rows, boxes, room)
     if middle == 0:
         return
-    _add_group(space, rows[:middle], g, first, colony)
-    _add_group(space, rows[middle:], free, second, colony)
+    _add_group(space, rows[:middle], g, colony)
+    _add_group(space, rows[middle:], free, colony)
 
 
 @both

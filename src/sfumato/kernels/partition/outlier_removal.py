@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.data.arrays import Codes, Floats, Ints
-from sfumato.kernels.common.geometry import FREE
+from sfumato.kernels.common.geometry import FREE, SHAPE, WEIGHT
 from sfumato.kernels.common.packed_records import NUMBER, Records, split
 from sfumato.kernels.compilation.decorators import both, inner
 from sfumato.kernels.partition.cut_line import (
@@ -162,7 +162,7 @@ def trim_axis(
         runs = find_runs(ground, records.spare, j, level, low, end - low, desk.wide)
         if runs < 2:
             break
-        singles = level >= 0 and ground.tables.shape[j] != FREE
+        singles = level >= 0 and ground.tables.axis[j, SHAPE] != FREE
         cost_runs(ground, records.spare, low, runs, singles, desk)
         for part in (TAIL, HEAD, REST):
             if part != REST or singles:
@@ -205,7 +205,7 @@ def trim_line(
     """Try what leaves a TAIL, a HEAD or the REST around a run of a line."""
     price = 0.0
     for j in range(ground.axes):
-        price += ground.tables.weight[j]
+        price += ground.tables.factor[j, WEIGHT]
     tolerance = loss / n / STEPS
     taken = np.int64(0)
     for place in range(runs):

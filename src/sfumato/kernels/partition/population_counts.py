@@ -16,7 +16,15 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.data.arrays import Bytes, Ints
-from sfumato.kernels.common.geometry import FLAT, FREE, AxisTables, covering_node
+from sfumato.kernels.common.geometry import (
+    FIRST_WORD,
+    FLAT,
+    FREE,
+    POSITIONS,
+    SHAPE,
+    AxisTables,
+    covering_node,
+)
 from sfumato.kernels.common.packed_records import TAG
 from sfumato.kernels.compilation.decorators import inner
 from sfumato.kernels.partition.cut_workspace import (
@@ -75,8 +83,8 @@ def draw_box(
     """Draw the box of the table's records on one side: extremes, and marks for sets."""
     for j in range(ground.axes):
         plane = planes[ground.fields[WORD, j]]
-        flat = ground.tables.shape[j] == FLAT
-        marks = ground.tables.word_start[j] * 64
+        flat = ground.tables.axis[j, SHAPE] == FLAT
+        marks = ground.tables.axis[j, FIRST_WORD] * 64
         lowest = ground.fields[MASK, j]
         highest = np.int64(0)
         for i in range(low, end):
@@ -96,9 +104,9 @@ def wipe_box(
 ) -> None:
     """Clear the marks that `draw_box` made."""
     for j in range(ground.axes):
-        if ground.tables.shape[j] == FLAT:
+        if ground.tables.axis[j, SHAPE] == FLAT:
             plane = planes[ground.fields[WORD, j]]
-            marks = ground.tables.word_start[j] * 64
+            marks = ground.tables.axis[j, FIRST_WORD] * 64
             for i in range(low, end):
                 code = (plane[i] >> ground.fields[SHIFT, j]) & ground.fields[MASK, j]
                 judge.inside[marks + code] = 0
@@ -110,8 +118,8 @@ def inside_box(ground: CutSettings, planes: Ints, i: int, judge: CutRules) -> bo
     for j in range(ground.axes):
         plane = planes[ground.fields[WORD, j]]
         code = (plane[i] >> ground.fields[SHIFT, j]) & ground.fields[MASK, j]
-        if ground.tables.shape[j] == FLAT:
-            if judge.inside[ground.tables.word_start[j] * 64 + code] == 0:
+        if ground.tables.axis[j, SHAPE] == FLAT:
+            if judge.inside[ground.tables.axis[j, FIRST_WORD] * 64 + code] == 0:
                 return False
         elif not covers(ground.tables, j, code, judge.box[LOW, j], judge.box[HIGH, j]):
             return False
@@ -125,8 +133,8 @@ def covers(tables: AxisTables, j: int, code: int, low: int, high: int) -> bool:
         return True
     if low == high:
         return False
-    if tables.shape[j] == FREE:
+    if tables.axis[j, SHAPE] == FREE:
         # An interval that mixes missing values and numbers is shown as `*`.
-        return np.isnan(tables.positions[tables.position_start[j] + high])
+        return np.isnan(tables.real[tables.axis[j, POSITIONS] + high])
     node = covering_node(tables, j, low, high)
     return covering_node(tables, j, min(low, code), max(high, code)) == node

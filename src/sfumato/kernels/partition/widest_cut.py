@@ -20,7 +20,17 @@ import numpy as np
 
 from sfumato.data.arrays import Bytes, Codes, Floats, Ints
 from sfumato.kernels.common.borrowed_arrays import borrow
-from sfumato.kernels.common.geometry import FLAT, FREE, TREE, AxisTables
+from sfumato.kernels.common.geometry import (
+    FLAT,
+    FREE,
+    HEIGHT,
+    LEVELS,
+    POSITIONS,
+    SHAPE,
+    SIZE,
+    TREE,
+    AxisTables,
+)
 from sfumato.kernels.common.packed_records import STACK, TAG, Records, push_parts, split
 from sfumato.kernels.common.sorting import LOWER, POSITION, sort_keys
 from sfumato.kernels.compilation.decorators import both, inlined, inner
@@ -162,8 +172,8 @@ def cut_axis(
         runs = sort_values(plane, tags, shift, mask, base, span, desk.wide, desk.runs)
     runs = line_up(ground, j, runs, base, counted, desk)
     wide = desk.wide
-    mixed = ground.tables.shape[j] == FREE and np.isnan(
-        ground.tables.positions[ground.tables.position_start[j] + desk.box[HIGH, j]]
+    mixed = ground.tables.axis[j, SHAPE] == FREE and np.isnan(
+        ground.tables.real[ground.tables.axis[j, POSITIONS] + desk.box[HIGH, j]]
     )
     median, before = find_median(n, wide)
     for attempt in range(4):
@@ -288,9 +298,9 @@ def line_up(
     """Rank the values; join those that belong together; return how many runs are left."""
     wide = desk.wide
     runs = values
-    if ground.tables.shape[j] == FLAT and ground.by_frequency:
+    if ground.tables.axis[j, SHAPE] == FLAT and ground.by_frequency:
         rank_by_weight(values, wide)
-    elif ground.tables.shape[j] == TREE:
+    elif ground.tables.axis[j, SHAPE] == TREE:
         at = level_below(ground.tables, j, desk.box[LOW, j], desk.box[HIGH, j])
         runs = rank_by_child(ground.tables.levels, at, values, wide)
     else:
@@ -319,11 +329,10 @@ def rank_by_weight(runs: int, wide: Ints) -> None:
 @inner
 def level_below(tables: AxisTables, j: int, low: int, high: int) -> int:
     """Where the highest level of tree axis j starts at which two codes differ."""
-    at = tables.level_start[j] + (tables.height[j] - 1) * tables.size[j]
-    while at > tables.level_start[j] and (
-        tables.levels[at + low] == tables.levels[at + high]
-    ):
-        at -= tables.size[j]
+    first, size = tables.axis[j, LEVELS], tables.axis[j, SIZE]
+    at = first + (tables.axis[j, HEIGHT] - 1) * size
+    while at > first and tables.levels[at + low] == tables.levels[at + high]:
+        at -= size
     return at
 
 

@@ -5,6 +5,12 @@ Rows with equal quasi-identifiers and equal sensitive values are one *item* of a
 so that adding, removing or exchanging one row costs a few look-ups per axis: on tree
 and free axes the two lowest and the two highest codes, on flat axes how often each
 value occurs. Histograms of the sensitive views have one place per value in the pool.
+
+Paper: none; the state of a local search over groups (`moves_and_swaps`, `regroup`).
+Cost: O(m) per change asked for on m axes; O(i × m) to measure a group of i items anew;
+memory O(g × (i + p)) for g groups, i items and p values of flat axes, once per thread.
+Invariant: edges, counts, size and histograms of a group follow from its amounts; what
+`cost_with` says of a change equals the cost measured after it is made.
 """
 
 from __future__ import annotations
@@ -14,22 +20,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sfumato.data.arrays import Codes, Floats, Ints
-from sfumato.kernels.common.geometry import FLAT
-from sfumato.kernels.common.group_rules import RuleTable, group_ok
-from sfumato.kernels.compilation.decorators import inner, pointer
-from sfumato.kernels.refinement.row_points import (
-    PAIRS,
+from sfumato.kernels.common.geometry import (
+    ABOVE,
+    FLAT,
     PLACES,
     SHAPE,
-    SIZE,
-    Terrain,
-    long_run_loss,
+    UNIT,
+    run_loss,
 )
+from sfumato.kernels.common.group_rules import RuleTable, group_ok
+from sfumato.kernels.compilation.decorators import inner, pointer
+from sfumato.kernels.refinement.row_points import Terrain
 
 LOWEST, LOW, HIGHEST, HIGH, PRESENT = 0, 1, 2, 3, 4
 """Places of `Pool.edges`: the lowest code and the lowest without one row of it, the
 highest and the highest without one row of it; how many values a flat axis shows."""
-NOTHING = np.iinfo(np.int32).max
 NO_ITEM = -1
 
 ITEMS, GROUPS, EVALUATED = 0, 1, 2
@@ -105,7 +110,7 @@ def _never(
 
 def make_pool(terrain: Terrain, views: int) -> Pool:
     """Room for a thread; pages that are not touched cost nothing."""
-    axes, places = terrain.points.shape[1], max(terrain.places, 1)
+    axes, places = terrain.points.shape[1], max(terrain.tables.values, 1)
     groups, items = max(8, min(MOST_GROUPS, FLAT_ROOM // places)), MOST_ITEMS
     return Pool(
         numbers=np.zeros(3, dtype=np.int64),
@@ -130,13 +135,13 @@ def clear_group(terrain: Terrain, pool: Pool, g: int) -> None:
     pool.cost[g] = 0.0
     edges, counts, codes = pool.edges[g], pool.counts[g], pool.codes
     for j in range(len(edges)):
-        edges[j, LOWEST] = NOTHING
-        edges[j, LOW] = NOTHING
+        edges[j, LOWEST] = ABOVE
+        edges[j, LOW] = ABOVE
         edges[j, HIGHEST] = -1
         edges[j, HIGH] = -1
         edges[j, PRESENT] = 0
-        if terrain.axes[SHAPE, j] == FLAT:
-            at = terrain.axes[PLACES, j]
+        if terrain.tables.axis[j, SHAPE] == FLAT:
+            at = terrain.tables.axis[j, PLACES]
             for q in range(pool.numbers[ITEMS]):
                 counts[at + codes[j, q]] = 0
     for v in range(len(pool.lengths)):
@@ -149,8 +154,8 @@ def put(terrain: Terrain, pool: Pool, g: int, q: int, rows: int) -> None:
     edges, counts = pool.edges[g], pool.counts[g]
     for j in range(len(edges)):
         code = pool.codes[j, q]
-        if terrain.axes[SHAPE, j] == FLAT:
-            at = terrain.axes[PLACES, j] + code
+        if terrain.tables.axis[j, SHAPE] == FLAT:
+            at = terrain.tables.axis[j, PLACES] + code
             edges[j, PRESENT] += counts[at] == 0
             counts[at] += rows
             continue
@@ -200,20 +205,20 @@ def cost_with(terrain: Terrain, pool: Pool, g: int, out: int, into: int) -> floa
 
     Either may be NO_ITEM. A group is never asked for without its only row.
     """
-    axes, real, codes = terrain.axes, terrain.real, pool.codes
+    tables, codes = terrain.tables, pool.codes
     edges, counts = pool.edges[g], pool.counts[g]
     total = 0.0
     for j in range(len(edges)):
         old = codes[j, out] if out >= 0 else np.int32(-1)
         new = codes[j, into] if into >= 0 else np.int32(-1)
-        if axes[SHAPE, j] == FLAT:
+        if tables.axis[j, SHAPE] == FLAT:
             values = np.int64(edges[j, PRESENT])
             if old != new:
-                at = axes[PLACES, j]
+                at = tables.axis[j, PLACES]
                 values -= old >= 0 and counts[at + old] == 1
                 values += new >= 0 and counts[at + new] == 0
             if values > 1:
-                total += values * real[j]
+                total += values * tables.factor[j, UNIT]
             continue
         low, high = edges[j, LOWEST], edges[j, HIGHEST]
         if old == low:
@@ -223,11 +228,7 @@ def cost_with(terrain: Terrain, pool: Pool, g: int, out: int, into: int) -> floa
         if new >= 0:
             low = min(low, new)
             high = max(high, new)
-        start = axes[PAIRS, j]
-        if start >= 0:
-            total += real[np.uintp(start + low * axes[SIZE, j] + high)]
-        else:
-            total += long_run_loss(terrain, j, low, high)
+        total += run_loss(tables, j, low, high)
     return total
 
 

@@ -20,7 +20,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sfumato.data.arrays import Codes, Floats, Ints, Words
-from sfumato.kernels.common.geometry import FLAT
+from sfumato.kernels.common.geometry import (
+    FLAT,
+    SHAPE,
+    SIZE,
+    count_bits,
+    run_loss,
+    set_loss,
+)
 from sfumato.kernels.common.random_streams import Stream, draw_below, draw_share
 from sfumato.kernels.compilation.decorators import both, inner, pointer
 from sfumato.kernels.refinement.moves_and_swaps import LEAST_GAIN, polish
@@ -43,13 +50,7 @@ from sfumato.kernels.refinement.pools import (
     pool_loss,
 )
 from sfumato.kernels.refinement.regroup import FURTHEST, RANDOM, Guide, regroup
-from sfumato.kernels.refinement.row_points import (
-    SHAPE,
-    SIZE,
-    Terrain,
-    run_loss,
-    set_loss,
-)
+from sfumato.kernels.refinement.row_points import Terrain
 
 BLUR = 0.3
 """How much chance there is in what counts as near."""
@@ -156,17 +157,13 @@ def cost_together(
     Sets of very many values are estimated.
     """
     for j in range(terrain.points.shape[1]):
-        if terrain.axes[SHAPE, j] == FLAT:
-            both = groups.values[g, j] | groups.values[other, j]
-            count = 0
-            while both > 0:
-                both &= both - np.uint64(1)
-                count += 1
-            total += set_loss(terrain, j, count)
+        if terrain.tables.axis[j, SHAPE] == FLAT:
+            count = count_bits(groups.values[g, j] | groups.values[other, j])
+            total += set_loss(terrain.tables, j, count)
         else:
             low = min(groups.low[g, j], groups.low[other, j])
             high = max(groups.high[g, j], groups.high[other, j])
-            total += run_loss(terrain, j, low, high)
+            total += run_loss(terrain.tables, j, low, high)
         if total >= limit:
             break
     return total
@@ -422,17 +419,16 @@ def total_loss(terrain: Terrain, groups: RefinedGroups) -> float:
     total = 0.0
     widest = np.int64(0)
     for j in range(terrain.points.shape[1]):
-        widest = max(widest, terrain.axes[SIZE, j])
+        widest = max(widest, terrain.tables.axis[j, SIZE])
     seen = np.full(widest, -1, dtype=np.int64)
     for j in range(terrain.points.shape[1]):
-        flat = terrain.axes[SHAPE, j] == FLAT
+        flat = terrain.tables.axis[j, SHAPE] == FLAT
         seen[:] = -1
         for g in range(len(groups.starts) - 1):
             size = groups.starts[g + 1] - groups.starts[g]
             if not flat:
-                total += size * run_loss(
-                    terrain, j, groups.low[g, j], groups.high[g, j]
-                )
+                low, high = groups.low[g, j], groups.high[g, j]
+                total += size * run_loss(terrain.tables, j, low, high)
                 continue
             count = 0
             for i in range(groups.item_starts[g], groups.item_starts[g + 1]):
@@ -440,5 +436,5 @@ def total_loss(terrain: Terrain, groups: RefinedGroups) -> float:
                 if seen[code] != g:
                     seen[code] = g
                     count += 1
-            total += size * set_loss(terrain, j, count)
+            total += size * set_loss(terrain.tables, j, count)
     return total

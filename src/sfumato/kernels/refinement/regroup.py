@@ -20,7 +20,16 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.arrays import Codes, Floats, Ints
-from sfumato.kernels.common.geometry import FLAT
+from sfumato.kernels.common.geometry import (
+    FLAT,
+    PAIRS,
+    PLACES,
+    SHAPE,
+    SIZE,
+    UNIT,
+    long_run_loss,
+    run_loss,
+)
 from sfumato.kernels.common.random_streams import Stream, draw_below
 from sfumato.kernels.compilation.decorators import both, inner
 from sfumato.kernels.refinement.pools import (
@@ -46,15 +55,7 @@ from sfumato.kernels.refinement.pools import (
     put,
     shift,
 )
-from sfumato.kernels.refinement.row_points import (
-    PAIRS,
-    PLACES,
-    SHAPE,
-    SIZE,
-    Terrain,
-    long_run_loss,
-    run_loss,
-)
+from sfumato.kernels.refinement.row_points import Terrain
 
 RANDOM, FURTHEST = 0, 1
 """Where the next group starts: anywhere, or far from the last row dealt out."""
@@ -137,15 +138,18 @@ def first_item(
 @inner
 def measure_from(terrain: Terrain, pool: Pool, p: int) -> None:
     """What a row of a group of item p and each other item loses."""
-    axes, real, near = terrain.axes, terrain.real, pool.costs[NEAR]
+    tables, near = terrain.tables, pool.costs[NEAR]
     items = pool.numbers[ITEMS]
     near[:items] = 0.0
     for j in range(len(pool.codes)):
         codes = pool.codes[j]
-        code, start, size = codes[p], axes[PAIRS, j], axes[SIZE, j]
-        if axes[SHAPE, j] == FLAT:
+        code, unit = codes[p], tables.factor[j, UNIT]
+        # Not `run_loss`: what it looks up of the axis would be read again after every
+        # write to `near`, since nothing tells the compiler that they lie apart.
+        start, size, real = tables.axis[j, PAIRS], tables.axis[j, SIZE], tables.real
+        if tables.axis[j, SHAPE] == FLAT:
             for q in range(items):
-                near[q] += 2 * real[j] if codes[q] != code else 0.0
+                near[q] += 2 * unit if codes[q] != code else 0.0
         elif start >= 0:
             for q in range(items):
                 low, high = min(code, codes[q]), max(code, codes[q])
@@ -153,7 +157,7 @@ def measure_from(terrain: Terrain, pool: Pool, p: int) -> None:
         else:
             for q in range(items):
                 low, high = min(code, codes[q]), max(code, codes[q])
-                near[q] += long_run_loss(terrain, j, low, high)
+                near[q] += long_run_loss(tables, j, np.int64(low), np.int64(high))
 
 
 @inner
@@ -201,17 +205,17 @@ def deal(terrain: Terrain, pool: Pool, g: int, q: int, rows: int) -> None:
 @inner
 def stretch(terrain: Terrain, pool: Pool, g: int, p: int, rows: int) -> None:
     """Deal rows to a growing group and keep the costs with every other item right."""
-    axes, items, near = terrain.axes, pool.numbers[ITEMS], pool.costs[NEAR]
+    tables, items, near = terrain.tables, pool.numbers[ITEMS], pool.costs[NEAR]
     for j in range(len(pool.codes)):
         code, codes = pool.codes[j, p], pool.codes[j]
-        if axes[SHAPE, j] == FLAT:
-            at = axes[PLACES, j]
+        if tables.axis[j, SHAPE] == FLAT:
+            at = tables.axis[j, PLACES]
             if pool.counts[g, at + code] == 0:
                 widen_set(
-                    pool.counts[g, at : at + axes[SIZE, j]],
+                    pool.counts[g, at : at + tables.axis[j, SIZE]],
                     pool.edges[g, j, PRESENT],
                     code,
-                    terrain.real[j],
+                    tables.factor[j, UNIT],
                     codes[:items],
                     near,
                 )
@@ -221,9 +225,9 @@ def stretch(terrain: Terrain, pool: Pool, g: int, p: int, rows: int) -> None:
             new_low, new_high = min(low, code), max(high, code)
             for q in range(items):
                 a, b = min(low, codes[q]), max(high, codes[q])
-                near[q] -= run_loss(terrain, j, a, b)
+                near[q] -= run_loss(tables, j, a, b)
                 a, b = min(new_low, codes[q]), max(new_high, codes[q])
-                near[q] += run_loss(terrain, j, a, b)
+                near[q] += run_loss(tables, j, a, b)
     deal(terrain, pool, g, p, rows)
 
 
