@@ -20,13 +20,15 @@ import numpy as np
 
 from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.kernels.common.geometry import (
+    ABOVE,
     FLAT,
     LEVELS,
+    PAIRS,
     SHAPE,
     SIZE,
     TREE,
     AxisTables,
-    run_loss,
+    long_run_loss,
     set_loss,
 )
 from sfumato.kernels.common.packed_records import TAG, Records
@@ -35,6 +37,8 @@ from sfumato.kernels.compilation.decorators import inner
 from sfumato.kernels.partition.cut_workspace import (
     FIRST,
     FOUND,
+    FROM_HIGH,
+    FROM_LOW,
     HEAD,
     HIGH,
     KEYS,
@@ -43,6 +47,7 @@ from sfumato.kernels.partition.cut_workspace import (
     MASK,
     ONE,
     ORDER,
+    PARENT,
     PRESENT,
     REST,
     RUN_HIGH,
@@ -62,8 +67,6 @@ from sfumato.kernels.partition.cut_workspace import (
 
 EACH_RECORD = -1
 """In place of a level: every record is a run of its own."""
-
-NOTHING = np.int64(np.iinfo(np.int32).max)
 
 
 @inner
@@ -97,8 +100,10 @@ def line_up_records(
         at = wide[KEYS, i] & POSITION
         desk.runs[ORDER, i] = at
         wide[WEIGHTS, i] = planes[tag, low + at] >> TAG
-        for w in range(tag):
-            spare[w, low + i] = planes[w, low + at]
+    for w in range(tag):
+        plane, sorted_plane = planes[w, low:end], spare[w, low:end]
+        for i in range(n):
+            sorted_plane[i] = plane[np.uintp(desk.runs[ORDER, i])]
 
 
 @inner
@@ -125,6 +130,62 @@ def most_frequent_first(planes: Ints, low: int, n: int, wide: Ints) -> None:
             wide[KEYS, i] & POSITION
         )
     sort_keys(wide[KEYS], wide[SPARE], n, heaviest)
+
+
+@inner
+def next_runs(
+    ground: CutSettings,
+    spare: Ints,
+    j: int,
+    level: int,
+    low: int,
+    n: int,
+    before: int,
+    desk: CutWorkspace,
+) -> int:
+    """Find the runs of a line at a level from those of the level below, if there are any.
+
+    There were `before` runs there, 0 at first. Returns how many there are now.
+    """
+    if before == 0:
+        return find_runs(ground, spare, j, level, low, n, desk.wide)
+    return merge_runs(ground, spare, j, level, low, before, desk.wide, desk.runs)
+
+
+@inner
+def merge_runs(
+    ground: CutSettings,
+    spare: Ints,
+    j: int,
+    level: int,
+    low: int,
+    before: int,
+    wide: Ints,
+    runs: Codes,
+) -> int:
+    """Join neighboring runs with the same node; leave the new run of each in PARENT."""
+    plane = spare[ground.fields[WORD, j]]
+    shift = ground.fields[SHIFT, j]
+    mask = ground.fields[MASK, j]
+    at = ground.tables.axis[j, LEVELS] + level * ground.tables.axis[j, SIZE]
+    tree = ground.tables.axis[j, SHAPE] == TREE
+    end = wide[STARTS, before]
+    count = 0
+    last = np.int64(-1)
+    for run in range(before):
+        here = (plane[low + wide[STARTS, run]] >> shift) & mask
+        if tree:
+            here = np.int64(ground.tables.levels[at + here])
+        if here != last:
+            wide[STARTS, count] = wide[STARTS, run]
+            wide[RUN_WEIGHT, count] = wide[RUN_WEIGHT, run]
+            count += 1
+            last = here
+        else:
+            wide[RUN_WEIGHT, count - 1] += wide[RUN_WEIGHT, run]
+        runs[PARENT, run] = count - 1
+    wide[STARTS, count] = end
+    return count
 
 
 @inner
@@ -170,11 +231,16 @@ def cost_runs(
     ground: CutSettings,
     spare: Ints,
     low: int,
+    before: int,
     runs: int,
     singles: bool,
     desk: CutWorkspace,
 ) -> None:
-    """Sum, over the axes, the costs of heads, tails and, if asked, single runs."""
+    """Sum, over the axes, the costs of heads, tails and, if asked, single runs.
+
+    Extremes are found from the records only at the first level, where `before` is 0:
+    there are far fewer runs than records.
+    """
     for part in range(4):
         for run in range(runs):
             desk.costs[part, run] = 0.0
@@ -191,41 +257,92 @@ def cost_runs(
             )
             cost_sets(ground.tables, e, values, runs, singles, desk.runs, desk.costs)
         else:
-            find_extremes(plane, shift, mask, runs, desk.wide, desk.runs)
-            cost_lines(ground.tables, e, runs, singles, desk.runs, desk.costs)
+            if before == 0:
+                find_extremes(plane, shift, mask, runs, desk.wide, desk.edges, 2 * e)
+            else:
+                merge_extremes(desk.runs, before, desk.edges, 2 * e)
+            cost_lines(
+                ground.tables, e, runs, singles, desk.edges, desk.runs, desk.costs
+            )
 
 
 @inner
 def cost_lines(
-    tables: AxisTables, e: int, count: int, singles: bool, runs: Codes, costs: Floats
+    tables: AxisTables,
+    e: int,
+    count: int,
+    singles: bool,
+    edges: Codes,
+    runs: Codes,
+    costs: Floats,
 ) -> None:
     """Add the costs on a tree or free axis, from lowest and highest codes."""
-    lowest, highest, cost = NOTHING, np.int64(-1), 0.0
+    own = 2 * e
+    spread_extremes(count, edges, own, runs)
+    add_losses(tables, e, count, UNTIL_LOW, 1, HEAD, runs, costs)
+    add_losses(tables, e, count, FROM_LOW, 0, TAIL, runs, costs)
+    if singles:
+        add_losses(tables, e, count, own, 0, ONE, edges, costs)
+        for run in range(count):
+            low = min(runs[UNTIL_LOW, run], runs[FROM_LOW, run + 1])
+            high = max(runs[UNTIL_HIGH, run], runs[FROM_HIGH, run + 1])
+            runs[RUN_LOW, run] = low
+            runs[RUN_HIGH, run] = high
+        add_losses(tables, e, count, RUN_LOW, 0, REST, runs, costs)
+
+
+@inner
+def spread_extremes(count: int, edges: Codes, own: int, runs: Codes) -> None:
+    """Find the extremes of the runs before each place and of those from it on."""
+    low, high = ABOVE, np.int32(-1)
+    runs[UNTIL_LOW, 0] = low
+    runs[UNTIL_HIGH, 0] = high
     for run in range(count):
-        # The cost is looked up only where the box grows, which is seldom.
-        if runs[RUN_LOW, run] < lowest or runs[RUN_HIGH, run] > highest:
-            lowest = min(lowest, np.int64(runs[RUN_LOW, run]))
-            highest = max(highest, np.int64(runs[RUN_HIGH, run]))
-            cost = run_loss(tables, e, lowest, highest)
-        costs[HEAD, run] += cost
-        runs[UNTIL_LOW, run] = lowest
-        runs[UNTIL_HIGH, run] = highest
-    lowest, highest, cost = NOTHING, np.int64(-1), 0.0
+        low = min(low, edges[own, run])
+        high = max(high, edges[own + 1, run])
+        runs[UNTIL_LOW, run + 1] = low
+        runs[UNTIL_HIGH, run + 1] = high
+    low, high = ABOVE, np.int32(-1)
+    runs[FROM_LOW, count] = low
+    runs[FROM_HIGH, count] = high
     for run in range(count - 1, -1, -1):
-        if singles:
-            # The rest around a run is the tail after it joined with the head before it.
+        low = min(low, edges[own, run])
+        high = max(high, edges[own + 1, run])
+        runs[FROM_LOW, run] = low
+        runs[FROM_HIGH, run] = high
+
+
+@inner
+def add_losses(
+    tables: AxisTables,
+    e: int,
+    count: int,
+    row: int,
+    shift: int,
+    part: int,
+    runs: Codes,
+    costs: Floats,
+) -> None:
+    """Add what cells over some extremes lose to the costs of a part.
+
+    Their lowest codes are in `row`, the highest in the next, `shift` places on.
+    """
+    # Short loops without branches over a table are several times faster than looking
+    # a loss up only where a box grew, which no processor can foresee.
+    start, size = tables.axis[e, PAIRS], tables.axis[e, SIZE]
+    if start >= 0:
+        for run in range(count):
+            at = start + runs[row, run + shift] * size + runs[row + 1, run + shift]
+            costs[part, run] += tables.real[np.uintp(at)]
+        return
+    low, high, loss = np.int64(-1), np.int64(-1), 0.0
+    for run in range(count):
+        lowest = np.int64(runs[row, run + shift])
+        highest = np.int64(runs[row + 1, run + shift])
+        if lowest != low or highest != high:
             low, high = lowest, highest
-            if run > 0:
-                low = min(low, np.int64(runs[UNTIL_LOW, run - 1]))
-                high = max(high, np.int64(runs[UNTIL_HIGH, run - 1]))
-            costs[REST, run] += run_loss(tables, e, low, high)
-            low, high = np.int64(runs[RUN_LOW, run]), np.int64(runs[RUN_HIGH, run])
-            costs[ONE, run] += run_loss(tables, e, low, high)
-        if runs[RUN_LOW, run] < lowest or runs[RUN_HIGH, run] > highest:
-            lowest = min(lowest, np.int64(runs[RUN_LOW, run]))
-            highest = max(highest, np.int64(runs[RUN_HIGH, run]))
-            cost = run_loss(tables, e, lowest, highest)
-        costs[TAIL, run] += cost
+            loss = long_run_loss(tables, e, low, high)
+        costs[part, run] += loss
 
 
 @inner
@@ -235,18 +352,36 @@ def find_extremes(
     mask: int,
     count: int,
     wide: Ints,
-    runs: Codes,
+    edges: Codes,
+    own: int,
 ) -> None:
     """Find the lowest and highest code of each run on one axis."""
+    # Codes are compared where they are in their words: shifting each takes longer.
+    field = mask << shift
     for run in range(count):
-        lowest = np.int64(mask)
+        lowest = np.int64(field)
         highest = np.int64(0)
         for i in range(np.uint64(wide[STARTS, run]), np.uint64(wide[STARTS, run + 1])):
-            code = (plane[i] >> shift) & mask
+            code = plane[i] & field
             lowest = min(lowest, code)
             highest = max(highest, code)
-        runs[RUN_LOW, run] = lowest
-        runs[RUN_HIGH, run] = highest
+        edges[own, run] = lowest >> shift
+        edges[own + 1, run] = highest >> shift
+
+
+@inner
+def merge_extremes(runs: Codes, before: int, edges: Codes, own: int) -> None:
+    """Make the extremes of the runs of a level from those of the level below."""
+    last = np.int64(-1)
+    for run in range(before):
+        parent = np.int64(runs[PARENT, run])
+        low, high = edges[own, run], edges[own + 1, run]
+        if parent == last:
+            low = min(low, edges[own, parent])
+            high = max(high, edges[own + 1, parent])
+        edges[own, parent] = low
+        edges[own + 1, parent] = high
+        last = parent
 
 
 @inner

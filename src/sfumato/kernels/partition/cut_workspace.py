@@ -46,8 +46,10 @@ KEYS, SPARE, WEIGHTS, STARTS, RANK, RUN_WEIGHT, HEAD_WEIGHT = 0, 1, 2, 3, 4, 5, 
 HEAD, TAIL, ONE, REST, AFTER, AROUND = 0, 1, 2, 3, 4, 5
 """Rows of `desk.costs`: costs of parts; scores of cuts after and around each run."""
 
-ORDER, RUN_LOW, RUN_HIGH, UNTIL_LOW, UNTIL_HIGH = 0, 1, 2, 3, 4
-"""Rows of `desk.runs`."""
+ORDER, RUN_LOW, RUN_HIGH, UNTIL_LOW, UNTIL_HIGH, FROM_LOW, FROM_HIGH, PARENT = range(8)
+"""Rows of `desk.runs`: the order of the line; extremes of each run, of all runs before
+a place and of all from it on, each highest code in the row after the lowest; and the run
+of the next level that each run is a part of."""
 
 FIRST, LAST, FOUND = 0, 1, 2
 """Rows of `desk.flat`, one place per value of a flat axis; LAST is −1 between uses."""
@@ -78,6 +80,8 @@ class CutWorkspace(NamedTuple):
     wide: Ints
     costs: Floats
     runs: Codes
+    edges: Codes
+    """The extremes of each run on every tree or free axis, lowest and highest in turn."""
     flat: Codes
     position: Ints
     """Weight, then rank, of each code on one axis, counted from its lowest."""
@@ -116,7 +120,8 @@ def make_desk(ground: CutSettings, capacity: int) -> CutWorkspace:
         flags=np.empty((2, capacity), dtype=np.uint8),
         wide=np.empty((7, places), dtype=np.int64),
         costs=np.empty((6, places)),
-        runs=np.empty((5, places), dtype=np.int32),
+        runs=np.empty((8, places), dtype=np.int32),
+        edges=np.empty((2 * ground.axes, places), dtype=np.int32),
         flat=np.full((3, flat), -1, dtype=np.int32),
         position=np.empty(span, dtype=np.int64),
     )
@@ -183,13 +188,15 @@ def measure_box(
 @inner
 def extremes(plane: Ints, shift: int, mask: int) -> tuple[int, int]:
     """Find the lowest and highest code of a range of records on one axis."""
-    lowest = np.int64(mask)
+    # Codes are compared where they are in their words: shifting each takes longer.
+    field = mask << shift
+    lowest = np.int64(field)
     highest = np.int64(0)
     for i in range(len(plane)):
-        code = (plane[i] >> shift) & mask
+        code = plane[i] & field
         lowest = min(lowest, code)
         highest = max(highest, code)
-    return lowest, highest
+    return lowest >> shift, highest >> shift
 
 
 @inner

@@ -29,8 +29,8 @@ from sfumato.kernels.compilation.decorators import both, inlined, inner
 from sfumato.kernels.partition.cut_line import (
     EACH_RECORD,
     cost_runs,
-    find_runs,
     line_up_records,
+    next_runs,
 )
 from sfumato.kernels.partition.cut_rules import (
     clear_left,
@@ -155,15 +155,17 @@ def best_of_axis(
     """Take the best allowed cut of an axis if it beats `best`; return the new best."""
     line_up_records(ground, records, j, low, end, desk)
     fewest = end - low + 1
+    before = np.int64(0)
     for level in range(EACH_RECORD if ground.relaxed else 0, levels(ground.tables, j)):
-        runs = find_runs(ground, records.spare, j, level, low, end - low, desk.wide)
+        runs = next_runs(ground, records.spare, j, level, low, end - low, before, desk)
         if runs < 2:
             break
         # A level that joins no nodes of the one below offers the same cuts again.
         if runs == fewest:
             continue
         singles = level >= 0 and runs > 2 and ground.tables.axis[j, SHAPE] != FREE
-        cost_runs(ground, records.spare, low, runs, singles, desk)
+        cost_runs(ground, records.spare, low, before, runs, singles, desk)
+        before = runs
         score_cuts(ground.least, runs, singles, n, loss, desk.wide, desk.costs)
         best = choose(
             ground, records.planes, low, end, high, runs, singles, n, best, desk, judge

@@ -24,8 +24,8 @@ from sfumato.kernels.compilation.decorators import both, inner
 from sfumato.kernels.partition.cut_line import (
     EACH_RECORD,
     cost_runs,
-    find_runs,
     line_up_records,
+    next_runs,
 )
 from sfumato.kernels.partition.cut_rules import (
     clear_left,
@@ -158,12 +158,14 @@ def trim_axis(
 ) -> tuple[float, int]:
     """Try the removals along one axis; return the best gain per row, and its rows."""
     line_up_records(ground, records, j, low, end, desk)
+    before = np.int64(0)
     for level in range(EACH_RECORD if ground.relaxed else 0, levels(ground.tables, j)):
-        runs = find_runs(ground, records.spare, j, level, low, end - low, desk.wide)
+        runs = next_runs(ground, records.spare, j, level, low, end - low, before, desk)
         if runs < 2:
             break
         singles = level >= 0 and ground.tables.axis[j, SHAPE] != FREE
-        cost_runs(ground, records.spare, low, runs, singles, desk)
+        cost_runs(ground, records.spare, low, before, runs, singles, desk)
+        before = runs
         for part in (TAIL, HEAD, REST):
             if part != REST or singles:
                 best, rows = trim_line(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sfumato.kernels.common.borrowed_arrays import borrow
 from sfumato.kernels.compilation.decorators import both, inner
 from sfumato.kernels.refinement.pools import (
     EVALUATED,
@@ -41,6 +42,7 @@ LEAST_GAIN = 1e-9
 @both
 def polish(terrain: Terrain, law: PoolRules, pool: Pool) -> None:
     """Move and swap rows between pairs of groups while that lowers the loss."""
+    terrain, law, pool = borrow(terrain), borrow(law), borrow(pool)
     groups = pool.numbers[GROUPS]
     dirty = np.ones(groups, dtype=np.uint8)
     for _ in range(PASSES):

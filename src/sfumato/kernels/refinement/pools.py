@@ -23,10 +23,12 @@ from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.kernels.common.geometry import (
     ABOVE,
     FLAT,
+    PAIRS,
     PLACES,
     SHAPE,
+    SIZE,
     UNIT,
-    run_loss,
+    long_run_loss,
 )
 from sfumato.kernels.common.group_rules import RuleTable, group_ok
 from sfumato.kernels.compilation.decorators import inner, pointer
@@ -205,30 +207,34 @@ def cost_with(terrain: Terrain, pool: Pool, g: int, out: int, into: int) -> floa
 
     Either may be NO_ITEM. A group is never asked for without its only row.
     """
-    tables, codes = terrain.tables, pool.codes
-    edges, counts = pool.edges[g], pool.counts[g]
+    axis, factor, real = terrain.tables.axis, terrain.tables.factor, terrain.tables.real
+    codes, edges, counts = pool.codes, pool.edges, pool.counts
     total = 0.0
-    for j in range(len(edges)):
+    for j in range(len(codes)):
         old = codes[j, out] if out >= 0 else np.int32(-1)
         new = codes[j, into] if into >= 0 else np.int32(-1)
-        if tables.axis[j, SHAPE] == FLAT:
-            values = np.int64(edges[j, PRESENT])
+        if axis[j, SHAPE] == FLAT:
+            values = np.int64(edges[g, j, PRESENT])
             if old != new:
-                at = tables.axis[j, PLACES]
-                values -= old >= 0 and counts[at + old] == 1
-                values += new >= 0 and counts[at + new] == 0
+                at = axis[j, PLACES]
+                values -= old >= 0 and counts[g, at + old] == 1
+                values += new >= 0 and counts[g, at + new] == 0
             if values > 1:
-                total += values * tables.factor[j, UNIT]
+                total += values * factor[j, UNIT]
             continue
-        low, high = edges[j, LOWEST], edges[j, HIGHEST]
+        low, high = edges[g, j, LOWEST], edges[g, j, HIGHEST]
         if old == low:
-            low = edges[j, LOW]
+            low = edges[g, j, LOW]
         if old == high:
-            high = edges[j, HIGH]
+            high = edges[g, j, HIGH]
         if new >= 0:
             low = min(low, new)
             high = max(high, new)
-        total += run_loss(tables, j, low, high)
+        start = axis[j, PAIRS]
+        if start >= 0:
+            total += real[np.uintp(start + low * axis[j, SIZE] + high)]
+        else:
+            total += long_run_loss(terrain.tables, j, np.int64(low), np.int64(high))
     return total
 
 

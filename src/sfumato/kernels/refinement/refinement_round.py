@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sfumato.data.arrays import Codes, Floats, Ints, Words
+from sfumato.kernels.common.borrowed_arrays import borrow
 from sfumato.kernels.common.geometry import (
     FLAT,
     SHAPE,
@@ -208,6 +209,8 @@ def refine_blocks(
 
     `starts` has the word that each block's stream begins with.
     """
+    terrain, law, guide = borrow(terrain), borrow(law), borrow(guide)
+    groups, pool = borrow(groups), borrow(pool)
     stream = np.zeros(1, dtype=np.uint64)
     chosen = np.zeros(MOST_POOLED, dtype=np.int64)
     for block in range(first, last):

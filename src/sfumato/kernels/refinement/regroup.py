@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.arrays import Codes, Floats, Ints
+from sfumato.kernels.common.borrowed_arrays import borrow
 from sfumato.kernels.common.geometry import (
     FLAT,
     PAIRS,
@@ -27,8 +28,8 @@ from sfumato.kernels.common.geometry import (
     SHAPE,
     SIZE,
     UNIT,
+    AxisTables,
     long_run_loss,
-    run_loss,
 )
 from sfumato.kernels.common.random_streams import Stream, draw_below
 from sfumato.kernels.compilation.decorators import both, inner
@@ -85,6 +86,9 @@ def regroup(
     terrain: Terrain, law: PoolRules, guide: Guide, pool: Pool, how: int, stream: Stream
 ) -> bool:
     """Deal all rows of the pool out; return False if that leads to no allowed groups."""
+    terrain, law = borrow(terrain), borrow(law)
+    guide, pool = borrow(guide), borrow(pool)
+    state = np.zeros((2, len(pool.lengths)))
     items, before = pool.numbers[ITEMS], pool.numbers[GROUPS]
     rows = np.int64(0)
     for q in range(items):
@@ -103,7 +107,7 @@ def regroup(
         pool.amounts[NOW, g, :items] = 0
         clear_group(terrain, pool, g)
         seed = first_item(terrain, pool, how, last, stream)
-        last = grow(terrain, law, guide, pool, g, seed, aim, stream)
+        last = grow(terrain, law, guide, pool, g, seed, aim, stream, state)
         if last < 0:
             for q in range(items):
                 pool.items[LEFT, q] += pool.amounts[NOW, g, q]
@@ -170,6 +174,7 @@ def grow(
     q: int,
     aim: int,
     stream: Stream,
+    state: Floats,
 ) -> int:
     """Grow group g from item q until it is allowed; the last item, −1 if it fails."""
     minimum = max(law.minimum, 1)
@@ -180,7 +185,7 @@ def grow(
     deal(terrain, pool, g, q, rows)
     measure_from(terrain, pool, q)
     while not allowed(law, pool, g):
-        p = nearest(guide, pool, g, minimum, aim, stream)
+        p = nearest(guide, pool, g, minimum, aim, stream, state)
         if p < 0:
             if not guide.active or aim > 4 * pool.size[g] + 64:
                 return -1
@@ -207,7 +212,7 @@ def stretch(terrain: Terrain, pool: Pool, g: int, p: int, rows: int) -> None:
     """Deal rows to a growing group and keep the costs with every other item right."""
     tables, items, near = terrain.tables, pool.numbers[ITEMS], pool.costs[NEAR]
     for j in range(len(pool.codes)):
-        code, codes = pool.codes[j, p], pool.codes[j]
+        code, codes = pool.codes[j, p], pool.codes[j, :items]
         if tables.axis[j, SHAPE] == FLAT:
             at = tables.axis[j, PLACES]
             if pool.counts[g, at + code] == 0:
@@ -216,19 +221,40 @@ def stretch(terrain: Terrain, pool: Pool, g: int, p: int, rows: int) -> None:
                     pool.edges[g, j, PRESENT],
                     code,
                     tables.factor[j, UNIT],
-                    codes[:items],
+                    codes,
                     near,
                 )
             continue
         low, high = pool.edges[g, j, LOWEST], pool.edges[g, j, HIGHEST]
         if code < low or code > high:
-            new_low, new_high = min(low, code), max(high, code)
-            for q in range(items):
-                a, b = min(low, codes[q]), max(high, codes[q])
-                near[q] -= run_loss(tables, j, a, b)
-                a, b = min(new_low, codes[q]), max(new_high, codes[q])
-                near[q] += run_loss(tables, j, a, b)
+            widen_run(tables, j, low, high, code, codes, near)
     deal(terrain, pool, g, p, rows)
+
+
+@inner
+def widen_run(
+    tables: AxisTables,
+    j: int,
+    low: int,
+    high: int,
+    code: int,
+    codes: Codes,
+    near: Floats,
+) -> None:
+    """Correct costs for a new lowest or highest code of a run."""
+    new_low, new_high = min(low, code), max(high, code)
+    start, size, real = tables.axis[j, PAIRS], tables.axis[j, SIZE], tables.real
+    if start >= 0:
+        for q in range(len(codes)):
+            at = start + min(low, codes[q]) * size + max(high, codes[q])
+            to = start + min(new_low, codes[q]) * size + max(new_high, codes[q])
+            near[q] = near[q] - real[np.uintp(at)] + real[np.uintp(to)]
+        return
+    for q in range(len(codes)):
+        a, b = np.int64(min(low, codes[q])), np.int64(max(high, codes[q]))
+        near[q] -= long_run_loss(tables, j, a, b)
+        a, b = np.int64(min(new_low, codes[q])), np.int64(max(new_high, codes[q]))
+        near[q] += long_run_loss(tables, j, a, b)
 
 
 @inner
@@ -245,13 +271,21 @@ def widen_set(
 
 @inner
 def nearest(
-    guide: Guide, pool: Pool, g: int, minimum: int, aim: int, stream: Stream
+    guide: Guide,
+    pool: Pool,
+    g: int,
+    minimum: int,
+    aim: int,
+    stream: Stream,
+    state: Floats,
 ) -> int:
-    """Find the item left that costs a growing group least, ties at random; or −1."""
+    """Find the item left that costs a growing group least, ties at random; or −1.
+
+    `state` is room for what is known of the group.
+    """
     items = pool.numbers[ITEMS]
     pool.numbers[EVALUATED] += 1 + items // 8
     aim = max(aim, pool.size[g] + 1)
-    state = np.zeros((2, len(pool.lengths)))
     if guide.active:
         pool.numbers[EVALUATED] += items // 16
         take_stock(guide, pool, g, minimum, aim, state)
@@ -277,6 +311,7 @@ def take_stock(
     """For each view, how far a group of `aim` rows would exceed its reference by now,
     and whether only values that it lacks will do."""
     for v in range(len(pool.lengths)):
+        state[OVER, v] = 0.0
         missing = guide.distinct[v]
         for label in range(pool.lengths[v]):
             have = pool.histogram[g, v, label]
