@@ -48,8 +48,8 @@ def count_company(
     for j in range(len(row) - 1, -1, -1):
         block = step * heights[j]
         for start in range(0, len(found), block):
-            for node in range(start + step, start + block):
-                found[node] += found[node - step]
+            for node in range(start, start + block - step):
+                found[np.uintp(node + step)] += found[np.uintp(node)]
         step = block
 
 
