@@ -46,6 +46,8 @@ TREES: Mapping[str, Any] = {
     "disease": {"tree": {"lung": ["D0", "D1"], "other": ["D2", "D3", "D4"]}},
 }
 """Hierarchies that do not follow from the data, as private algorithms need them."""
+TREED = ("age", "work")
+"""Quasi-identifiers that all have a hierarchy."""
 PRIVACY = {"model": "differential-privacy", "epsilon": 1.0, "delta": 1e-6}
 PRIVATE: Sequence[Mapping[str, Any]] = (
     {"algorithm": "safepub", "require": [PRIVACY]},
@@ -81,7 +83,7 @@ def requests() -> Iterator[dict[str, Any]]:
     for private in PRIVATE:
         kinds = {"age": "integer"}
         yield {
-            "quasi": ("age", "work"),
+            "quasi": TREED,
             "kinds": kinds,
             "hierarchies": TREES,
             **private,
@@ -92,6 +94,7 @@ def requests() -> Iterator[dict[str, Any]]:
             yield {"algorithm": {"name": name, **chosen}, "quasi": SHAPES[0], **asked}
         for quasi, asked in product(SHAPES[1:], [SIZES[0], *_judged()]):
             yield {"algorithm": name, "quasi": quasi, **asked}
+        yield {"algorithm": name, "quasi": TREED, "hierarchies": TREES, **SIZES[0]}
 
 
 def _judged() -> Iterator[dict[str, Any]]:
