@@ -72,6 +72,7 @@ from sfumato.publish.base import Form
 if TYPE_CHECKING:
     from sfumato.pipeline.assessment import Assessment
     from sfumato.pipeline.attack_run import Attacked
+    from sfumato.pipeline.lookup import LookedUp
     from sfumato.pipeline.tuning import Tuned
     from sfumato.workload.answer_errors import ErrorMeasure, WorkloadError
     from sfumato.workload.queries import Workload
@@ -422,6 +423,37 @@ def attack(
             sample=SAMPLE if sample is None else sample,
         )
         return run.run([each for name in listed for each in names_of(name)])
+
+
+@spelled_out
+def look_up(
+    release: Release | Source,
+    record: Source,
+    policy: PolicyLike = None,
+    *,
+    base: str | os.PathLike[str] | None = None,
+) -> LookedUp:
+    """Look a person up: which published rows may be theirs, and what follows.
+
+    `release` is a result of `anonymize`, a release directory, or a published file or
+    frame of any tool. `record` is a file or frame with the person's values in one row.
+    """
+    from sfumato.pipeline.lookup import look_up as looked_up
+    from sfumato.pipeline.release_files import ReleaseFiles
+
+    asked = policy_of(policy)
+    if isinstance(release, Release):
+        asked = asked or release.claim.policy
+        table, beside = release.table, release.beside
+    elif is_path(release):
+        found = ReleaseFiles.of(Path(release))
+        asked = asked or found.policy()
+        table, beside = found.tables(asked)
+    else:
+        asked = asked or Policy()
+        table, beside = read_table(release, asked, {}), {}
+    person = read_table(record, asked, {})
+    return looked_up(person, table, beside, policy=asked, base=_base(base, asked))
 
 
 @spelled_out

@@ -89,7 +89,7 @@ class LeafReader:
 
     def _unnamed(self, text: str) -> CellLeaves:
         members = parse_set(text)
-        if members is not None and any(each in self.leaf for each in members):
+        if members is not None and any(map(self._names, members)):
             return self._set(members)
         span = self._span(text)
         if span is not None:
@@ -112,9 +112,16 @@ class LeafReader:
 
     def _set(self, members: Sequence[str]) -> CellLeaves:
         mask = np.zeros(self.axis.size, dtype=np.bool_)
-        known = [self.leaf[each] for each in members if each in self.leaf]
-        mask[known] = True
+        known = [each for each in members if self._names(each)]
+        for each in known:
+            found = self._named(each) or NOTHING
+            inside = slice(found.first, found.last + 1)
+            mask[inside] |= True if found.mask is None else found.mask[inside]
         return _of_mask(mask, whole=len(known) == len(members))
+
+    def _names(self, member: str) -> bool:
+        """Whether a member of a set is a value, or a node of the hierarchy."""
+        return member in self.leaf or (member != STAR and member in self.nodes)
 
     def _between(self, span: Span) -> CellLeaves:
         start, stop = self.line.run(span)

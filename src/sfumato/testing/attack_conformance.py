@@ -8,6 +8,7 @@ from hypothesis import given, settings
 
 from sfumato.data.seeds import Seed
 from sfumato.risk.attacks.base import Attack, AttackInput, AttackResult
+from sfumato.testing.attack_checks import form_checks
 from sfumato.testing.comparison_checks import DrawnPair, pairs
 from sfumato.testing.conformance_check import CALM, Check, must, must_be_named
 
@@ -23,6 +24,7 @@ def check_attack(attack_class: type[Attack]) -> list[Check]:
             "it succeeds on a share of people, or says why not",
             partial(_ask, attack_class()),
         ),
+        *form_checks(attack_class),
     ]
 
 
