@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import ast
-import importlib
 import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-import sfumato.algorithms
 from sfumato.kernels.compilation import library
-from sfumato.kernels.compilation.decorators import Kernel
 from tests.conftest import absent
+from tests.unit.kernels.python_calls import kernels_called
 from tools.library import entry_points
 from tools.library.build import demo_entries
 
@@ -56,26 +52,13 @@ def test_the_library_has_every_entry_point_of_the_list():
     assert {as_indexed(entry) for entry in entry_points.read()} <= had
 
 
-def imported_kernels() -> set[str]:
-    """Kernels that modules of algorithms import, and so may call."""
-    root = Path(sfumato.algorithms.__path__[0])
-    found = set()
-    for path in root.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and "kernels" in (node.module or ""):
-                module = importlib.import_module(node.module or "")
-                kernels = (getattr(module, each.name, None) for each in node.names)
-                found |= {
-                    f"{each.__module__}.{each.__name__}"
-                    for each in kernels
-                    if isinstance(each, Kernel)
-                }
-    return found
-
-
-def test_every_kernel_that_algorithms_import_is_listed():
-    listed = {entry.partition("(")[0].lstrip("*") for entry in entry_points.read()}
-    assert imported_kernels() - listed == set()
+def test_every_kernel_that_python_names_is_listed():
+    """Whatever the size of a table or its number of columns makes Python call."""
+    listed = {entry_points.parsed(entry).function for entry in entry_points.read()}
+    pointed = {name.removeprefix("*") for name in listed if name.startswith("*")}
+    called = kernels_called(pointed)
+    assert called - listed - pointed == set()
+    assert len(called) > 40
 
 
 def test_the_demo_has_entry_points():
