@@ -88,6 +88,28 @@ def test_a_range_below_k_is_infeasible_at_once_with_a_way_out():
     assert "Raise at_most to 3, set at_least to 0, or lower k to 2." in text
 
 
+@pytest.mark.parametrize(
+    ("value", "ways"),
+    [
+        ("a", "Lower at_least to 0, or raise at_most to 2."),
+        ("b", "Lower at_least to 0."),
+    ],
+)
+def test_shares_that_no_number_of_rows_meets_get_a_hint_that_helps(value, ways):
+    """A tenth of six rows is less than one; a group shows two rows or more, or none."""
+    settings = {"quasi": "q", "k": 2, "algorithm": "diva", "max_loss": 1}
+    table = pa.table({"q": list("aaacdb")})
+    asked = {"model": "diversity", "where": {"q": value}}
+    with pytest.raises(InfeasibleError, match="needs 1 rows and allows 0") as error:
+        tenth = asked | {"at_least": 0.1, "at_most": 0.1}
+        sf.anonymize(table, require=[tenth], **settings)
+    assert error.value.hint == ways
+    sf.anonymize(table, require=[asked | {"at_least": 0, "at_most": 0.1}], **settings)
+    if "raise" in ways:
+        two = asked | {"at_least": 0.1, "at_most": 2}
+        sf.anonymize(table, require=[two], **settings)
+
+
 def test_a_value_that_fewer_than_k_rows_have_is_infeasible_at_once():
     text = refused(Case(LETTERS, 3, [Asked({0: "a"}, 1, 6)]))
     assert "needs 1 rows and has 2 in the source" in text

@@ -145,7 +145,7 @@ class Sigma:
         if low > high:
             raise InfeasibleError(
                 f"{name} needs {low} rows and allows {high}.",
-                hint=f"Lower at_least to {high}, or raise at_most to {low}.",
+                hint=self._contradiction_hint(number),
             )
         if low == 0:
             return
@@ -153,6 +153,15 @@ class Sigma:
         fitting = int(self.fits[number].sum())
         if min(high, fitting) < self.k and self._whole(number):
             self._refuse_below_k(number, high, fitting)
+
+    def _contradiction_hint(self, number: int) -> str:
+        """How a constraint that needs more rows than it allows can be met."""
+        low, high = int(self.lower[number]), int(self.upper[number])
+        least = self.k if self._whole(number) else 1
+        more = max(low, least)
+        lowered = f"Lower at_least to {high if high >= least else 0}"
+        enough = min(int(self.present[number]), int(self.fits[number].sum())) >= more
+        return f"{lowered}, or raise at_most to {more}." if enough else f"{lowered}."
 
     def refuse_absent(self, *, removable: int) -> None:
         """Refuse to show values more often than the source has them.
