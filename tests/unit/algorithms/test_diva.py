@@ -100,8 +100,8 @@ def test_shares_that_no_number_of_rows_meets_get_a_hint_that_helps(value, ways):
     settings = {"quasi": "q", "k": 2, "algorithm": "diva", "max_loss": 1}
     table = pa.table({"q": list("aaacdb")})
     asked = {"model": "diversity", "where": {"q": value}}
+    tenth = asked | {"at_least": 0.1, "at_most": 0.1}
     with pytest.raises(InfeasibleError, match="needs 1 rows and allows 0") as error:
-        tenth = asked | {"at_least": 0.1, "at_most": 0.1}
         sf.anonymize(table, require=[tenth], **settings)
     assert error.value.hint == ways
     sf.anonymize(table, require=[asked | {"at_least": 0, "at_most": 0.1}], **settings)
