@@ -298,8 +298,8 @@ def assess(
 ) -> Assessment:
     """Measure what a published table keeps, and how exposed people are; private.
 
-    `published` is a result of `anonymize`, or a file or frame, made by Sfumato or not.
-    `form` says how it was published: "generalized", "swapped", "anatomized",
+    `published` is a result of `anonymize`, a release directory, or a file or frame of any
+    tool. `form` says how it was published: "generalized", "swapped", "anatomized",
     "microaggregated" or "synthetic"; left out, it is what the policy says and the cells
     show. `rows` is the private record of the release, which says which row is which;
     `same_order` says that the rows did not move.
@@ -326,13 +326,11 @@ def assess(
     files = pair_files(
         original, published, asked, form=form_of(form), base=_base(base, asked)
     )
-    record = None if rows is None else path_of(rows, what="rows")
+    if rows is not None:
+        files = replace(files, record=path_of(rows, what="rows"))
+    files = replace(files, same_order=same_order)
     with watched(progress) as watcher:
-        return measured(
-            replace(files, record=record, same_order=same_order),
-            wanted,
-            progress=watcher,
-        )
+        return measured(files, wanted, progress=watcher)
 
 
 @spelled_out

@@ -31,7 +31,11 @@ def assess(
         Path, typer.Option(metavar="FILE", help="The table as it was.")
     ],
     published: Annotated[
-        Path, typer.Option(metavar="FILE", help="The table as it was published.")
+        Path,
+        typer.Option(
+            metavar="FILE",
+            help="The table as it was published, or a release directory.",
+        ),
     ],
     policy: Annotated[
         Path, typer.Option(metavar="FILE", help="Roles, kinds and hierarchies.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +105,13 @@ def pair_files(
     form: PublishedForm | None = None,
     base: Path | None = None,
 ) -> PairFiles:
-    """Read an original and a published table, to be made a pair."""
+    """Read an original and a published table, to be made a pair.
+
+    A release directory brings its private record along.
+    """
+    held = isinstance(published, Release)
+    if not held and is_path(published) and Path(str(published)).is_dir():
+        return replace(attacked_files(published, original, policy, base), form=form)
     source = read_table(original, policy, {})
     if isinstance(published, Release):
         kept = published.source_rows

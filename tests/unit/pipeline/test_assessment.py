@@ -263,3 +263,15 @@ def test_an_original_without_rows_is_refused():
 def test_tables_without_quasi_identifiers_are_refused():
     with pytest.raises(UsageError, match="which columns are quasi-identifiers"):
         sf.assess(pa.table(ORIGINAL), pa.table(PUBLISHED))
+
+
+def test_a_release_directory_brings_its_record_along(tmp_path):
+    release = sf.anonymize(
+        big_table(), quasi=["age", "city"], sensitive="illness", k=5, insecure_seed=1
+    )
+    release.save(tmp_path / "out")
+    found = sf.assess(
+        big_table(), tmp_path / "out", quasi=["age", "city"], sensitive="illness"
+    )
+    assert found.utility["false_cells"] == 0.0
+    assert found.utility["ncp"] == pytest.approx(release.utility["ncp"])

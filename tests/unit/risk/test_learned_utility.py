@@ -121,3 +121,18 @@ def test_without_scikit_learn_the_error_says_how_to_get_it(monkeypatch):
         learned(people())
     assert caught.value.hint == "pip install 'sfumato[learn]'"
     assert caught.value.exit_code == 2
+
+
+def test_columns_without_a_role_are_learned_from_too():
+    table = people().append_column("hint", people().column("illness"))
+    found = sf.assess(
+        table,
+        table,
+        quasi="age",
+        sensitive="illness",
+        insensitive=["city", "pay", "hint"],
+        learn=True,
+        same_order=True,
+    ).utility["learned"]
+    assert set(found["importance"]) == {"age", "city", "pay", "hint"}
+    assert found["models"]["linear"]["release"]["value"] == 1.0

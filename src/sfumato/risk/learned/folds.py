@@ -73,9 +73,9 @@ class Lesson:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns that are learned from."""
-        both = (*self.pair.quasi, *self.pair.sensitive)
-        return tuple(name for name in both if name != self.target)
+        """The columns that are learned from: all that both tables have."""
+        gone = (self.target, *self.pair.dropped)
+        return tuple(name for name in self.pair.published if name not in gone)
 
     @property
     def held_out(self) -> bool:
