@@ -264,6 +264,8 @@ def _unique(proof: Proof, wanted: Wanted) -> bool:
     if wanted.get("of") == "population":
         if any(w.get("population") for w in proof.release.case.policy["require"]):
             expected = sum(len(_matches(proof, rows)) <= 1 for rows in alone)
+        elif "sampling_fraction" not in wanted:
+            raise UnknownError("nothing says how large the population is")
         else:
             expected *= unique_chance(
                 sizes, wanted["sampling_fraction"], wanted.get("estimator", "zayatz")

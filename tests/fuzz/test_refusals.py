@@ -41,6 +41,13 @@ def test_what_no_choice_of_rows_meets_is_rightly_refused():
     assert list(wrongly_infeasible(people(3, max_suppressed=0.5), "k …")) == []
 
 
+def test_a_requirement_that_says_too_little_is_not_judged():
+    case = people(max_suppressed=0.5)
+    asked = {"model": "uniqueness", "of": "population", "at_most": 0.5}
+    case.policy["require"].append(asked)
+    assert list(wrongly_infeasible(case, "k-anonymity …")) == []
+
+
 def test_a_refusal_for_utility_is_no_question_of_feasibility():
     reason = "The release would lose 99%; publish.max_loss allows 95%."
     assert list(wrongly_infeasible(people(max_suppressed=0.5), reason)) == []
