@@ -68,3 +68,26 @@ def test_another_release_needs_its_private_record(releases, tmp_path):
     (tmp_path / "1" / "private" / "rows.parquet").unlink()
     with pytest.raises(DataError, match="has no private record"):
         sf.attack(place / "0", source, "all", asked[0], others=[place / "1"])
+
+
+def test_a_release_made_after_another_survives_the_same_attack(tmp_path):
+    source, key = tmp_path / "people.csv", tmp_path / "link.key"
+    ORIGINAL.to_csv(source, index=False)
+    key.write_bytes(bytes(range(32)))
+    key.chmod(0o600)
+    linked = {"privacy": {"link_key": str(key)}, "max_loss": 1.0}
+    first = policy((["20", "25"], ["30", "35"]), **linked)
+    second = policy((["25", "30"], ["20", "35"]), **linked)
+    sf.anonymize(source, first, insecure_seed=0).save(tmp_path / "first")
+    made = sf.anonymize(source, second, insecure_seed=1, after=[tmp_path / "first"])
+    made.save(tmp_path / "second")
+    found = sf.attack(
+        tmp_path / "second",
+        source,
+        "complementary-release",
+        second,
+        others=[tmp_path / "first"],
+    )
+    linked_up, disclosed = found.results
+    assert disclosed.success == 0.0
+    assert linked_up.worst <= 0.5

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.data.arrays import Codes, Flags, Floats, Ints
+from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.hierarchies.axis import Axis, Shape
 from sfumato.hierarchies.cell_readings import Reading
 from sfumato.risk.attacks.base import Attack, AttackInput, AttackResult
@@ -60,10 +60,6 @@ def nearest_chances(
     shown: ShownTuples, leaves: Codes, person: Ints, own: Ints
 ) -> Floats:
     """The chance that a person's own row is picked among the nearest ones."""
-    tables = [
-        cell_distances(shown.pair.published[name].reading)[shown.cells[:, place]]
-        for place, name in enumerate(shown.columns)
-    ]
     order = np.argsort(person, kind="stable")
     starts = np.searchsorted(person[order], np.arange(len(leaves) + 1))
     chances = np.zeros(len(person))
@@ -71,8 +67,10 @@ def nearest_chances(
     for start in range(0, len(leaves), step):
         some = leaves[start : start + step]
         away = np.zeros((len(some), len(shown.cells)))
-        for place, table in enumerate(tables):
-            away += table[:, some[:, place]].T
+        for place, name in enumerate(shown.columns):
+            values, mine = np.unique(some[:, place], return_inverse=True)
+            table = cell_distances(shown.pair.published[name].reading, values)
+            away += table.T[mine][:, shown.cells[:, place]]
         nearest = away <= away.min(axis=1, keepdims=True) + EQUAL
         number = nearest @ shown.sizes
         for at in range(len(some)):
@@ -82,14 +80,14 @@ def nearest_chances(
     return chances
 
 
-def cell_distances(reading: Reading) -> Floats:
-    """(texts, leaves): how far each text is from each leaf, 0 to 1."""
+def cell_distances(reading: Reading, leaves: Ints | Codes) -> Floats:
+    """(texts, leaves): how far each text is from each of some leaves, 0 to 1."""
     axis = reading.axis
-    inside = reading.cover(np.arange(reading.count))
+    inside = reading.covers(np.arange(reading.count)[:, None], leaves[None, :])
     if axis.positions is not None and not np.isnan(axis.positions).all():
-        away = _along_the_line(reading, axis)
+        away = _along_the_line(reading, axis, leaves)
     elif axis.shape is Shape.TREE and axis.height > 2:
-        away = _through_the_tree(inside, axis)
+        away = _through_the_tree(reading, axis, leaves)
     else:
         away = np.ones(inside.shape)
     # Narrower cells first, by less than any distance between values.
@@ -97,28 +95,27 @@ def cell_distances(reading: Reading) -> Floats:
     return np.where(inside, wide, np.maximum(away, 1e-5))
 
 
-def _along_the_line(reading: Reading, axis: Axis) -> Floats:
+def _along_the_line(reading: Reading, axis: Axis, leaves: Ints | Codes) -> Floats:
     numbers = np.asarray(axis.positions)
     covered = reading.sizes > 0
     low, high = reading.low.copy(), reading.high.copy()
     plain = np.isnan(low) & covered
-    low[plain], high[plain] = (
-        numbers[reading.first[plain]],
-        numbers[reading.last[plain]],
-    )
-    short = np.maximum(low[:, None] - numbers, numbers - high[:, None])
+    low[plain] = numbers[reading.first[plain]]
+    high[plain] = numbers[reading.last[plain]]
+    wanted = numbers[leaves]
+    short = np.maximum(low[:, None] - wanted, wanted - high[:, None])
     away = np.clip(short, 0.0, None) / (axis.span or 1.0)
     return np.where(np.isnan(away), 1.0, np.minimum(away, 1.0))
 
 
-def _through_the_tree(inside: Flags, axis: Axis) -> Floats:
+def _through_the_tree(reading: Reading, axis: Axis, leaves: Ints | Codes) -> Floats:
     """The level of the lowest node that holds the leaf and a value of the cell."""
-    away = np.ones(inside.shape)
+    inside = reading.cover(np.arange(reading.count))
+    away = np.ones((reading.count, len(leaves)))
+    rows, values = np.nonzero(inside)
     for level in range(axis.height - 2, 0, -1):
-        nodes = axis.levels[level]
-        _, dense = np.unique(nodes, return_inverse=True)
-        held = np.zeros((len(inside), int(dense.max(initial=-1)) + 1), dtype=np.bool_)
-        rows, leaves = np.nonzero(inside)
-        held[rows, dense[leaves]] = True
-        away[held[:, dense]] = level / (axis.height - 1)
+        _, dense = np.unique(axis.levels[level], return_inverse=True)
+        held = np.zeros((reading.count, int(dense.max(initial=-1)) + 1), dtype=np.bool_)
+        held[rows, dense[values]] = True
+        away[held[:, dense[leaves]]] = level / (axis.height - 1)
     return away

@@ -56,24 +56,23 @@ class ShownTuples:
         """The rows of each tuple."""
         return np.bincount(self.owner, minlength=len(self.cells))
 
-    @cached_property
-    def _covers(self) -> list[Flags]:
-        """For each column (tuples, leaves): whether a cell may stand for a leaf."""
-        found = []
-        for place, name in enumerate(self.columns):
-            reading = self.pair.published[name].reading
-            cover = reading.cover(np.arange(reading.count))
-            found.append(cover[self.cells[:, place]])
-        return found
+    def matches(
+        self, leaves: Codes, only: Ints | None = None
+    ) -> Iterator[tuple[slice, Flags]]:
+        """(people, tuples): which tuples may be a person's, some people at a time.
 
-    def matches(self, leaves: Codes) -> Iterator[tuple[slice, Flags]]:
-        """(people, tuples): which tuples may be a person's, some people at a time."""
-        step = max(1, CHUNK // max(len(self.cells), 1))
+        All tuples are looked at, or some of them.
+        """
+        cells = self.cells if only is None else self.cells[only]
+        step = max(1, CHUNK // max(len(cells), 1))
         for start in range(0, len(leaves), step):
             some = slice(start, min(start + step, len(leaves)))
-            fits = np.ones((some.stop - start, len(self.cells)), dtype=np.bool_)
-            for place, cover in enumerate(self._covers):
-                fits &= cover[:, leaves[some, place]].T
+            fits = np.ones((some.stop - start, len(cells)), dtype=np.bool_)
+            for place, name in enumerate(self.columns):
+                reading = self.pair.published[name].reading
+                texts, shown = np.unique(cells[:, place], return_inverse=True)
+                known = reading.covers(texts[None, :], leaves[some, place][:, None])
+                fits &= known[:, shown]
             yield some, fits
 
 

@@ -39,14 +39,15 @@ class SinglingOut(Attack):
         shown = ShownTuples(pair, scene.columns)
         rows = sampled(pair.rows_out, scene.sample, scene.seed.child("predicates"))
         everybody = _People.of(pair, scene.columns, np.arange(pair.rows))
-        alone, who = everybody.isolated(shown)
+        asked, place = np.unique(shown.owner[rows], return_inverse=True)
+        alone, who = everybody.isolated(shown, asked)
         drawn = _from_marginals(scene, shown, len(rows))
         found = self.result(
             scene,
-            alone[shown.owner[rows]].astype(np.float64),
+            alone[place].astype(np.float64),
             baseline=float(everybody.singled_out(pair, scene.columns, drawn).mean()),
             control=_control(scene, rows),
-            rows=np.maximum(who[shown.owner[rows]], 0),
+            rows=np.maximum(who[place], 0),
         )
         return (found,)
 
@@ -57,8 +58,9 @@ def _control(scene: AttackInput, rows: Ints) -> float | None:
         return None
     shown = ShownTuples(scene.both, scene.columns)
     others = np.arange(scene.pair.rows, scene.both.rows)
-    alone, _ = _People.of(scene.both, scene.columns, others).isolated(shown)
-    return float(alone[shown.owner[rows]].mean())
+    asked, place = np.unique(shown.owner[rows], return_inverse=True)
+    alone, _ = _People.of(scene.both, scene.columns, others).isolated(shown, asked)
+    return float(alone[place].mean())
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,11 +86,11 @@ class _People:
             counted = np.unique(person * span + who) // span
         return cls(leaves, np.bincount(counted, minlength=len(leaves)), row)
 
-    def isolated(self, shown: ShownTuples) -> tuple[Flags, Ints]:
-        """Which tuples describe exactly one person, and a row of that person."""
-        number = np.zeros(len(shown.cells))
-        last = np.full(len(shown.cells), -1, dtype=np.int64)
-        for some, fits in shown.matches(self.leaves):
+    def isolated(self, shown: ShownTuples, asked: Ints) -> tuple[Flags, Ints]:
+        """Which of some tuples describe exactly one person, and a row of that person."""
+        number = np.zeros(len(asked))
+        last = np.full(len(asked), -1, dtype=np.int64)
+        for some, fits in shown.matches(self.leaves, asked):
             number += self.often[some].astype(np.float64) @ fits
             at, tuples = np.nonzero(fits)
             last[tuples] = self.row[some.start + at]
@@ -97,14 +99,14 @@ class _People:
     def singled_out(self, pair: Pair, columns: tuple[str, ...], cells: Codes) -> Flags:
         """Which tuples of cells, of any rows, describe exactly one person."""
         readings = [pair.published[name].reading for name in columns]
-        covers = [each.cover(np.arange(each.count)) for each in readings]
         number = np.zeros(len(cells))
         step = max(1, CHUNK // max(len(self.leaves), 1))
         for start in range(0, len(cells), step):
             some = cells[start : start + step]
             fits = np.ones((len(some), len(self.leaves)), dtype=np.bool_)
-            for place, cover in enumerate(covers):
-                fits &= cover[some[:, place]][:, self.leaves[:, place]]
+            for place, reading in enumerate(readings):
+                mine, theirs = some[:, place], self.leaves[:, place]
+                fits &= reading.covers(mine[:, None], theirs[None, :])
             number[start : start + step] = fits @ self.often
         single: Flags = number == 1
         return single

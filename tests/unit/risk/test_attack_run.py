@@ -1,0 +1,63 @@
+"""What a run of attacks says beside its results."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import sfumato as sf
+from sfumato.errors import UsageError
+from sfumato.pipeline.attack_run import OUTSIDE, PRIVATE, Attacked
+
+
+@pytest.fixture(scope="module")
+def release():
+    table = pd.DataFrame(
+        {"age": [str(20 + i % 9) for i in range(36)], "ill": list("abc") * 12}
+    )
+    policy = sf.Policy.build(quasi=["age"], sensitive=["ill"], k=3)
+    return table, policy, sf.anonymize(table, policy, insecure_seed=1)
+
+
+def test_every_result_says_first_that_it_is_private():
+    assert Attacked(results=()).notes() == [PRIVATE]
+    assert next(iter(Attacked(results=()).record())) == "private"
+
+
+def test_a_differentially_private_release_is_said_to_be_attacked_outside_its_guarantee():
+    assert Attacked(results=(), certified=True).notes() == [PRIVATE, OUTSIDE]
+
+
+def test_learned_attacks_without_scikit_learn_name_the_way_to_get_it(
+    release, monkeypatch
+):
+    def missing(_module):
+        raise UsageError("It is not installed.", hint="pip install 'sfumato[learn]'")
+
+    monkeypatch.setattr("sfumato.risk.attacks.learned.scikit", missing)
+    table, policy, made = release
+    found = sf.attack(made, table, ["inference", "identity"], policy)
+    assert found.results == ()
+    assert found.skipped["inference"] == (
+        "it needs scikit-learn (pip install 'sfumato[learn]')"
+    )
+
+
+def test_learned_attacks_report_progress(release):
+    table, policy, made = release
+    seen = []
+    sf.attack(
+        made,
+        table,
+        "inference",
+        policy,
+        progress=lambda step, share: seen.append((step, share)),
+    )
+    assert any("learning" in step for step, _ in seen)
+    assert all(0.0 <= share <= 1.0 for _, share in seen)
+
+
+def test_a_control_without_the_quasi_identifiers_is_refused(release):
+    table, policy, made = release
+    with pytest.raises(UsageError, match="The control table has no column 'age'"):
+        sf.attack(made, table, "membership", policy, control=table[["ill"]])
