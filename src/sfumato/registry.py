@@ -47,6 +47,8 @@ CATALOGUE = {
         "local-optimal": "sfumato.algorithms.full_domain.local_optimal:LocalOptimal",
         "top-down": "sfumato.algorithms.partition.top_down:TopDown",
         "bottom-up": "sfumato.algorithms.partition.bottom_up:BottomUp",
+        "simulatable": "sfumato.algorithms.partition.simulatable:Simulatable",
+        "blind": "sfumato.algorithms.partition.blind:Blind",
         "dp-anonym": "sfumato.algorithms.private.dp_anonym:DpAnonym",
         "safepub": "sfumato.algorithms.private.safepub:SafePub",
         "dp-synthesis": "sfumato.algorithms.private.dp_synthesis:DpSynthesis",
@@ -105,6 +107,7 @@ CATALOGUE = {
         "complementary-release": (
             "sfumato.risk.attacks.complementary:ComplementaryRelease"
         ),
+        "minimality": "sfumato.risk.attacks.minimality:Minimality",
         "membership": "sfumato.risk.attacks.membership:Membership",
         "inference": "sfumato.risk.attacks.inference:LearnedInference",
         "identity": "sfumato.risk.attacks.identity:Identity",

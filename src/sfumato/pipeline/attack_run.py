@@ -19,9 +19,12 @@ from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
 from sfumato.errors import DataError, UsageError
 from sfumato.models.base import AttackBound
+from sfumato.pipeline.build_request import build_request, coded_rows
+from sfumato.pipeline.expand_requirements import generated_counts
 from sfumato.pipeline.pair import PairFiles
 from sfumato.pipeline.private_notes import OUTSIDE, PRIVATE
 from sfumato.pipeline.release_files import ReleaseFiles
+from sfumato.pipeline.run import Run
 from sfumato.pipeline.same_people import same_people
 from sfumato.policy import Policy
 from sfumato.risk.attacks.base import (
@@ -31,6 +34,7 @@ from sfumato.risk.attacks.base import (
     AttackResult,
     under_bound,
 )
+from sfumato.risk.possible_worlds import Rerun
 from sfumato.risk.readings import Pair, PublishedForm
 
 
@@ -160,10 +164,24 @@ class AttackRun:
             both=None if self.control is None else self._both(self.control),
             others=tuple(self._other(place) for place in self.others),
             taken=self._taken(pair),
+            rerun=None if self.policy.process_models() else self._rerun,
             sample=self.sample,
             seed=self.seed,
             progress=self.progress,
         )
+
+    def _rerun(self) -> Rerun:
+        """The policy's algorithm, and what it was asked about the original."""
+        run = Run(
+            policy=self.policy,
+            source=self.files.original,
+            base=self.files.base,
+            seed=self.seed,
+        )
+        table, rows = coded_rows(run)
+        counts = generated_counts(run.policy.models(), table)
+        request = build_request(run, table, None, counts)
+        return Rerun(algorithm=run.algorithm, request=request, rows=rows)
 
     def _taken(self, pair: Pair) -> Flags | None:
         """The rows without a missing cell, where the policy takes those alone."""

@@ -63,7 +63,7 @@ class ReleaseFiles:
                 "leaves out files and trees that its policy names.",
                 hint="Give the policy: --policy POLICY.",
             )
-        return Policy.model_validate(recorded)
+        return Policy.model_validate(_without_files(recorded))
 
     def tables(self, policy: Policy) -> tuple[pa.Table, dict[str, pa.Table]]:
         """The published table, and the second one of an anatomy."""
@@ -74,6 +74,13 @@ class ReleaseFiles:
         if self.sensitive is None:
             return table, {}
         return table, {"sensitive": _read(self.sensitive, policy, safe=safe)}
+
+
+def _without_files(recorded: Mapping[str, Any]) -> dict[str, Any]:
+    """A recorded policy without the ledger and the key, which tell nothing of cells."""
+    told = recorded.get("privacy", {})
+    kept = {key: value for key, value in told.items() if value is not True}
+    return {**recorded, "privacy": kept} if told else dict(recorded)
 
 
 def _hides_files(recorded: Mapping[str, Any]) -> bool:

@@ -115,6 +115,21 @@ def test_an_edition_made_after_the_first_discloses_no_value_with_it(
     assert oracle.holds(together(by_age, third), k=3, l=2)
 
 
+def disclosed(place: Path, other: Path) -> float:
+    """The share of people whose illness a release gives away beside another one."""
+    names = "complementary-release"
+    found = sf.attack(place, table(), names, others=[other], insecure_seed=1)
+    return next(each.success for each in found.results if each.column == "ill")
+
+
+def test_the_attack_finds_what_is_disclosed_and_nothing_in_a_later_edition(
+    tmp_path, key, by_age, by_town
+):
+    third = saved(tmp_path / "third", PEOPLE, key, [by_age], k=3, weights=BY_TOWN)
+    assert disclosed(by_town, by_age) > 0
+    assert disclosed(third, by_age) == 0
+
+
 def test_releases_that_disclose_a_value_together_leave_nothing_to_be_made(
     key, by_age, by_town
 ):

@@ -9,7 +9,7 @@ succeeds on people who are not in the table (the *control*).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -23,6 +23,7 @@ from sfumato.data.safe_repr import Quiet, counted
 from sfumato.data.seeds import Seed
 from sfumato.models.base import TOLERANCE
 from sfumato.risk.attacks.success_interval import interval
+from sfumato.risk.possible_worlds import Rerun
 from sfumato.risk.readings import Pair
 
 SAMPLE = 10_000
@@ -49,6 +50,8 @@ class AttackInput(Quiet):
     people who are not in it from its end on."""
     taken: Flags | None = None
     """The rows of the original that the release was made from; None: all."""
+    rerun: Callable[[], Rerun] | None = None
+    """Gives the algorithm and its request, for attacks that run it again."""
     sample: int = SAMPLE
     seed: Seed = field(default_factory=Seed.fresh)
     progress: Progress = silent

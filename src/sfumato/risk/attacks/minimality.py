@@ -1,0 +1,95 @@
+"""Minimality: what the choice of groups tells to who knows the algorithm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.data.arrays import Codes, Floats
+from sfumato.data.grouping import Grouping
+from sfumato.data.rules import View
+from sfumato.hierarchies.sensitive_axis import roll_up
+from sfumato.risk.attacks.attribute import AttributeAttack
+from sfumato.risk.attacks.base import AttackInput, AttackResult
+from sfumato.risk.possible_worlds import (
+    Published,
+    Rerun,
+    drawn_posteriors,
+    exact_posteriors,
+    guessed,
+)
+
+MOST_ROWS = 5_000
+"""The algorithm is run on the whole table again and again: larger ones take too long."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Minimality(AttributeAttack):
+    """Guess a sensitive value from the groups that the algorithm did not make.
+
+    Knows: everybody's quasi-identifiers and other sensitive values, the policy and the
+    algorithm.
+    Success: the share of people whose value is guessed right. The algorithm is run on
+    worlds in which the values of a group are dealt to its people otherwise, on all of
+    them if they are few; those of which other groups are made are ruled out. The worst
+    figure is the largest chance that the attacker gives to a value.
+    Baseline: guessing the commonest value of a person's group.
+    Bound: none. `blind` and `simulatable` make groups that tell next to nothing.
+    Reference: Wong, Fu, Wang and Pei 2007.
+    """
+
+    name: ClassVar[str] = "minimality"
+    sentence: ClassVar[str] = "Ask why the groups are no smaller than they are."
+    knows: ClassVar[str] = "everybody's quasi-identifiers, the policy and the algorithm"
+
+    worlds: int = 200
+    """How many worlds are tried."""
+
+    def refusal(self, scene: AttackInput) -> str | None:
+        if scene.rerun is None:
+            return "groups made under a process model tell what its budget allows"
+        if scene.pair.source_row is None:
+            return "nothing says which row is whose (private/rows.parquet)"
+        if scene.pair.rows > MOST_ROWS:
+            return f"it runs the algorithm again and again; {MOST_ROWS:,} rows at most"
+        return super().refusal(scene)
+
+    def attack(self, scene: AttackInput, view: View) -> AttackResult:
+        assert scene.rerun is not None
+        rerun = scene.rerun()
+        seen = _published(scene, rerun, view.column)
+        remake, seed = rerun.remake(view.column), scene.seed.child("minimality")
+        if seen.worlds() <= self.worlds:
+            beliefs = exact_posteriors(seen, remake, seed)
+        else:
+            beliefs = drawn_posteriors(seen, remake, seed, self.worlds)
+        there = np.flatnonzero(seen.group >= 0)
+        _, to_new = roll_up(rerun.request.sensitive[view.column].axis, view.level)
+        truth = to_new[seen.values[there]]
+        shares = _rolled(seen.shares()[there], to_new)
+        found = _rolled(beliefs[there], to_new)
+        return self.result(
+            scene,
+            guessed(found, truth),
+            baseline=float(guessed(shares, truth).mean()) if len(truth) else 0.0,
+            worst=float(found.max(initial=0.0)),
+            column=view.column,
+            rows=rerun.rows[there],
+        )
+
+
+def _published(scene: AttackInput, rerun: Rerun, column: str) -> Published:
+    """The published groups of the rows that the algorithm was given."""
+    assert scene.published_row is not None
+    row = scene.published_row[rerun.rows]
+    group = np.where(row >= 0, scene.pair.groups[row], -1)
+    return Published(Grouping.renumbered(group), rerun.values(column))
+
+
+def _rolled(beliefs: Floats, to_new: Codes) -> Floats:
+    """Beliefs about the nodes of a level, from those about values."""
+    rolled = np.zeros((len(beliefs), int(to_new.max(initial=-1)) + 1))
+    np.add.at(rolled.T, to_new[: beliefs.shape[1]], beliefs.T)
+    return rolled
