@@ -60,9 +60,9 @@ from sfumato.pipeline.given_tables import (
 from sfumato.pipeline.manifest import requirements as requirement_records
 from sfumato.pipeline.manifest import risk as risk_of
 from sfumato.pipeline.missing_cells import with_empty_mark, with_marks
+from sfumato.pipeline.operator_refusals import refuse_pairing
 from sfumato.pipeline.private_record import read_private
 from sfumato.pipeline.private_run import every_column
-from sfumato.pipeline.refusals import refuse_pairing
 from sfumato.pipeline.release import Release
 from sfumato.pipeline.verification import Claim, Private
 from sfumato.policy import Policy

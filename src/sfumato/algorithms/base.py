@@ -11,6 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.common.excess_rows import rows_to_keep
+from sfumato.algorithms.common.refusals import (
+    refuse_counting,
+    refuse_persons,
+    refuse_population,
+    refuse_rules,
+    refuse_split_persons,
+)
 from sfumato.algorithms.request import Progress, Request, Solution, silent
 from sfumato.data.examples import OptionExamples
 from sfumato.data.grouping import SUPPRESSED, Grouping
@@ -40,6 +47,8 @@ class Algorithm(ABC):
     """Whether it sees to it that values are shown as often as `diversity` asks."""
     counts_persons: ClassVar[bool] = True
     """Whether it serves tables with a subject column; it refuses them otherwise."""
+    counts_population: ClassVar[bool] = True
+    """Whether it serves requirements on a population; it refuses them otherwise."""
 
     refine: float | bool = False
     """How much work goes into lowering the loss of what was found: nothing, 1 (or
@@ -58,15 +67,24 @@ class Algorithm(ABC):
         """Whether it supports a rule; requests with unsupported rules are refused."""
         return True
 
-    def check(self, request: Request) -> None:  # noqa: B027 - most refuse nothing
-        """Refuse, with a reason, a request this algorithm cannot serve."""
+    def check(self, request: Request) -> None:
+        """Refuse, with a reason, a request this algorithm cannot serve.
+
+        An algorithm that refuses more calls this first.
+        """
+        if not self.counts_population:
+            refuse_population(self.name, request)
+        if not self.counts_persons:
+            refuse_persons(self.name, request)
+        refuse_rules(self.name, request, self.serves)
 
     def solve(self, request: Request) -> Solution:
         """Group the rows so that every requirement is met, or raise an error."""
         self.check(request)
         self._refuse_refining()
-        self._refuse_counting(request)
-        _refuse_parted_persons(request)
+        if not self.keeps_values:
+            refuse_counting(self.name, request)
+        refuse_split_persons(request)
         keep = rows_to_keep(request)
         part = request if len(keep) == request.rows else request.only(keep)
         solution = self.improved(part, self.search(part))
@@ -81,19 +99,6 @@ class Algorithm(ABC):
                 f"'{self.name}' cannot be refined: refinement looks at the data "
                 "outside the privacy budget.",
                 hint="Leave out 'refine', or name another algorithm.",
-            )
-
-    def _refuse_counting(self, request: Request) -> None:
-        """Refuse to promise how many rows show a value, unless the data decide it."""
-        targets = [target for model in request.models for target in model.targets()]
-        given = request.removable == 0 and all(
-            name in request.sensitive for target in targets for name, _ in target
-        )
-        if targets and not self.keeps_values and not given:
-            raise RefusedError(
-                f"'{self.name}' cannot promise how many rows show a value, and "
-                f"'diversity' asks for it {len(targets)} times.",
-                hint="Set algorithm.name to 'diva'.",
             )
 
     def improved(self, request: Request, solution: Solution) -> Solution:
@@ -115,20 +120,6 @@ class Algorithm(ABC):
     @abstractmethod
     def search(self, request: Request) -> Solution:
         """Find a grouping that meets every requirement; the request is feasible."""
-
-
-def _refuse_parted_persons(request: Request) -> None:
-    """Refuse requirements on groups that say nothing of persons in several of them."""
-    if request.subject is None or len(np.unique(request.subject)) == request.rows:
-        return
-    for model in request.models:
-        if model.needs_whole_persons:
-            raise RefusedError(
-                f"{model.name} cannot be promised where a person has several rows: the "
-                "rows may be in several groups, which together reveal more than each "
-                "alone.",
-                hint="Keep one row per person, or require another model.",
-            )
 
 
 def _require_amount(algorithm: str, option: str, value: float | None) -> None:

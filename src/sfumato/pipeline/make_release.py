@@ -33,12 +33,12 @@ from sfumato.pipeline.expand_requirements import (
 from sfumato.pipeline.findings import Findings
 from sfumato.pipeline.linked_persons import link_persons
 from sfumato.pipeline.loss_limit import refuse_loss
+from sfumato.pipeline.operator_refusals import refuse_unkept
 from sfumato.pipeline.private_run import (
     Certificate,
     open_certificate,
     synthetic_draft,
 )
-from sfumato.pipeline.refusals import refuse_unkept
 from sfumato.pipeline.release import Release
 from sfumato.pipeline.run import Run
 from sfumato.pipeline.unique_values import refuse_giveaways

@@ -347,7 +347,7 @@ def test_too_many_rows_without_a_place_end_the_search():
 
 
 def test_models_beyond_the_six_steps_are_refused():
-    with pytest.raises(RefusedError, match="t-closeness asks for more"):
+    with pytest.raises(RefusedError, match="does not support t-closeness"):
         Klt().solve(request_of(1, TCloseness(t=0.3)))
 
 

@@ -15,7 +15,6 @@ import numpy.typing as npt
 from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.common.compiled_rules import Compiled, compile_rules
 from sfumato.algorithms.common.parallel_ranges import Clock
-from sfumato.algorithms.common.population_refusal import refuse_population
 from sfumato.algorithms.refinement.growth_targets import make_guide
 from sfumato.algorithms.refinement.refine import (
     looks_at_table,
@@ -95,6 +94,7 @@ class Harvest(Algorithm):
     sentence: ClassVar[str] = (
         "Releases boxes along the hierarchies as soon as they are full, cheap ones first."
     )
+    counts_population: ClassVar[bool] = False
     examples: ClassVar[OptionExamples] = ({"orders": 1},)
 
     orders: int = 3
@@ -107,9 +107,6 @@ class Harvest(Algorithm):
                 f"harvest: 'orders' is {self.orders}.",
                 hint="'orders' must be a whole number of at least 1.",
             )
-
-    def check(self, request: Request) -> None:
-        refuse_population(self.name, request)
 
     def search(self, request: Request) -> Solution:
         if request.rows == 0:

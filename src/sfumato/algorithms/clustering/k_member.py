@@ -19,7 +19,6 @@ from sfumato.algorithms.clustering.clustering_task import (
     prepare,
     require_choice,
 )
-from sfumato.algorithms.common.population_refusal import refuse_population
 from sfumato.data.examples import OptionExamples
 from sfumato.kernels.clustering.add_unit import ROWS
 from sfumato.kernels.clustering.first_unit import first_left, furthest, next_drawn
@@ -55,15 +54,13 @@ class KMember(Algorithm):
     sentence: ClassVar[str] = (
         "Grows one group after another by the row with which it loses least."
     )
+    counts_population: ClassVar[bool] = False
     examples: ClassVar[OptionExamples] = ({"seed": "furthest"},)
 
     seed: str = "first"
 
     def __post_init__(self) -> None:
         require_choice(self.name, "seed", self.seed, tuple(SEEDS))
-
-    def check(self, request: Request) -> None:
-        refuse_population(self.name, request)
 
     def search(self, request: Request) -> Solution:
         """Find a grouping that meets every requirement."""

@@ -14,7 +14,6 @@ from sfumato.algorithms.clustering.clustering_task import (
     require_share,
 )
 from sfumato.algorithms.clustering.k_member import cluster
-from sfumato.algorithms.common.population_refusal import refuse_population
 from sfumato.data.examples import OptionExamples
 
 
@@ -37,6 +36,7 @@ class KMemberP(Algorithm):
     sentence: ClassVar[str] = (
         "Grows groups whose sensitive values lie as far apart as possible."
     )
+    counts_population: ClassVar[bool] = False
     examples: ClassVar[OptionExamples] = ({"seed": "random", "reach": 0.5},)
 
     seed: str = "first"
@@ -45,9 +45,6 @@ class KMemberP(Algorithm):
     def __post_init__(self) -> None:
         require_choice(self.name, "seed", self.seed, ("first", "random"))
         require_share(self.name, "reach", self.reach)
-
-    def check(self, request: Request) -> None:
-        refuse_population(self.name, request)
 
     def search(self, request: Request) -> Solution:
         """Find a grouping that meets every requirement."""

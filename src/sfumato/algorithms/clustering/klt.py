@@ -115,31 +115,13 @@ class Klt(Algorithm):
 
     def check(self, request: Request) -> None:
         """Refuse requirements that the six steps do not know."""
-        self._refuse_rules(request)
-        if request.subject is not None:
-            raise RefusedError(
-                "klt counts rows, but the policy has a subject column and so counts "
-                "persons.",
-                hint="Use 'mondrian', or drop the subject column.",
-            )
+        super().check(request)
         if request.missing_any and _missing_sensitive(request):
             raise RefusedError(
                 "klt cannot let a missing sensitive value stand for any value "
                 '(data.missing_as = "any").',
                 hint="Use 'mondrian', or set data.missing_as to \"value\".",
             )
-
-    def _refuse_rules(self, request: Request) -> None:
-        names, subjects = tuple(request.sensitive), request.subject is not None
-        for model in request.models:
-            if not all(map(self.serves, model.rules(names, subjects=subjects))):
-                raise RefusedError(
-                    "klt supports limits on sizes, distinct values and shares; "
-                    f"{model.name} asks "
-                    "for more.",
-                    hint="Use 'mondrian' for the groups; 'swap' and 'anatomize' "
-                    "work with any algorithm.",
-                )
 
     def search(self, request: Request) -> Solution:
         """Group the rows by the six steps."""

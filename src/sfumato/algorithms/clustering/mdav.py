@@ -18,7 +18,6 @@ from sfumato.algorithms.clustering.clustering_task import (
     prepare,
     unit_means,
 )
-from sfumato.algorithms.common.population_refusal import refuse_population
 from sfumato.data.arrays import Floats, Ints
 from sfumato.data.grouping import Grouping
 from sfumato.kernels.clustering.centers import MdavRecords, mdav_some
@@ -52,9 +51,7 @@ class Mdav(Algorithm):
     sentence: ClassVar[str] = (
         "Groups the k nearest rows around those farthest from the center."
     )
-
-    def check(self, request: Request) -> None:
-        refuse_population(self.name, request)
+    counts_population: ClassVar[bool] = False
 
     def search(self, request: Request) -> Solution:
         """Find a grouping that meets every requirement."""

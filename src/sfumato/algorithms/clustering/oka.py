@@ -18,7 +18,6 @@ from sfumato.algorithms.clustering.clustering_task import (
     prepare,
     unit_means,
 )
-from sfumato.algorithms.common.population_refusal import refuse_population
 from sfumato.data.arrays import Ints
 from sfumato.hierarchies.axis import Shape
 from sfumato.kernels.clustering.centers import (
@@ -58,9 +57,7 @@ class Oka(Algorithm):
     sentence: ClassVar[str] = (
         "Puts each row to the nearest of n / k moving centers, then evens groups out."
     )
-
-    def check(self, request: Request) -> None:
-        refuse_population(self.name, request)
+    counts_population: ClassVar[bool] = False
 
     def search(self, request: Request) -> Solution:
         """Find a grouping that meets every requirement."""

@@ -22,7 +22,6 @@ from sfumato.algorithms.clustering.clustering_task import (
     require_share,
     single_loss,
 )
-from sfumato.algorithms.common.population_refusal import refuse_population
 from sfumato.data.examples import OptionExamples
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import View
@@ -84,6 +83,7 @@ class Tgc(Algorithm):
     sentence: ClassVar[str] = (
         "Grows groups up to a threshold that weighs utility against protection."
     )
+    counts_population: ClassVar[bool] = False
     examples: ClassVar[OptionExamples] = (
         {"preset": "TGCU", "size": 12},
         {
@@ -133,9 +133,6 @@ class Tgc(Algorithm):
     def weight(self) -> float:
         """The weight of utility, from the preset if there is one."""
         return self.utility_weight if self.preset is None else PRESETS[self.preset]
-
-    def check(self, request: Request) -> None:
-        refuse_population(self.name, request)
 
     def search(self, request: Request) -> Solution:
         """Find a grouping that meets every requirement."""

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
-from sfumato.algorithms.common.population_refusal import refuse_population
 from sfumato.algorithms.diva.candidate_clusterings import Source
 from sfumato.algorithms.diva.coloring import (
     Budget,
@@ -72,6 +71,7 @@ class Diva(Algorithm):
     sentence: ClassVar[str] = (
         "Shows values as often as diversity constraints ask, by coloring their graph."
     )
+    counts_population: ClassVar[bool] = False
     examples: ClassVar[OptionExamples] = (
         {"base": "mondrian", "loss": "stars", "strategy": "min-choice"},
         {"tries": 2},
@@ -117,7 +117,7 @@ class Diva(Algorithm):
             )
 
     def check(self, request: Request) -> None:
-        refuse_population(self.name, request)
+        super().check(request)
         if request.resolve(self.base).certifies:
             raise PolicyError(
                 f"{self.name}: 'base' is '{self.base}', whose groups are private.",

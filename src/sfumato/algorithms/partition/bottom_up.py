@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
-from sfumato.algorithms.common.population_refusal import refuse_population
 from sfumato.algorithms.partition.point_space import (
     build_space,
     require_one_group,
@@ -52,9 +51,7 @@ class BottomUp(Algorithm):
     sentence: ClassVar[str] = (
         "Merges groups that are too small with the neighbor that costs least."
     )
-
-    def check(self, request: Request) -> None:
-        refuse_population(self.name, request)
+    counts_population: ClassVar[bool] = False
 
     def search(self, request: Request) -> Solution:
         space = build_space(request)

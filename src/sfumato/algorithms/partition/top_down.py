@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
-from sfumato.algorithms.common.population_refusal import refuse_population
 from sfumato.algorithms.partition.point_space import (
     build_space,
     require_one_group,
@@ -47,9 +46,7 @@ class TopDown(Algorithm):
     sentence: ClassVar[str] = (
         "Splits groups around their two most distant rows for as long as it pays."
     )
-
-    def check(self, request: Request) -> None:
-        refuse_population(self.name, request)
+    counts_population: ClassVar[bool] = False
 
     def search(self, request: Request) -> Solution:
         space = build_space(request)

@@ -62,6 +62,7 @@ class PrivateAlgorithm(Algorithm):
 
     def check(self, request: Request) -> None:
         """Refuse a request that the guarantee could not hold for."""
+        super().check(request)
         if request.ledger is None:
             raise RefusedError(
                 f"'{self.name}' needs a privacy budget, and the policy requires none.",

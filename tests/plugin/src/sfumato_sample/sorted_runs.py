@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
-from sfumato.algorithms.common.population_refusal import refuse_population
 from sfumato.data.arrays import Ints
 from sfumato.data.examples import OptionExamples
 from sfumato.data.grouping import Grouping
@@ -28,6 +27,7 @@ class SortedRuns(Algorithm):
 
     name: ClassVar[str] = "sorted-runs"
     sentence: ClassVar[str] = "Cuts the sorted rows into equal runs."
+    counts_population: ClassVar[bool] = False
     examples: ClassVar[OptionExamples] = ({"start": 8},)
 
     start: int = 2
@@ -38,9 +38,6 @@ class SortedRuns(Algorithm):
                 f"sorted-runs: 'start' is {self.start}.",
                 hint="'start' must be a whole number of at least 1.",
             )
-
-    def check(self, request: Request) -> None:
-        refuse_population(self.name, request)
 
     def search(self, request: Request) -> Solution:
         order, length = _sorted_rows(request), self.start
