@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
-from sfumato.algorithms.common.population_refusal import refuse_population
+from sfumato.algorithms.common.refusals import refuse_population
 from sfumato.data.examples import OptionExamples
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import Rule, least_rows
