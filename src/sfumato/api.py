@@ -290,6 +290,7 @@ def assess(
     sample: int | None = None,
     fraction: float | None = None,
     population: str | os.PathLike[str] | None = None,
+    household: str | None = None,
     suda: bool = False,
     seed: int = 0,
     progress: bool | Progress = False,
@@ -306,8 +307,9 @@ def assess(
 
     `learn` trains models on the release (`target`: the column to learn, `sample`: the
     most rows). `fraction` is the share of the population that the original has,
-    `population` a file with everybody's quasi-identifiers. `suda` scores special
-    uniques. `seed` seeds samples and the bootstrap.
+    `population` a file with everybody's quasi-identifiers, `household` the column of the
+    original that says who lives together. `suda` scores special uniques. `seed` seeds
+    samples and the bootstrap. The result has the risk of each record in `records`.
     """
     from sfumato.pipeline.assessment import Wanted
     from sfumato.pipeline.assessment import assess as measured
@@ -319,6 +321,7 @@ def assess(
         **({} if sample is None else {"sample": whole("sample", sample, least=1)}),
         fraction=share_of("fraction", fraction),
         population=None if population is None else os.fspath(population),
+        household=text_of("household", household),
         suda=suda,
         seed=whole("seed", seed, least=0),
     )

@@ -85,6 +85,12 @@ def assess(
             metavar="FILE", help="Everybody's quasi-identifiers, for journalist risk."
         ),
     ] = None,
+    household: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Who lives together, for the risk of households."
+        ),
+    ] = None,
     suda: Annotated[
         bool, typer.Option("--suda", help="Score special uniques (SUDA2).")
     ] = False,
@@ -125,6 +131,7 @@ def assess(
             sample=sample,
             fraction=fraction,
             population=None if population is None else population.resolve(),
+            household=household,
             suda=suda,
             seed=seed,
             progress=progress,

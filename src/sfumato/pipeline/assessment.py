@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sfumato import registry
 from sfumato.algorithms.base import Progress, silent
-from sfumato.data.arrays import Counts
+from sfumato.data.arrays import Codes, Counts
+from sfumato.data.published_cells import coded_cells
 from sfumato.data.result_classes import comes_from
 from sfumato.data.safe_repr import Quiet, counted
 from sfumato.data.schema import Role
@@ -20,10 +24,11 @@ from sfumato.pipeline.matching_people import matching_people
 from sfumato.pipeline.pair import PairFiles
 from sfumato.pipeline.private_notes import OUTSIDE, PRIVATE
 from sfumato.pipeline.workload_tables import ground
-from sfumato.risk.exposure import exposure, named_rows, special_uniques
+from sfumato.risk.exposure import Exposed, exposure, named_rows, special_uniques
 from sfumato.risk.learned.learned_utility import SAMPLE, learned_utility
 from sfumato.risk.readings import Pair, PublishedForm
 from sfumato.risk.utility import utility
+from sfumato.verify import require_columns
 
 if TYPE_CHECKING:
     from sfumato.workload.queries import Workload
@@ -42,6 +47,8 @@ class Wanted:
     """The share of the population that is in the original."""
     population: str | None = None
     """A file with the quasi-identifiers of the whole population."""
+    household: str | None = None
+    """The column of the original that says who lives together."""
     suda: bool = False
     seed: int = 0
 
@@ -59,6 +66,8 @@ class Assessment(Quiet):
     risk: dict[str, Any]
     unrecognized_cells: dict[str, int]
     """Per column, the cells whose text means nothing on the original's axis."""
+    records: Mapping[str, Exposed] = field(default_factory=dict)
+    """The risk of each original row (`before`) and published row (`after`)."""
     notes: tuple[str, ...] = field(default=())
 
     def _told(self) -> str:
@@ -89,7 +98,13 @@ def assess(
     progress("utility", 0.2)
     kept = _utility(files, pair, wanted)
     progress("risk", 0.5)
-    risk, notes = _risk(files, pair, wanted)
+    exposed = exposure(
+        pair,
+        fraction=wanted.fraction,
+        population=_population(files, pair, wanted),
+        households=_households(files, wanted),
+    )
+    risk, notes = _risk(files, pair, wanted, exposed)
     if wanted.learn:
         progress("learn", 0.6)
         kept["learned"] = learned_utility(
@@ -106,6 +121,7 @@ def assess(
         utility=kept,
         risk=risk,
         unrecognized_cells=pair.unrecognized,
+        records=exposed,
         notes=(*_notes(files, pair), *notes),
     )
 
@@ -145,14 +161,12 @@ def _utility(files: PairFiles, pair: Pair, wanted: Wanted) -> dict[str, Any]:
 
 
 def _risk(
-    files: PairFiles, pair: Pair, wanted: Wanted
+    files: PairFiles, pair: Pair, wanted: Wanted, exposed: Mapping[str, Exposed]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     judged = judge(files, pair)
     found: dict[str, Any] = {
         **judged.measured,
-        **exposure(
-            pair, fraction=wanted.fraction, population=_population(files, pair, wanted)
-        ),
+        **{when: each.summary(wanted.fraction) for when, each in exposed.items()},
         "requirements": judged.verdicts,
         "hidden_rows": int(pair.hidden.sum()),
         "unfounded_cells": _unfounded(pair),
@@ -162,6 +176,19 @@ def _risk(
     if wanted.suda:
         found["special_uniques"] = special_uniques(pair, fraction=wanted.fraction)
     return found, judged.notes
+
+
+def _households(files: PairFiles, wanted: Wanted) -> Codes | None:
+    """The household of each row of the original, where a column says so."""
+    name = wanted.household
+    if name is None:
+        return None
+    require_columns(files.original, [name], what="The original")
+    (cells,) = coded_cells(files.original, [name], files.policy.data.missing)
+    alone = cells.missing[cells.codes]
+    # Who is not known to live with anybody is a household of one.
+    others = len(cells.texts) + np.cumsum(alone) - 1
+    return np.where(alone, others, cells.codes).astype(np.int32)
 
 
 def _population(

@@ -3,15 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from sfumato.data.arrays import Codes, Counts, Floats, Ints
 from sfumato.risk.figures.population_uniqueness import PopulationUniqueness
-from sfumato.risk.figures.reidentification import people, record_risks, sample_uniques
+from sfumato.risk.figures.reidentification import (
+    RecordRisks,
+    household_risks,
+    people,
+    record_risks,
+    sample_uniques,
+    summarize,
+)
 from sfumato.risk.figures.suda2 import suda2
 from sfumato.risk.readings import Pair, PublishedForm
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Exposed:
+    """The records of a table, and how exposed each is; private."""
+
+    groups: Codes
+    subjects: Codes | None
+    risks: RecordRisks
+    household: Floats | None
+    """For each record the chance that anybody of its household is found."""
+
+    def summary(self, fraction: float | None) -> dict[str, Any]:
+        """The figures of the whole table."""
+        sizes = people(self.groups, self.subjects)
+        found: dict[str, Any] = {
+            "groups": len(sizes),
+            "smallest_group": int(sizes.min(initial=len(self.groups))),
+            "sample_uniques": sample_uniques(self.groups, self.subjects),
+            **self.risks.summary(),
+        }
+        if self.household is not None:
+            found["household"] = summarize(self.household)
+        if fraction is not None:
+            found["population_uniques"] = vars(PopulationUniqueness.of(sizes, fraction))
+        return found
 
 
 def exposure(
@@ -19,25 +53,28 @@ def exposure(
     *,
     fraction: float | None = None,
     population: tuple[Counts, Counts] | None = None,
-) -> dict[str, Any]:
+    households: Codes | None = None,
+) -> dict[str, Exposed]:
     """The risk of being found by the quasi-identifiers, before and after publishing.
 
     `fraction` is the share of the population that is in the table; `population` has,
-    for each group of the original and of the published table, the people who match it.
+    for each group of the original and of the published table, the people who match it;
+    `households` has the household of each row of the original.
     """
     before, after = (None, None) if population is None else population
     found = {
         "before": _exposed(
-            pair.original_groups, pair.subject, pair.weights, fraction, before
+            pair.original_groups,
+            (pair.subject, pair.weights, households),
+            fraction,
+            before,
         )
     }
     if pair.form is not PublishedForm.SYNTHETIC:
+        known = (pair.subject, pair.weights, households)
+        subject, weights, homes = (_of_published(pair, each) for each in known)
         found["after"] = _exposed(
-            pair.cell_groups,
-            _of_published(pair, pair.subject),
-            _of_published(pair, pair.weights),
-            fraction,
-            after,
+            pair.cell_groups, (subject, weights, homes), fraction, after
         )
     return found
 
@@ -51,12 +88,12 @@ def special_uniques(pair: Pair, *, fraction: float | None = None) -> dict[str, A
 
 def _exposed(
     groups: Codes,
-    subjects: Codes | None,
-    weights: Floats | None,
+    known: tuple[Codes | None, Floats | None, Codes | None],
     fraction: float | None,
     population: Counts | None,
-) -> dict[str, Any]:
-    sizes = people(groups, subjects)
+) -> Exposed:
+    """The risks of records whose person, weight and household may be known."""
+    subjects, weights, households = known
     risks = record_risks(
         groups,
         subjects=subjects,
@@ -64,15 +101,11 @@ def _exposed(
         fraction=fraction,
         weights=weights,
     )
-    found: dict[str, Any] = {
-        "groups": len(sizes),
-        "smallest_group": int(sizes.min(initial=len(groups))),
-        "sample_uniques": sample_uniques(groups, subjects),
-        **risks.summary(),
-    }
-    if fraction is not None:
-        found["population_uniques"] = vars(PopulationUniqueness.of(sizes, fraction))
-    return found
+    household = None
+    if households is not None:
+        single = risks.prosecutor if risks.journalist is None else risks.journalist
+        household = household_risks(single, households)
+    return Exposed(groups=groups, subjects=subjects, risks=risks, household=household)
 
 
 def _of_published(pair: Pair, of_rows: Any) -> Any:

@@ -7,7 +7,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import UsageError
-from sfumato.pipeline.attack_run import OUTSIDE, PRIVATE, Attacked
+from sfumato.pipeline.attack_run import Attacked
+from sfumato.pipeline.private_notes import OUTSIDE, PRIVATE
 
 
 @pytest.fixture(scope="module")
