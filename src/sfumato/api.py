@@ -226,7 +226,7 @@ def check(
 
 
 def _nothing_to_check(policy: Policy) -> RefusedError | UsageError:
-    """The error for a check without a requirement that a table can show."""
+    """Build the error for a check without a requirement that a table can show."""
     process = policy.process_models()
     if process:
         return RefusedError(
@@ -527,7 +527,7 @@ def _spreadsheet_safe(
     settings: Mapping[str, Any],
     manifest: Path | None,
 ) -> bool:
-    """Tell whether CSV cells that look like formulas carry a mark."""
+    """Return whether CSV cells that look like formulas carry a mark."""
     said = settings.get("spreadsheet_safe") if policy is None else None
     if policy is not None:
         said = policy.publish.spreadsheet_safe

@@ -31,7 +31,7 @@ BAR_WIDTH = 30
 
 
 def spelled_out(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """A function that shows every setting by name, and explains a wrong call."""
+    """Give a function a signature with every setting, and explain wrong calls."""
     signature = _signature(function)
     name = function.__name__
 
@@ -55,7 +55,7 @@ def spelled_out(function: Callable[Arguments, Result]) -> Callable[Arguments, Re
 
 
 def _signature(function: Callable[..., Any]) -> inspect.Signature:
-    """The signature, with a parameter for every setting that `**settings` takes."""
+    """Return the signature, with a parameter for every setting in `**settings`."""
     own = inspect.signature(function)
     every = inspect.Parameter.VAR_KEYWORD
     named = [each for each in own.parameters.values() if each.kind is not every]
@@ -88,7 +88,7 @@ def _check_names(
 
 
 def seed_of(seed: object, insecure_seed: object) -> Seed:
-    """The seed that a call asks for: fresh, of an earlier run, or a guessable one."""
+    """Return the requested seed: fresh, from an earlier run, or guessable."""
     if seed is not None and insecure_seed is not None:
         raise UsageError(
             "seed and insecure_seed cannot both be given.",
@@ -109,14 +109,14 @@ def seed_of(seed: object, insecure_seed: object) -> Seed:
 
 
 def threads_of(threads: object) -> int:
-    """How many threads a call asks for; one per core if it does not say."""
+    """Return how many threads a call asks for; by default one per core."""
     if threads is None:
         return os.cpu_count() or 1
     return whole("threads", threads, least=1)
 
 
 def share_of(name: str, value: object) -> float | None:
-    """A share above 0 and up to 1, or none."""
+    """Return a share above 0 and up to 1, or None."""
     if value is None:
         return None
     share = number(name, value)
@@ -129,7 +129,7 @@ def share_of(name: str, value: object) -> float | None:
 
 
 def form_of(form: object) -> PublishedForm | None:
-    """The form of a published table that a call states; None: to be recognized."""
+    """Return the stated form of a published table; None: to be recognized."""
     if form is None:
         return None
     try:
@@ -143,7 +143,7 @@ def form_of(form: object) -> PublishedForm | None:
 
 
 def policy_of(policy: object) -> Policy | None:
-    """The policy that a call names: itself, or a file's."""
+    """Return the policy that a call passes, or load it from a file."""
     if policy is None or isinstance(policy, Policy):
         return policy
     if isinstance(policy, str | os.PathLike):
@@ -155,7 +155,7 @@ def policy_of(policy: object) -> Policy | None:
 
 
 def path_of(place: object, *, what: str) -> Path:
-    """A place in the file system."""
+    """Return a path in the file system."""
     if not isinstance(place, str | os.PathLike):
         raise UsageError(
             f"{what} is a path, not {_a(place)}.", hint="Give a text or a pathlib.Path."
@@ -168,7 +168,7 @@ def path_of(place: object, *, what: str) -> Path:
 
 
 def paths_of(places: object, *, what: str) -> tuple[Path, ...]:
-    """Places in the file system: one, or a list of them."""
+    """Return paths in the file system: one, or a list of them."""
     if isinstance(places, str | os.PathLike):
         return (path_of(places, what=what),)
     if not isinstance(places, Sequence):
@@ -180,7 +180,7 @@ def paths_of(places: object, *, what: str) -> tuple[Path, ...]:
 
 
 def marks_of(missing: object) -> tuple[str, ...] | None:
-    """The marks of missing values that a call names; None: none are named."""
+    """Return the marks of missing values that a call names; None if it names none."""
     if missing is None or isinstance(missing, str):
         return None if missing is None else (missing,)
     if _are(missing, str):
@@ -192,7 +192,7 @@ def marks_of(missing: object) -> tuple[str, ...] | None:
 
 
 def models_of(requirements: object) -> tuple[OutputModel, ...]:
-    """The models that a call requires."""
+    """Return the models that a call requires."""
     if _are(requirements, OutputModel):
         return tuple(requirements)  # type: ignore[arg-type]
     raise UsageError(
@@ -202,8 +202,8 @@ def models_of(requirements: object) -> tuple[OutputModel, ...]:
 
 
 def workload_of(workload: object) -> Workload:
-    """The workload that a call names: itself, or a file's."""
-    # Late: most calls ask no queries.
+    """Return the workload that a call passes, or load it from a file."""
+    # Imported late: most calls ask no queries.
     from sfumato.workload.queries import Workload
     from sfumato.workload.workload_files import load_workload
 
@@ -213,14 +213,14 @@ def workload_of(workload: object) -> Workload:
 
 
 def _are(things: Any, kind: type) -> bool:
-    """Whether something is a list of things of one kind."""
+    """Return whether something is a list of things of one kind."""
     listed = isinstance(things, Sequence) and not isinstance(things, str | bytes)
     return listed and all(isinstance(each, kind) for each in things)
 
 
 @contextmanager
 def watched(progress: object) -> Iterator[Progress]:
-    """The progress callback: a bar on stderr, the caller's own function, or none."""
+    """Return the progress callback: a bar on stderr, the caller's function, or none."""
     if progress is True:
         bar = Bar()
         try:
@@ -253,19 +253,19 @@ class Bar:
             self._shown = line
 
     def end(self) -> None:
-        """Leave the line."""
+        """Move past the line of the bar."""
         if self._shown:
             self._write("\n")
 
     def _write(self, text: str) -> None:
-        # A bar that nobody can see must not stop a release.
+        # A bar that cannot be written must not stop a release.
         with suppress(OSError, ValueError, AttributeError):
             sys.stderr.write(text)
             sys.stderr.flush()
 
 
 def whole(name: str, value: object, *, least: int | None = None) -> int:
-    """A whole number that a call gives, of at least `least`."""
+    """Check a whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise UsageError(
             f"{name} is a whole number, not {_a(value)}.", hint="For example 1."
@@ -278,7 +278,7 @@ def whole(name: str, value: object, *, least: int | None = None) -> int:
 
 
 def number(name: str, value: object) -> float:
-    """A number that a call gives."""
+    """Check a number."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise UsageError(
             f"{name} is a number, not {_a(value)}.", hint="For example 0.5."
@@ -287,7 +287,7 @@ def number(name: str, value: object) -> float:
 
 
 def one_of(name: str, value: object, known: Sequence[str]) -> None:
-    """Refuse a word that is none of those known; None leaves the choice to us."""
+    """Refuse a word that is not a known one; None leaves the choice to us."""
     if value is not None and value not in known:
         raise UsageError(
             f"There is no {name} of this name.", hint=f"There are: {', '.join(known)}."
@@ -295,14 +295,14 @@ def one_of(name: str, value: object, known: Sequence[str]) -> None:
 
 
 def text_of(name: str, value: object) -> str | None:
-    """A text that a call gives, or None."""
+    """Check a text, or None."""
     if value is None or isinstance(value, str):
         return value
     raise UsageError(f"{name} is a text, not {_a(value)}.", hint="Write it in quotes.")
 
 
 def names_of(name: str, value: object) -> tuple[str, ...]:
-    """Names that a call gives: one, or a list of them."""
+    """Check names: one, or a list of them."""
     if isinstance(value, str):
         return (value,)
     if _are(value, str):
@@ -314,5 +314,5 @@ def names_of(name: str, value: object) -> tuple[str, ...]:
 
 
 def _a(value: object) -> str:
-    """What a value is, without the value."""
+    """Describe the type of a value, without the value."""
     return f"a value of type {type(value).__name__}"

@@ -132,13 +132,13 @@ class CatalogueEntry:
 
 
 def names(kind: str) -> tuple[str, ...]:
-    """The names of all things of a kind, ours first, then plug-ins."""
+    """Return the names of everything of a kind: ours first, then plug-ins."""
     ours = CATALOGUE[kind]
     return (*ours, *(name for name in _plugins(kind) if name not in ours))
 
 
 def load(kind: str, name: str) -> Any:
-    """The class behind a name."""
+    """Load the class behind a name."""
     target = CATALOGUE[kind].get(name) or _plugins(kind).get(name)
     if target is None:
         raise PolicyError(
@@ -149,12 +149,12 @@ def load(kind: str, name: str) -> Any:
 
 
 def algorithm(name: str) -> Any:
-    """The class of this algorithm."""
+    """Load the class of this algorithm."""
     return load("algorithms", name)
 
 
 def catalogue(kind: str | None = None) -> Iterator[CatalogueEntry]:
-    """Every line of the catalogue, or of one kind."""
+    """Return every line of the catalogue, or of one kind."""
     for each in KINDS if kind is None else (kind,):
         for name in names(each):
             thing = load(each, name)
@@ -170,7 +170,7 @@ def _plugins(kind: str) -> dict[str, str]:
 
 @cache
 def _entry_points() -> Any:
-    """All that is installed; looking through it takes a while."""
+    """Return all installed entry points; listing them takes a while."""
     return entry_points()
 
 

@@ -1,10 +1,10 @@
 """Re-prove a published table from its cells alone.
 
-Pure NumPy, without algorithms, operators or compiled code: what a recipient sees is
-what is judged. Groups are the distinct published tuples of the quasi-identifiers,
-compared as text. With `missing_any` a missing cell may also stand for any value: a
-requirement then has to hold both for the groups and for the candidates of every person
-(see `models/common/candidates.py`), at the worst way of filling in their missing cells.
+Pure NumPy, without algorithms, operators or compiled code: it judges what a recipient
+sees. Groups are the distinct published tuples of the quasi-identifiers, compared as
+text. With `missing_any` a missing cell may also stand for any value: a requirement then
+has to hold both for the groups and for the candidates of every person (see
+`models/common/candidates.py`), at the worst way of filling in their missing cells.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ from sfumato.models.common.groups import build_groups, normalized
 CHUNK = 2**24
 """Group × tuple pairs compared at a time."""
 ROWS = 2**26
-"""So many candidates, counted once for each person they are candidates of."""
+"""The most candidates, counted once for each person they are candidates of."""
 
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """A second table that is known to the attacker, as distinct tuples of leaves."""
+    """A second table that the attacker knows, as distinct tuples of leaves."""
 
     axes: tuple[Axis, ...]
     tuples: Codes
@@ -68,7 +68,7 @@ class Population:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Evidence:
-    """A published table in codes: what the models are asked about."""
+    """A published table in codes: the input of the models."""
 
     cells: tuple[Cells, ...]
     """One per published quasi-identifier column."""
@@ -87,7 +87,7 @@ class Evidence:
 
     @cached_property
     def tuples(self) -> tuple[Ints, Codes]:
-        """The group of each row, and the cells of each group."""
+        """Return the group of each row, and the cells of each group."""
         if self.groups is not None:
             return self.groups.astype(np.int64), np.zeros((0, 0), dtype=np.int32)
         return distinct_tuples([c.codes for c in self.cells], self.rows)
@@ -104,7 +104,7 @@ class Proof:
     evidence: Evidence | None = field(default=None, repr=False)
 
     def offenders(self, verdict: Verdict) -> dict[str, int]:
-        """How many rows, and persons where they are known, a requirement fails."""
+        """Count the rows, and persons where known, that fail a requirement."""
         broken = verdict.broken
         if broken is None or verdict.holds or self.evidence is None:
             return {}
@@ -145,7 +145,7 @@ def _with_matching(
 
 
 def _both(model: OutputModel, value: Verdict, opened: Verdict) -> Verdict:
-    """A requirement holds if it does for both meanings of a missing cell."""
+    """Return a verdict that holds only if both readings of a missing cell hold."""
     worse = opened if _worse(model, opened, value) else value
     parts = [v.broken for v in (value, opened) if v.broken is not None]
     broken = np.logical_or.reduce(parts) if parts else None
@@ -160,7 +160,7 @@ def _both(model: OutputModel, value: Verdict, opened: Verdict) -> Verdict:
 
 
 def _worse(model: OutputModel, one: Verdict, other: Verdict) -> bool:
-    """Whether one verdict is worse than the other."""
+    """Return whether one verdict is worse than the other."""
     if one.holds != other.holds:
         return not one.holds
     if one.measured is None or other.measured is None:
@@ -181,8 +181,8 @@ class Opened:
         """Ask a model about the candidates of every person, worst first.
 
         Candidates are whole groups of rows. Where there are too many ways of filling
-        in, a model that merging groups cannot break is asked about the groups alone:
-        what they have, their unions have at least.
+        in, a model that merging groups cannot break judges the groups alone: their
+        unions are at least as good.
         """
         needs_values = bool(model.views(tuple(self.evidence.sensitive)))
         try:
@@ -199,7 +199,7 @@ class Opened:
         return found
 
     def _lifted(self, model: OutputModel, needs_values: bool) -> Verdict:
-        """The verdict on sets of candidates, in terms of published groups."""
+        """Express a verdict on sets of candidates in terms of published groups."""
         if self.evidence.groups is not None or not self._opens:
             return model.verify(self._shown)
         if not (needs_values or model.holds_for_unions) and self._blank.any():
@@ -219,13 +219,13 @@ class Opened:
 
     @cached_property
     def _shown(self) -> Groups:
-        """The published groups, their missing sensitive values being any value."""
+        """Return the published groups, with missing sensitive values as any value."""
         found = groups_of(self.evidence, self.models)
         return _with_matching(found, self.evidence, self.models)
 
     @property
     def _opens(self) -> bool:
-        """Whether cells are missing, here or in the population."""
+        """Return whether cells are missing, here or in the population."""
         return self.evidence.population is not None or bool(self._blank.any())
 
     @cached_property
@@ -239,7 +239,7 @@ class Opened:
 
     @cached_property
     def _fewest(self) -> Groups:
-        """The fewest candidates that the people of each group can have."""
+        """Return the fewest candidates that the people of each group can have."""
         _, cells = self.evidence.tuples
         filled = with_nobody(cells, self._blank)
         return self._candidates(np.arange(len(cells)), filled)
@@ -270,7 +270,7 @@ class Opened:
         return self._completed(found, owner, filled)
 
     def _completed(self, found: Groups, owner: Ints, filled: Codes) -> Groups:
-        """Candidates beside the figures of the whole table, which stay the same."""
+        """Add the figures of the whole table, which stay the same, to candidates."""
         shown = self._shown
         return replace(
             found,
@@ -290,7 +290,7 @@ class Opened:
 def _rows_of(
     group_of: Ints, sets: Ints, members: Ints, sizes: Ints
 ) -> tuple[Ints, Ints]:
-    """The rows of the groups in each set, and the set of each."""
+    """Return the rows of the groups in each set, and the set of each row."""
     number = sizes[members]
     if int(number.sum()) > ROWS:
         raise TooManyFillingsError
@@ -305,7 +305,7 @@ def _taken(codes: Codes | None, rows: Ints) -> Codes | None:
 
 
 def _matching(evidence: Evidence, target: Target) -> Matching:
-    """The rows of each group whose published texts are exactly those of a target."""
+    """Count the rows of each group whose published texts are exactly a target's."""
     group_of, _ = evidence.tuples
     found = np.ones(evidence.rows, dtype=np.bool_)
     for name, value in target:
@@ -318,7 +318,7 @@ def _matching(evidence: Evidence, target: Target) -> Matching:
 
 
 def groups_of(evidence: Evidence, models: Sequence[OutputModel]) -> Groups:
-    """The groups that a recipient sees, with the histograms the models need."""
+    """Return the groups that a recipient sees, with the histograms the models need."""
     names = tuple(evidence.sensitive)
     views = sorted({view for model in models for view in model.views(names)})
     if _plain(evidence, models, views):
@@ -343,7 +343,7 @@ def groups_of(evidence: Evidence, models: Sequence[OutputModel]) -> Groups:
 def _plain(
     evidence: Evidence, models: Sequence[OutputModel], views: Sequence[View]
 ) -> bool:
-    """Whether sizes and histograms are all there is to know, row by row."""
+    """Return whether sizes and histograms describe everything, row by row."""
     private = evidence.subject is not None or evidence.groups is not None
     special = evidence.missing_any or any(view.others_known for view in views)
     whole = any(model.scope is not Scope.GROUP for model in models)
@@ -351,7 +351,7 @@ def _plain(
 
 
 def _sorted_groups(evidence: Evidence, views: Sequence[View]) -> Groups:
-    """Groups from sorted keys: no number per row is ever needed, only run lengths."""
+    """Build groups from sorted keys, using run lengths instead of a number per row."""
     key = packed_key([c.codes for c in evidence.cells], evidence.rows)
     references = source_references(evidence, views)
     histograms = {
@@ -375,7 +375,7 @@ def _sorted_groups(evidence: Evidence, views: Sequence[View]) -> Groups:
 def source_references(
     evidence: Evidence, views: Sequence[View]
 ) -> dict[View, npt.NDArray[np.float64]]:
-    """The source's distribution, for the views that compare with it."""
+    """Return the source's distribution, for the views that compare with it."""
     found = {}
     for view in views:
         if view.reference == "source":
@@ -422,13 +422,13 @@ def _sorted_histogram(
 
 
 def _runs(ordered: Ints) -> tuple[Ints, Ints]:
-    """The distinct values of a sorted array, and how often each occurs."""
+    """Return the distinct values of a sorted array, and how often each occurs."""
     first = np.flatnonzero(np.diff(ordered, prepend=ordered[0] - 1))
     return ordered[first], np.diff(np.append(first, len(ordered)))
 
 
 def _population_counts(evidence: Evidence, cells: Codes) -> tuple[Ints | None, int]:
-    """Population rows that match each group's cells, and those that match none."""
+    """Count the population rows that match each group, and those that match none."""
     population = evidence.population
     if population is None:
         return None, 0
@@ -437,10 +437,10 @@ def _population_counts(evidence: Evidence, cells: Codes) -> tuple[Ints | None, i
 
 
 def _people_matching(evidence: Evidence, filled: Codes) -> Ints | None:
-    """The fewest population rows that match people whose missing cells may be anything.
+    """Count the fewest population rows that match people with missing cells.
 
     A missing cell of the population matches every value. A value that nobody shows
-    matches nothing else.
+    matches only such cells.
     """
     population = evidence.population
     if population is None:
@@ -457,7 +457,7 @@ def _people_matching(evidence: Evidence, filled: Codes) -> Ints | None:
 
 
 def _covers(evidence: Evidence, population: Population) -> list[tuple[int, Flags]]:
-    """Which leaves of each axis of the population the cells in a place stand for."""
+    """Return which leaves of each population axis the cells in a place stand for."""
     columns = [(j, t) for j, cells in enumerate(evidence.cells) for t in cells.columns]
     return [
         (place, cover_matrix(axis, texts))
@@ -468,7 +468,7 @@ def _covers(evidence: Evidence, population: Population) -> list[tuple[int, Flags
 def _matched(
     evidence: Evidence, cells: Codes, covers: Sequence[tuple[int, Flags]]
 ) -> tuple[Ints, Flags]:
-    """How many population rows match each tuple of cells; and which match some."""
+    """Count the population rows that match each tuple; flag those that match any."""
     population = evidence.population
     assert population is not None
     inside = np.zeros(len(cells), dtype=np.int64)
@@ -485,7 +485,7 @@ def _matched(
 
 
 def require_columns(table: pa.Table, names: Sequence[str], *, what: str) -> None:
-    """Refuse a table that lacks columns it is to be judged by."""
+    """Refuse a table that lacks columns needed to judge it."""
     present = set(table.column_names)
     absent = [name for name in names if name not in present]
     if absent:

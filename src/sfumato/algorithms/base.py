@@ -44,7 +44,7 @@ class Algorithm(ABC):
     certifies: ClassVar[frozenset[str]] = frozenset()
     """The process models whose guarantee its releases have."""
     keeps_values: ClassVar[bool] = False
-    """Whether it sees to it that values are shown as often as `diversity` asks."""
+    """Whether it ensures that values are shown as often as `diversity` asks."""
     counts_persons: ClassVar[bool] = True
     """Whether it serves tables with a subject column; it refuses them otherwise."""
     counts_population: ClassVar[bool] = True
@@ -54,7 +54,7 @@ class Algorithm(ABC):
     """How much work goes into lowering the loss of what was found: nothing, 1 (or
     true) for the usual, 2 for twice as much."""
     seconds: float | None = None
-    """Stop refining after so many seconds, whatever work is left; the result then
+    """Stop refining after this many seconds, whatever work is left; the result then
     depends on the machine."""
 
     def __new__(cls, **options: Any) -> Self:
@@ -139,14 +139,14 @@ def _spread(
 
 
 def _self_check(algorithm: Algorithm, request: Request, grouping: Grouping) -> None:
-    """Fail early, by name, if a search broke its promise; `verify` asks again."""
+    """Fail early, by name, if a search broke its promise; `verify` checks again."""
     removed = request.rows - int(grouping.kept.sum())
     if removed > request.removable:
         raise GuaranteeError(
             f"'{algorithm.name}' left out {removed} rows; at most "
             f"{request.removable} may be left out."
         )
-    # What matches in the population shows in published cells only: `verify` counts it.
+    # Matches in the population depend on published cells: `verify` counts them.
     for model in (m for m in request.models if m.scope is not Scope.POPULATION):
         verdict = request.meets(model, grouping)
         if not verdict.holds and model.targets():

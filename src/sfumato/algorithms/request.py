@@ -22,7 +22,7 @@ from sfumato.models.common.groups import build_groups, value_shares
 from sfumato.models.common.targets import matching
 
 Progress = Callable[[str, float], None]
-"""Called with what is being done and the share done, 0 … 1; may raise to cancel."""
+"""Called with the current step and the share done, 0 … 1; may raise to cancel."""
 
 
 def _closed(rule: Rule) -> Rule:
@@ -35,7 +35,7 @@ def silent(_step: str, _share: float) -> None:
 
 
 def no_other(name: str) -> Any:
-    """Refuse to find another algorithm: the request was made without a catalogue."""
+    """Refuse to find another algorithm: the request has no catalogue."""
     raise PolicyError(f"The algorithm '{name}' is not available here.")
 
 
@@ -54,7 +54,7 @@ class Request:
     """The other published columns on declared axes, for algorithms whose guarantee
     covers every column."""
     process: tuple[ProcessModel, ...] = ()
-    """Requirements that the making of the release has to meet."""
+    """Requirements that the process of making the release must meet."""
     ledger: Ledger | None = None
     """The account of every use of the data, where a process model is required."""
     removable: int = 0
@@ -116,7 +116,7 @@ class Request:
         return self.sensitive[rule.view.column].axis.missing >= 0
 
     def meets(self, model: OutputModel, grouping: Grouping) -> Verdict:
-        """What a model says of a grouping, at the worst meaning of missing cells."""
+        """Judge a grouping by a model, at the worst meaning of missing cells."""
         verdict = model.verify(self.groups(grouping))
         if not (verdict.holds and self.missing_any):
             return verdict

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    Without words it is the program itself: it takes the words of its command line,
-    handles termination signals, and ends the process.
+    Without arguments it acts as the program itself: it reads the arguments of the
+    process, handles termination signals, and ends the process.
     """
     if words is not None:
         return _run(list(words))
@@ -40,7 +40,7 @@ def _end_silently_on_ctrl_c() -> None:
 
 def _run(words: list[str]) -> int:
     if words == ["--version"]:
-        # Answered without loading the libraries that parse a command line.
+        # Handled without loading the libraries that parse a command line.
         from sfumato.cli.version import print_version
 
         try:

@@ -130,7 +130,7 @@ def release(
     threads: int | None = None,
     quiet: bool = False,
 ) -> Mapping[str, Any]:
-    """Make and write a release; give its manifest."""
+    """Make and write a release; return its manifest."""
     from sfumato import api
     from sfumato.cli.progress import watched
     from sfumato.pipeline.write_release import refuse_existing
@@ -159,7 +159,7 @@ def _with_settings(policy: Policy, settings: list[str]) -> Policy:
 
 
 def source_of(asked: Policy, policy: Path, data: Path | None) -> Path:
-    """The file to read: the one given, or the one that the policy names."""
+    """Return the file to read: the one given, or the one that the policy names."""
     if data is not None:
         return data
     if asked.data.path is None:
@@ -171,7 +171,7 @@ def source_of(asked: Policy, policy: Path, data: Path | None) -> Path:
 
 
 def chosen_seed(text: str | None, number: int | None) -> Seed | None:
-    """The seed that options ask for; None: a fresh one."""
+    """Return the seed that the options ask for; None: a fresh one."""
     from sfumato.data.seeds import Seed
 
     if text is not None and number is not None:
@@ -185,7 +185,7 @@ def chosen_seed(text: str | None, number: int | None) -> Seed | None:
 
 
 def print_release(manifest: Mapping[str, Any], out: Path) -> None:
-    """Say in short what was released, what it is worth, and where it is."""
+    """Print a summary of the release: what, how useful, and where."""
     typer.echo(_counted(manifest))
     if "search" in manifest:
         typer.echo(_searched(manifest["search"]))
@@ -207,7 +207,7 @@ def print_release(manifest: Mapping[str, Any], out: Path) -> None:
 
 
 def _counted(manifest: Mapping[str, Any]) -> str:
-    """How much was released; of a certified release, without a word on the source."""
+    """Describe how much was released; for a certified release, not the source."""
     from sfumato.report.number_text import amount, counted
 
     rows, groups = manifest["rows_out"], counted(manifest["groups"], "group")
@@ -228,7 +228,7 @@ def _together(after: Mapping[str, Any]) -> str:
 
 
 def _searched(search: Mapping[str, Any]) -> str:
-    """Whether nothing better is left to be found."""
+    """Say whether the search proved that nothing better exists."""
     from sfumato.report.number_text import amount
 
     looked = f"{amount(search['nodes_checked'])} of {amount(search['nodes'])} choices"

@@ -40,7 +40,7 @@ from sfumato.errors import OutputError, SfumatoError, UsageError
 app = typer.Typer(
     name="sfumato",
     help="Publish personal data safely, and prove it from the published file.",
-    # Rich would take longer to import than --help takes to answer.
+    # Importing Rich would take longer than all of --help.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -107,7 +107,7 @@ def _invoke(words: list[str]) -> int:
     if not words:
         return _show_help(command)
     try:
-        # A copy: it takes the words away as it reads them.
+        # A copy, because parsing consumes the list.
         with command.make_context("sfumato", list(words)) as context:
             result = command.invoke(context)
             if sys.stdout is not None:
@@ -118,7 +118,7 @@ def _invoke(words: list[str]) -> int:
 
 
 def _refuse_zero_characters(words: list[str]) -> None:
-    """No path and no setting has one, and the system fails on it without a name."""
+    """Refuse zero characters, on which the system fails without a clear error."""
     for place, word in enumerate(words):
         if "\0" in word:
             before = words[place - 1] if place else ""
@@ -130,7 +130,7 @@ def _refuse_zero_characters(words: list[str]) -> None:
 
 
 def _failed(fault: Exception, manner: Manner) -> int:
-    """Tell an error that is not ours: of memory, of the system, or of our code."""
+    """Report an error that we did not raise: of memory, the system, or our code."""
     from sfumato.io.memory import out_of_memory, ran_out
 
     if ran_out(fault):
@@ -141,29 +141,29 @@ def _failed(fault: Exception, manner: Manner) -> int:
 
 
 def _show_help(command: Any) -> int:
-    """Answer a command line without words: with the help, as an error."""
+    """Answer an empty command line with the help, as an error."""
     context = command.make_context("sfumato", [], resilient_parsing=True)
     typer.echo(command.get_help(context), err=True)
     return USAGE
 
 
 def _tolerate_narrow_terminals() -> None:
-    """A terminal without `≤` or `✓` gets a question mark, not a failure."""
+    """Print a question mark where a terminal cannot show `≤` or `✓`."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
 
 
 def _reader_gone(words: list[str]) -> int:
-    """Whoever read our output left: say no more, not even when Python ends."""
+    """Stop all output after the reader closed the pipe, even at Python's exit."""
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, sys.stdout.fileno())
-    # Who asked for help has seen enough of it; anything else was cut short.
+    # A reader may stop in the middle of the help; any other output was cut short.
     return 0 if {"-h", "--help"} & set(words) else OutputError.exit_code
 
 
 def _as_ours(fault: OSError) -> SfumatoError:
-    # Without a name it is a stream or an open file that takes no more.
+    # Without a name it is a stream or an open file that is full or closed.
     what = f"'{fault.filename}' cannot be used" if fault.filename else "Writing failed"
     full = fault.errno in (errno.ENOSPC, errno.EDQUOT)
     return OutputError(

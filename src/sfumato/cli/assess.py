@@ -143,7 +143,7 @@ def assess(
 
 
 def assessment_lines(found: Assessment) -> Iterator[str]:
-    """An assessment for people; its first line says that it is private."""
+    """Format an assessment for people; the first line says that it is private."""
     from sfumato.pipeline.private_notes import PRIVATE
     from sfumato.report.number_text import counted
 

@@ -139,7 +139,7 @@ def _attacked(
 
 
 def _keep(found: Attacked, release: Path) -> Path | None:
-    """Write the private facts beside the release's own, for the owner's eyes."""
+    """Write the private facts next to the release's own, readable only by its owner."""
     from sfumato.data.json_records import dump_line
     from sfumato.io.atomic_files import own_file
     from sfumato.pipeline.release_files import ReleaseFiles
@@ -233,7 +233,7 @@ def _look_up(
 
 
 def _person(record: Path, policy: Policy) -> pa.Table:
-    """Read a person's values; never from the command line, which shells remember."""
+    """Read a person's values, but not from the command line: shells keep it."""
     import tempfile
 
     from sfumato.io.read import read_source

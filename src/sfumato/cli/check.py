@@ -194,7 +194,7 @@ def _record(file: Path, result: CheckResult) -> dict[str, Any]:
 
 
 def _warn(file: Path, result: CheckResult) -> None:
-    """No requirement speaks of columns that should not be there: say it beside."""
+    """Warn about columns that should not be there: no requirement covers them."""
     from sfumato.report.number_text import listing
 
     if result.withheld:
@@ -220,7 +220,7 @@ def _print(file: Path, result: CheckResult) -> None:
 
 
 def _print_inferred(result: CheckResult) -> None:
-    """Say which columns nobody told the kind of."""
+    """Say which columns had their kind inferred."""
     from sfumato.report.number_text import listing
 
     guessed = [

@@ -1,7 +1,7 @@
 """Shell completion by Typer, for the current shell or a named one.
 
-Typer asks the processes above ours which shell they are. A service, a container or
-`nohup` may have none, so that a shell can be named as well.
+Typer looks for a shell among the parent processes. Under a service, a container or
+`nohup` there may be none, so a shell can be named as well.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
 
 
 def asked(words: Sequence[str]) -> bool:
-    """Whether a command line is about completion."""
+    """Return whether a command line is about completion."""
     return words[:1] in ([SHOW], [INSTALL])
 
 
 def answer(command: Any, words: Sequence[str]) -> int:
-    """Show or install what completes our commands."""
+    """Show or install the completion of our commands."""
     option, *named = words
     if not named:
         return _for_shell_around(command, option)
@@ -41,7 +41,7 @@ def answer(command: Any, words: Sequence[str]) -> int:
 
 
 def complete(command: Any) -> int:
-    """Answer a shell that asks how a word may go on."""
+    """Answer a shell that asks for completions of a word."""
     try:
         command.main(prog_name="sfumato")
     except SystemExit as done:
@@ -68,7 +68,7 @@ def _for_shell_around(command: Any, option: str) -> int:
 
 @contextmanager
 def _environment(asking: str) -> Iterator[None]:
-    """Ask as shells do."""
+    """Set the environment variables that shells set when they ask."""
     os.environ[COMPLETING] = asking
     try:
         yield

@@ -38,7 +38,7 @@ def demo(
 
 
 def _fill(directory: Path) -> Mapping[str, Any]:
-    """Write source and policy, and make the release, in a directory of their own."""
+    """Write source and policy, and make the release, in a new directory."""
     from sfumato.demo import write
 
     policy = write(directory)

@@ -19,7 +19,7 @@ GIGABYTE = 1 << 30
 
 
 class Extra(NamedTuple):
-    """A thing that some feature needs, and how to get it."""
+    """A package or program that some feature needs, and how to get it."""
 
     name: str
     feature: str
@@ -41,7 +41,7 @@ def doctor(
         bool, typer.Option("--json", help="One JSON object on stdout.")
     ] = False,
 ) -> int:
-    """Tell what is installed, and what is missing for which feature."""
+    """Show what is installed, and what is missing for which feature."""
     found = examination()
     with reader_may_leave():
         if json:
@@ -52,7 +52,7 @@ def doctor(
 
 
 def examination() -> dict[str, Any]:
-    """Everything that decides what works here, and how fast."""
+    """Collect everything that decides what works here, and how fast."""
     return {
         "sfumato": version_of("sfumato"),
         "python": platform.python_version(),
@@ -69,7 +69,7 @@ def examination() -> dict[str, Any]:
 
 
 def version_of(name: str) -> str | None:
-    """The version of an installed package; None where it is not installed."""
+    """Return the version of an installed package; None if it is not installed."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -79,7 +79,7 @@ def version_of(name: str) -> str | None:
 
 
 def _dependencies() -> list[str]:
-    """The packages that ours needs always."""
+    """Return the packages that Sfumato always needs."""
     from importlib.metadata import PackageNotFoundError, requires
 
     try:
@@ -91,7 +91,7 @@ def _dependencies() -> list[str]:
 
 
 def missing() -> list[dict[str, str]]:
-    """What is not there, the feature that needs it, and the way to get it."""
+    """List what is missing, the feature that needs it, and how to get it."""
     absent = [thing for thing in EXTRAS if version_of(thing.name) is None]
     found = [thing._asdict() for thing in absent]
     found.extend(_missing_kernels())
@@ -99,7 +99,7 @@ def missing() -> list[dict[str, str]]:
 
 
 def _missing_kernels() -> Iterator[dict[str, str]]:
-    """What kernels lack: a library or a compiler, and a place for what is compiled."""
+    """List what kernels lack: a library or a compiler, or a place for compiled code."""
     if kernels()["library"] is not None:
         return
     if version_of("numba") is None:
@@ -119,7 +119,7 @@ def _missing_kernels() -> Iterator[dict[str, str]]:
 
 
 def kernels() -> dict[str, Any]:
-    """The library that serves kernels, or what compiles them where there is none."""
+    """Describe the kernel library in use, or what compiles kernels without one."""
     from sfumato.kernels.compilation.library import platform_name, usable
 
     found = usable()
@@ -139,7 +139,7 @@ def _cache() -> dict[str, Any]:
 
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """Return the cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

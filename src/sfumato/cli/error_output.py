@@ -20,37 +20,37 @@ from sfumato.errors import SfumatoError
 OUR_FAULT = 70
 USAGE = 2
 MOST_VALUES = 50
-"""How many offending values are printed; the rest is only counted."""
+"""How many offending values are printed; the rest are only counted."""
 DEBUG = "SFUMATO_DEBUG"
 Misuse: type[Exception] = typer.BadParameter.__mro__[2]
 """Every command line that cannot be understood.
 
-Typer stands on Click, or from 0.26 on carries a copy of it, and exports one of its
-errors in both cases: this is what all of them are."""
+Typer depends on Click, or from 0.26 on includes a copy of it. In both cases it exports
+one of the errors; this is their common base class."""
 
 
 @dataclass(frozen=True)
 class Manner:
-    """How the user wants to be told."""
+    """How errors are to be reported."""
 
     as_json: bool
     show_values: bool
 
     @classmethod
     def of(cls, words: Sequence[str]) -> Manner:
-        """Read it off the words themselves: they may not even make a command."""
+        """Read the manner from the raw words, which may not be a valid command."""
         return cls(as_json="--json" in words, show_values="--show-values" in words)
 
 
 def explain(fault: SfumatoError, manner: Manner) -> int:
-    """Tell an error that we raised on purpose."""
+    """Report an error that we raised on purpose."""
     values = fault.values if manner.show_values else ()
     kind = type(fault).__name__
     return _tell(kind, fault.message, fault.hint, fault.exit_code, manner, values)
 
 
 def misused(fault: Any, manner: Manner) -> int:
-    """Tell a command line that cannot be understood."""
+    """Report a command line that cannot be understood."""
     context = getattr(fault, "ctx", None)
     path = context.command_path if context else "sfumato"
     hint = f"'{path} --help' shows what there is."
@@ -58,7 +58,7 @@ def misused(fault: Any, manner: Manner) -> int:
 
 
 def _once(message: str) -> str:
-    """A message without its last sentence twice: some versions of Typer repeat it."""
+    """Remove a repeated last sentence: some versions of Typer repeat it."""
     sentences = message.split(" Did you mean ")
     return " Did you mean ".join(dict.fromkeys(sentences))
 
@@ -69,7 +69,7 @@ def interrupted(manner: Manner) -> int:
 
 
 def unexpected(fault: Exception, manner: Manner) -> int:
-    """Apologize; the fault's own text stays unsaid, for it may quote a cell."""
+    """Report an internal error without its text, which may quote a cell."""
     if os.environ.get(DEBUG):
         sys.excepthook(type(fault), fault, fault.__traceback__)
     return _tell(
@@ -90,7 +90,7 @@ def _tell(
     manner: Manner,
     values: Sequence[str] = (),
 ) -> int:
-    # Whether or not anybody can be told, the exit code says it.
+    # Even if nothing can be printed, the exit code says it.
     with suppress(OSError, ValueError):
         if manner.as_json:
             _tell_machines(kind, message, hint, exit_code, values)
@@ -120,7 +120,7 @@ def _tell_machines(
 
 
 def _print_json(text: str) -> None:
-    """Machines read stdout; where it takes nothing more, stderr is left."""
+    """Print JSON to stdout, or to stderr if stdout is closed or full."""
     try:
         typer.echo(text)
     except OSError:
@@ -142,7 +142,7 @@ def _shown(values: Sequence[str]) -> str:
 
 
 def _harmless(text: str) -> str:
-    """Text without control characters: a column's name must not steer a terminal."""
+    """Remove control characters: a column's name must not control a terminal."""
     return "".join(
         c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text
     )

@@ -78,7 +78,7 @@ def _source(data: Path, delimiter: str | None, encoding: str | None) -> pa.Table
 def _proposal(
     source: pa.Table, data: Path, missing: list[str] | None, *, beside: Path | None
 ) -> str:
-    """The proposed policy; its path to the data is as seen from the policy file."""
+    """Build the proposed policy; the data path is relative to the policy file."""
     from sfumato.io.decimals import pointed
     from sfumato.policy.propose import propose
 

@@ -16,7 +16,7 @@ TRIM_THRESHOLD, MMAP_THRESHOLD, ARENA_MAX = -1, -3, -8
 """Parameters of `mallopt` in glibc."""
 MOST = (1 << 31) - 1
 MOST_BEFORE = 1 << 25
-"""What older releases take for `MMAP_THRESHOLD`."""
+"""The largest `MMAP_THRESHOLD` that older releases accept."""
 
 
 def begin() -> None:
@@ -44,7 +44,7 @@ def open_streams() -> None:
 
 
 def keep_freed_memory() -> None:
-    """Tell the C library, where it is glibc, to keep freed memory.
+    """Tell glibc, where it is the C library, to keep freed memory.
 
     Otherwise it returns every large array to the system, and the next one comes as new
     pages that have to be cleared: a tenth of the time of a large release.

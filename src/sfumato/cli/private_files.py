@@ -14,9 +14,9 @@ from sfumato.cli.success_output import reader_may_leave, write_new_text
 def print_or_keep(
     record: Mapping[str, Any] | None, text: str, out: Path | None
 ) -> None:
-    """Print a private result, or write it to a file that its owner alone may read.
+    """Print a private result, or write it to a file that only its owner can read.
 
-    It is the record as JSON, where there is one, and the text otherwise.
+    Writes the record as JSON if there is one, and the text otherwise.
     """
     shown = text if record is None else private_json(record)
     if out is None:
@@ -29,7 +29,7 @@ def print_or_keep(
 
 
 def private_json(record: Mapping[str, Any]) -> str:
-    """A record as JSON, with its first entry, which says so, on the first line."""
+    """Format a record as JSON; its first line says that it is private."""
     from sfumato.data.json_records import dump
 
     return dump(record).replace("{\n  ", "{ ", 1)

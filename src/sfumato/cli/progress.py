@@ -20,7 +20,7 @@ Watcher = Callable[[str, float], None]
 
 @contextmanager
 def watched(*, quiet: bool = False) -> Iterator[Watcher]:
-    """A progress callback for the time of a long command."""
+    """Provide a progress callback during a long command."""
     if quiet:
         yield _unwatched
         return
@@ -30,7 +30,7 @@ def watched(*, quiet: bool = False) -> Iterator[Watcher]:
 
 
 def _watch_compiler(watching: ExitStack) -> None:
-    """Beside the command: loading the compiler takes as long as reading a file."""
+    """Announce compilation; in a thread, as loading the compiler takes a while."""
     from sfumato.kernels.compilation.decorators import announced
 
     watching.enter_context(announced(_say_compiling))
@@ -77,4 +77,4 @@ def _on_terminal() -> bool:
 
 
 def _unwatched(_step: str, _share: float) -> None:
-    """Nobody is looking."""
+    """Ignore progress."""

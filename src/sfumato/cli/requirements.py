@@ -13,19 +13,19 @@ OPENING, CLOSING = "[{", "]}"
 
 
 def parse_value(text: str) -> Any:
-    """A value as TOML reads it; what TOML cannot read is text."""
+    """Parse a value as TOML; anything else is text."""
     import tomllib
 
     try:
         read = tomllib.loads(f"value = {text}")
     except (ValueError, RecursionError):
-        # No TOML, a number of thousands of digits, or lists in lists without end.
+        # Not TOML, a number with thousands of digits, or lists nested too deeply.
         return text
     return read["value"] if len(read) == 1 else text
 
 
 def parse_pair(text: str, *, option: str) -> tuple[str, Any]:
-    """`KEY=VALUE`, for `--set` and inside `--require`."""
+    """Parse `KEY=VALUE`, for `--set` and inside `--require`."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise UsageError(
@@ -38,7 +38,7 @@ def parse_pair(text: str, *, option: str) -> tuple[str, Any]:
 
 
 def split_names(text: str | None) -> list[str]:
-    """Column names with commas between them; quotes keep a comma in a name."""
+    """Split column names at commas; quotes keep a comma in a name."""
     import csv
 
     if not text:
@@ -47,7 +47,7 @@ def split_names(text: str | None) -> list[str]:
 
 
 def parse_requirement(text: str) -> OutputModel:
-    """`model=t-closeness,t=0.2,on=diagnosis` as a model."""
+    """Parse `model=t-closeness,t=0.2,on=diagnosis` as a model."""
     parts = _split_outside_brackets(text)
     pairs = [parse_pair(part, option="--require") for part in parts]
     settings = dict(pairs)
@@ -66,7 +66,7 @@ def parse_requirement(text: str) -> OutputModel:
 
 
 def output_model(name: str, parameters: dict[str, Any]) -> OutputModel:
-    """A model of the catalogue that can be judged on a published table."""
+    """Make a catalogue model that can be judged on a published table."""
     from sfumato.models.base import OutputModel
     from sfumato.policy.instantiate import make_model
     from sfumato.policy.line_numbers import Origin
@@ -83,7 +83,7 @@ def output_model(name: str, parameters: dict[str, Any]) -> OutputModel:
 
 
 def _split_outside_brackets(text: str) -> list[str]:
-    """Split at commas that are in no bracket and no quotes."""
+    """Split at commas outside brackets and quotes."""
     parts, depth, quoted = [""], 0, False
     for letter in text:
         quoted ^= letter == '"'

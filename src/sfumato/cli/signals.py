@@ -2,8 +2,8 @@
 
 The program never raises `KeyboardInterrupt`: one that arrives while a library is
 imported, or while compiled code calls back, is lost there or ends in a traceback. The
-process is ours alone, so it ends instead, after taking away what it was writing. A
-thread waits for signals, for the main one may be inside a kernel for minutes.
+process belongs to us, so it ends instead, after removing what it was writing. A thread
+waits for signals, because the main thread may be inside a kernel for minutes.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ AS_JSON = f"""\
   }}
 }}
 """
-"""Written out, for nothing may be imported where an import was interrupted."""
+"""A literal, because nothing may be imported where an import was interrupted."""
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 SHOW_CURSOR = b"\r\x1b[2K\x1b[?25h"
-"""Takes a progress bar off a terminal, and brings its cursor back."""
+"""Clears a progress bar from a terminal, and shows the cursor again."""
 PATIENCE = 0.2
-"""Seconds that a reader of our output gets to make room."""
+"""Seconds to wait for a slow reader of our output."""
 
 
 def end_when_asked() -> None:
-    """End at once when a signal asks for it: while libraries are loaded."""
+    """End at once on a termination signal, while libraries are loaded."""
     for number in _heeded():
         signal.signal(number, lambda _number, _frame: end_now())
 
 
 def watch() -> None:
-    """Have a thread wait for signals that ask to stop, for the rest of the process."""
+    """Start a thread that waits for termination signals, until the process ends."""
     import threading
 
     reader, writer = os.pipe()
@@ -52,8 +52,8 @@ def watch() -> None:
 
 
 def end_now() -> None:
-    """Take away what is half-written, say that we stopped, and end."""
-    # Whoever writes has loaded it, and nothing is imported here.
+    """Remove what is half-written, say that we stopped, and end the process."""
+    # Code that writes has loaded it already; nothing is imported here.
     loaded = sys.modules.get("sfumato.data.unfinished_files")
     unfinished = getattr(loaded, "UNFINISHED", None)
     if unfinished is not None:
@@ -69,11 +69,11 @@ def _wait(reader: int) -> None:
 
 
 def _leave_it_to_the_thread(_number: int, _frame: object) -> None:
-    """Signals need a handler to be heard at all."""
+    """Do nothing: signals need a handler to reach the thread at all."""
 
 
 def _say_stopped() -> None:
-    """Say it past all buffers: the main thread may hold their locks."""
+    """Write the message past all buffers: the main thread may hold their locks."""
     if "--json" in sys.argv:
         _write(1, AS_JSON.encode())
         return
@@ -90,7 +90,7 @@ def _is_terminal(stream: int) -> bool:
 
 
 def _write(stream: int, text: bytes) -> None:
-    """Write where somebody reads; nobody who does not keeps us from ending."""
+    """Write if somebody reads; a blocked reader must not keep us from ending."""
     try:
         _, ready, _ = select.select([], [stream], [], PATIENCE)
         if ready:
@@ -100,7 +100,7 @@ def _write(stream: int, text: bytes) -> None:
 
 
 def _heeded() -> list[signal.Signals]:
-    """The signals that ask to stop, but for those we were started to ignore."""
+    """Return the termination signals, except those we were started to ignore."""
     known = [signal.Signals[name] for name in SIGNALS if hasattr(signal, name)]
     ignored = (signal.SIG_IGN, None)
     return [number for number in known if signal.getsignal(number) not in ignored]

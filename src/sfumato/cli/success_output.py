@@ -18,50 +18,50 @@ HEAD = ("requirement", "required", "measured", "verdict")
 
 @contextmanager
 def reader_may_leave() -> Iterator[None]:
-    """Print for a reader who may have seen enough (`| head`): no fault of anybody."""
+    """Print for a reader who may close the pipe early (`| head`), without an error."""
     try:
         yield
         if sys.stdout is not None:
             sys.stdout.flush()
     except BrokenPipeError:
-        # Python writes what is left at its end: it must not go to the closed pipe.
+        # Python flushes stdout at exit: it must not write to the closed pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager
 def done(what: str) -> Iterator[None]:
-    """Tell of what is done already: a stream that takes nothing does not undo it."""
+    """Report finished work: a stream that fails does not undo it."""
     try:
         yield
         if sys.stdout is not None:
             sys.stdout.flush()
     except (OSError, ValueError):
-        # What waits to be printed must not fail once more at the end.
+        # Buffered output must not fail once more at exit.
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
         warn(f"{what} is complete, but stdout takes no more.")
 
 
 def warn(text: str) -> None:
-    """Say something beside the result, where stderr takes it."""
+    """Print a warning to stderr, if possible."""
     with suppress(OSError, ValueError):
         typer.echo(f"Warning: {text}", err=True)
 
 
 def print_json(record: Mapping[str, Any]) -> None:
-    """Machine output: one JSON object on stdout."""
+    """Print one JSON object to stdout."""
     from sfumato.data.json_records import dump
 
     typer.echo(dump(record))
 
 
 def print_columns(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> None:
-    """Print rows of text, their columns one under the other."""
+    """Print rows of text in aligned columns."""
     for line in column_lines(rows, indent=indent):
         typer.echo(line)
 
 
 def column_lines(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> Iterator[str]:
-    """Rows of text as lines, their columns one under the other."""
+    """Format rows of text as lines with aligned columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (text.ljust(width) for text, width in zip(row, widths, strict=True))
@@ -69,7 +69,7 @@ def column_lines(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> Iterat
 
 
 def requirement_rows(verdicts: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
-    """One row per requirement: required, measured, verdict."""
+    """Return one row per requirement: required, measured, verdict."""
     from sfumato.report.number_text import measured, settings
 
     rows: list[tuple[str, ...]] = [HEAD]
@@ -80,7 +80,7 @@ def requirement_rows(verdicts: Sequence[Mapping[str, Any]]) -> list[tuple[str, .
 
 
 def measure_rows(measures: Mapping[str, float]) -> list[tuple[str, str]]:
-    """One row per measure: its title and its value."""
+    """Return one row per measure: its title and its value."""
     from sfumato.report.definitions import measure
     from sfumato.report.number_text import amount, percent
 
@@ -92,7 +92,7 @@ def measure_rows(measures: Mapping[str, float]) -> list[tuple[str, str]]:
 
 
 def print_giveaways(columns: Mapping[str, Mapping[str, Any]]) -> None:
-    """What columns that are no quasi-identifiers give away."""
+    """Print what columns that are not quasi-identifiers give away."""
     if not columns:
         return
     typer.echo(
@@ -105,7 +105,7 @@ def print_giveaways(columns: Mapping[str, Mapping[str, Any]]) -> None:
 def giveaway_rows(
     columns: Mapping[str, Mapping[str, Any]],
 ) -> list[tuple[str, str, str, str]]:
-    """One row per column: its role, and both shares."""
+    """Return one row per column: its role, and both shares."""
     from sfumato.report.number_text import percent
 
     return [
@@ -120,7 +120,7 @@ def giveaway_rows(
 
 
 def warn_giveaways(risk: Mapping[str, Any]) -> None:
-    """Say it where a column that stays as it is gives many rows away."""
+    """Warn about unchanged columns that give away many rows."""
     from sfumato.pipeline.unique_values import warnings
 
     for text in warnings(risk):
@@ -128,7 +128,7 @@ def warn_giveaways(risk: Mapping[str, Any]) -> None:
 
 
 def offenders(each: Mapping[str, Any]) -> str:
-    """Who breaks a requirement: `2 groups (3 rows, 2 persons)`."""
+    """Describe what breaks a requirement: `2 groups (3 rows, 2 persons)`."""
     from sfumato.report.number_text import counted
 
     units = {"offending_rows": "row", "offending_persons": "person"}
@@ -149,9 +149,9 @@ def _verdict(each: Mapping[str, Any]) -> str:
 def write_new_text(
     path: Path, text: str, *, option: str, private: bool = False
 ) -> None:
-    """Write a file whole, and never over another one; `option` named it.
+    """Write a whole new file, never over an existing one; `option` named it.
 
-    A private one can be read by its owner alone.
+    Only its owner can read a private file.
     """
     import secrets
 
@@ -176,7 +176,7 @@ def write_new_text(
 
 
 def refuse_existing_file(path: Path, *, option: str) -> None:
-    """Refuse, before any work, a place where no new file can be put."""
+    """Refuse, before any work, a path where no new file can be written."""
     if path.is_symlink() and not path.exists():
         raise OutputError(
             f"'{path}' is a link to a place that does not exist.",

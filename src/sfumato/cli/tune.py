@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ErrorMeasure(StrEnum):
-    """What is made small."""
+    """The error that is minimized."""
 
     CHI2 = "chi2"
     RELATIVE = "relative"
@@ -99,7 +99,7 @@ def tune(
             progress=progress,
         )
     if not tuned.better:
-        # A policy that is no better must not look as if it were.
+        # A policy that is no better must not look as if it were better.
         out = None
     if out is not None:
         write_new_text(out, tuned.policy.dump(), option="--out")

@@ -27,9 +27,10 @@ def as_text(values: Any, *, name: str = "") -> Any:
     """Cells as a CSV file of ours shows them; null stays null.
 
     Text is untouched. A number that is not a number (NaN) counts as null: written as
-    `nan` it would come back as a word. Points in time are written as far as any of
-    them goes: to the nanosecond, to the second, or, all at midnight, as dates. Times
-    of day are written as far as each goes: files may keep them in another unit.
+    `nan` it would come back as a word. Points in time are written with the precision
+    that any of them needs: nanoseconds, seconds, or, if all are at midnight, as dates.
+    Times of day are written with the precision that each needs, because files may store
+    them in another unit.
     """
     kind = values.type
     if types.is_dictionary(kind):
@@ -118,14 +119,14 @@ def _encoded(values: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 
 
 def _united(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """One dictionary for all chunks; Arrow unites none that holds a null."""
+    """Return one dictionary for all chunks; Arrow cannot merge those with nulls."""
     if any(chunk.dictionary.null_count for chunk in values.chunks):
         values = pa.chunked_array([_without_null(chunk) for chunk in values.chunks])
     return values.unify_dictionaries()
 
 
 def _without_null(chunk: Any) -> Any:
-    """The same cells, null by their index alone."""
+    """Return the same cells, with nulls in the indices only."""
     named = chunk.dictionary.is_valid().to_numpy(zero_copy_only=False)
     place_of = np.append(np.where(named, np.cumsum(named) - 1, -1), -1)
     places = place_of[_places(chunk)].astype(np.int32)

@@ -34,9 +34,9 @@ def code_column(
 
     Nulls, numbers that are not numbers (NaN) and the marks in `missing` share one
     code, the last. Texts that are the same number or moment share one code and are
-    shown by the shortest of them, so that nobody stands out by formatting. An
-    number beyond 1e300 is an error: no interval could hold it. Without `kind` the values
-    decide, and so they do on the order in which dates are written.
+    shown by the shortest of them, so that nobody stands out by formatting. A number
+    beyond 1e300 is an error: no interval could hold it. Without `kind`, it is inferred
+    from the values, and so is the order in which dates are written.
     """
     return _coded(Values.of(name, values, missing), kind, order, dates)
 
@@ -146,7 +146,7 @@ class Values:
         return kind_of_type(self.arrow_type, texts) or kind_of_texts(texts)
 
     def own_order(self) -> tuple[str, ...]:
-        """The order that an ordered category brings along."""
+        """Return the order of a column that is an ordered category."""
         if types.is_dictionary(self.arrow_type) and self.arrow_type.ordered:
             return tuple(text for text in self.texts.to_pylist() if text is not None)
         raise DataError(
@@ -156,7 +156,7 @@ class Values:
 
     def codes(self, ranked: Ranked) -> Codes:
         """The rank of each cell's value; missing ones come last."""
-        # One place more than there are values: index −1, null, finds the last.
+        # One more entry than values, so that index −1 (null) finds the last.
         rank_of = np.full(len(self.texts) + 1, len(ranked.labels), dtype=np.int32)
         rank_of[self.present] = ranked.ranks
         return np.take(rank_of, self.places, mode="wrap" if self._nulls else "clip")
@@ -178,7 +178,7 @@ class Values:
         return pa.chunked_array([cells])
 
     def refuse(self, bad: npt.NDArray[np.bool_], what: str, hint: str) -> None:
-        """Raise for the cells whose values are `bad`, if any."""
+        """Raise an error for the cells whose values are `bad`, if any."""
         if not bad.any():
             return
         cells = int(self.counts[self.present][bad].sum())

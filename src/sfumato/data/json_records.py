@@ -14,7 +14,7 @@ def dump(record: Mapping[str, Any]) -> str:
 
 
 def parse(text: str | bytes) -> Any:
-    """Read JSON that anybody may have written; whatever is wrong is a ValueError."""
+    """Read untrusted JSON; anything wrong is a ValueError."""
     try:
         return json.loads(text)
     except RecursionError:

@@ -90,7 +90,7 @@ def _coded(table: pa.Table, name: str, missing: Sequence[str]) -> Cells:
 
 
 def _merged(codes: Codes, texts: Sequence[str | None], missing: set[str]) -> Cells:
-    """Equal texts share a code; marks of a missing value stay apart."""
+    """Give equal texts the same code; marks of missing values stay distinct."""
     known: dict[str | None, int] = {}
     target = np.empty(len(texts), dtype=np.int32)
     occurs = np.bincount(codes, minlength=len(texts)) > 0

@@ -1,4 +1,4 @@
-"""Classes whose objects come from our functions: a wrong call says which function."""
+"""Result classes: calling one directly raises an error that names our function."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Made = TypeVar("Made")
 
 
 def comes_from(source: str) -> Callable[[type[Made]], type[Made]]:
-    """Make a class that is called wrongly raise our own error, which names its source."""
+    """Make direct calls of a class raise our own error, which names its source."""
 
     def decorate(cls: type[Made]) -> type[Made]:
         plain = cls.__init__

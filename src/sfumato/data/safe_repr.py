@@ -8,7 +8,7 @@ from __future__ import annotations
 
 
 class Quiet:
-    """An object whose text is its type and what `_told` says of it."""
+    """An object whose text is its type and what `_told` returns."""
 
     def _told(self) -> str:
         """Counts and verdicts, for people; empty: the type says enough."""
@@ -24,5 +24,5 @@ class Quiet:
 
 
 def counted(count: int, thing: str) -> str:
-    """So many things: `1 row`, `2,000 rows`."""
+    """Format a count: `1 row`, `2,000 rows`."""
     return f"{count:,} {thing if count == 1 else thing + 's'}"

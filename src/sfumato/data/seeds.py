@@ -33,12 +33,12 @@ class Seed(Quiet):
 
     @classmethod
     def fresh(cls) -> Seed:
-        """A seed from the operating system's source of randomness."""
+        """Draw a seed from the operating system's source of randomness."""
         return cls(secrets.token_bytes(SEED_BYTES))
 
     @classmethod
     def replay(cls, text: str) -> Seed:
-        """The seed of an earlier run, from the hexadecimal text of its audit record."""
+        """Restore the seed of an earlier run from the text in its audit record."""
         try:
             secret = bytes.fromhex(text)
         except ValueError:
@@ -52,16 +52,16 @@ class Seed(Quiet):
 
     @classmethod
     def guessable(cls, number: int) -> Seed:
-        """A seed for tests and papers; what it makes must not be published."""
+        """Make a seed for tests and papers; never publish releases made with it."""
         return cls(b"sfumato-insecure" + str(number).encode(), insecure=True)
 
     def child(self, *names: str | int) -> Seed:
-        """The seed of a part of the work."""
+        """Return the seed of a part of the work."""
         path = (*self.path, *map(str, names))
         return Seed(self.secret, path, self.insecure, self.replayed)
 
     def hex(self) -> str:
-        """The secret as hexadecimal text, for the private audit record alone."""
+        """Return the secret as hexadecimal text, only for the private audit record."""
         return self.secret.hex()
 
     def words(self, count: int) -> npt.NDArray[np.uint64]:

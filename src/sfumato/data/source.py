@@ -12,11 +12,11 @@ NO_DELIMITERS = frozenset('"\n\r\0')
 NO_TEXT = frozenset(
     {"idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape"}
 )
-"""Codecs of Python that decode to text, but are no encodings of files."""
+"""Python codecs that decode to text but are not file encodings."""
 
 
 def remember(table: pa.Table, *, delimiter: str, encoding: str) -> pa.Table:
-    """The table with the delimiter and encoding that were taken to read it."""
+    """Store the delimiter and encoding that were used to read a table."""
     return table.replace_schema_metadata({DELIMITER: delimiter, ENCODING: encoding})
 
 

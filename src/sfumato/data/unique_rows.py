@@ -15,7 +15,7 @@ from sfumato.data.arrays import Ints
 from sfumato.data.cell_text import distinct
 
 MOST = 0.05
-"""The share of rows with a value of their own above which a column gives people away."""
+"""If a larger share of rows has a unique value, a column gives people away."""
 FEW = 8
 """Pairs are counted in a table where it has at most so many cells per row."""
 BETWEEN = pa.scalar(b"\x1f")
@@ -94,7 +94,7 @@ def _listed(array: Any) -> Any:
 
 
 def _marked(array: Any) -> Any:
-    """Cells as bytes, with a mark of their own where there is none."""
+    """Return cells as bytes, with a separate mark for null."""
     return pc.fill_null(_bytes(array), b"\x00")
 
 

@@ -32,13 +32,13 @@ DATETIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}(:[0-9]{2}){0,2}.*)?$"
 ZONED = r"[T ][0-9:.]+(Z|[+-][0-9]{2}:?[0-9]{2})$"
 FINER = r"(?P<kept>\.[0-9]{6})(?P<rest>[0-9]+)"
 EXACT = 2**53
-"""Up to here every whole number is a float of its own."""
+"""Up to here, floats represent every whole number exactly."""
 MICRO = 10**6
 
 FARTHEST = 1e300
-"""The largest number whose distances a float holds."""
+"""The largest number whose distances fit in a float."""
 FEW_MARKS = 3
-"""So many values that are no numbers, among numbers, look like marks."""
+"""Up to this many values that are not numbers, among numbers, look like marks."""
 SAMPLE = 1000
 """How many distinct values are tried before all of them."""
 
@@ -80,7 +80,8 @@ def exact_numbers(
 ) -> list[Fraction]:
     """The numbers behind texts of a numeric kind, of which `places` are the floats."""
     if kind is Kind.DATE:
-        # Whole days, which floats hold; a text alone may not say which its month is.
+        # Whole days, which floats hold exactly; one text alone may not show which part
+        # is the month.
         return [Fraction(place) for place in places.tolist()]
     if kind is Kind.DATETIME:
         keys = meaning(kind, pa.array(texts, pa.string())).keys
@@ -188,7 +189,7 @@ def _integers(texts: TextArray) -> Meaning:
 
 def _decimals(texts: TextArray) -> Meaning:
     try:
-        # All at once is several times faster than looking for the misfits first.
+        # Parsing all at once is several times faster than looking for bad texts first.
         keys = pc.cast(texts, pa.float64()).to_numpy(zero_copy_only=False)
         bad = np.zeros(len(keys), dtype=np.bool_)
     except pa.ArrowInvalid:
@@ -200,7 +201,7 @@ def _decimals(texts: TextArray) -> Meaning:
 
 
 def _told_apart(texts: TextArray, keys: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-    """Floats where they tell all numbers apart, the exact numbers where they do not."""
+    """Return floats if they distinguish all numbers, exact numbers otherwise."""
     if pc.count_distinct(pa.array(keys)).as_py() == len(keys):
         return keys
     _, place, counts = np.unique(keys, return_inverse=True, return_counts=True)
@@ -329,7 +330,7 @@ def _with_parts(whole: npt.NDArray[np.int64], texts: TextArray) -> npt.NDArray[A
 
 
 def _mark_unreadable(texts: TextArray, bad: npt.NDArray[np.bool_], start: int) -> None:
-    """Split in halves until each part parses, or is a single text that does not."""
+    """Split in halves until each part parses or is a single unreadable text."""
     if not len(texts) or _readable(texts):
         return
     if len(texts) == 1:

@@ -1,4 +1,5 @@
 """Differential privacy: mechanisms, a ledger of their cost, amplification by sampling.
 
-OpenDP, the source of all noise, is imported here alone and when noise is drawn.
+OpenDP, the source of all noise, is imported only in this package, and only when noise
+is drawn.
 """

@@ -1,7 +1,7 @@
 """The account across releases: a file that is locked, charged first, and never overdrawn.
 
-What a release claims is charged whole, before its data is touched, and stays charged if
-the run fails afterwards: somebody may have seen how it failed.
+The full claim of a release is charged before its data is touched. It stays charged if
+the run fails afterwards, because somebody may have seen how it failed.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Account:
         self, cost: Cost, *, relation: Relation, note: str, unit: Unit = Unit.ROW
     ) -> Balance:
         """Charge a release, or refuse it and leave the file as it was."""
-        # Every name of the file must lead to one lock and one sum.
+        # Every name of the file must lead to the same lock and the same total.
         place = Path(os.path.realpath(self.path))
         with self._locked(place):
             balance = self._read(place, Balance(self.budget or NOTHING, relation, unit))
@@ -175,7 +175,7 @@ def _refuse_mixture(balance: Balance, relation: Relation, unit: Unit) -> None:
 
 
 def _keep_names(directory: Path) -> None:
-    """Bring the directory to the disk: a charge must survive a loss of power."""
+    """Sync the directory to disk: a charge must survive a power loss."""
     handle = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(handle)

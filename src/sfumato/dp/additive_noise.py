@@ -21,7 +21,7 @@ from sfumato.dp.mechanism import (
 from sfumato.errors import PolicyError
 
 MOST_COUNT = 2**40
-"""No table has so many rows: what noise puts beyond it is brought back, afterwards."""
+"""No table has this many rows: noisy values beyond it are clipped afterwards."""
 
 
 @dataclass(frozen=True, kw_only=True)

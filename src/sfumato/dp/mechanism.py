@@ -22,7 +22,7 @@ the loss above epsilon."""
 
 @cache
 def opendp() -> Any:
-    """The library, or a word about how to get it."""
+    """Import OpenDP, or explain how to install it."""
     try:
         import opendp.prelude as library
     except ImportError:
@@ -57,7 +57,7 @@ class Mechanism(ABC):
 def least_noise(make: Any, limit: float, distance: float) -> Any:
     """The measurement with the least noise whose loss is within the limit.
 
-    OpenDP rounds losses up: a scale that is exact on paper may cost a hair more.
+    OpenDP rounds losses up: a scale that is exact on paper may cost slightly more.
     """
     nudge = 0.0
     while nudge < 1.0:

@@ -26,7 +26,7 @@ class RandomizedResponse(Mechanism):
 
     Guarantee: ε-differential privacy of each answer, (ε, 0), for any ε: two different
     truths give any answer with probabilities whose ratio is e^ε at most. With two
-    coins, as Warner's survey has it, the truth is told in 3 of 4 cases and ε = ln 3.
+    coins, as in Warner's survey, 3 of 4 answers are true and ε = ln 3.
 
     Example:
         >>> RandomizedResponse(epsilon=1.0, categories=3).cost

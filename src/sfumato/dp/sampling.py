@@ -13,7 +13,7 @@ WORDS = 2**64
 
 
 def coins(probabilities: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-    """One independent coin per probability; never likelier than it says."""
+    """Draw one independent coin per probability; never likelier than stated."""
     limits = np.floor(np.clip(probabilities, 0.0, 1.0) * 2.0**53).astype(np.uint64)
     drawn = Seed.fresh().words(len(probabilities)) >> np.uint64(11)
     heads: npt.NDArray[np.bool_] = drawn < limits

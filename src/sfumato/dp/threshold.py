@@ -17,7 +17,7 @@ from sfumato.dp.cost import Cost
 from sfumato.errors import PolicyError
 
 MARGIN = 1.0 + 1e-9
-"""Sums of floats may err by less than this; δ is met with it to spare."""
+"""Sums of floats may be off by less than this; δ is met with this margin."""
 
 
 def sampling_rate(epsilon: float) -> float:
@@ -86,8 +86,8 @@ def _delta(k: int, cost: Cost, rate: float) -> float:
 def _tail(size: int, rate: float, share: float) -> float:
     """P[Bin(size, rate) > share · size].
 
-    Terms fall ever faster. What follows a term is at most a geometric series; once that
-    no longer counts, it is added as it is, so that the sum is never too small.
+    Terms fall ever faster, so the rest after a term is at most a geometric series. Once
+    that is negligible, it is added as a whole, so that the sum is never too small.
     """
     hits = floor(share * size) + 1
     if hits > size:
@@ -103,7 +103,7 @@ def _tail(size: int, rate: float, share: float) -> float:
 
 
 def _log_binomial(hits: int, size: int, rate: float) -> float:
-    """ln P[Bin(size, rate) = hits], from small numbers alone, which lose no digits."""
+    """Return ln P[Bin(size, rate) = hits], from small numbers only, which keep digits."""
     fewer = min(hits, size - hits)
     ways = fsum(log((size - step) / (fewer - step)) for step in range(fewer))
     return ways + hits * log(rate) + (size - hits) * log1p(-rate)

@@ -21,7 +21,7 @@ from sfumato.hierarchies.masking import calendar_ladder, prefix_ladder
 _FINEST_BINS = 20
 _MOST_LEVELS = 5
 _NARROWEST = 1e-280
-"""A range below it has no widths that a float holds exactly enough."""
+"""Below this range, floats cannot represent interval widths exactly enough."""
 _UNIT_DAYS = {"day": 1, "month": 31, "quarter": 92, "year": 366, "decade": 3653}
 
 Item = TypeVar("Item")
@@ -30,8 +30,8 @@ Item = TypeVar("Item")
 def automatic_ladder(column: Column) -> Ladder:
     """Propose levels: numbers get round intervals, dates the calendar, codes prefixes.
 
-    Ordered categories get runs of neighbors; plain categories have nothing to go by
-    and stay flat.
+    Ordered categories get runs of neighbors. Plain categories stay flat, because
+    nothing says which are similar.
     """
     if column.kind in (Kind.DATE, Kind.DATETIME):
         ladder = calendar_ladder(column, calendar_units(column))
@@ -62,7 +62,7 @@ def interval_widths(column: Column) -> tuple[float, ...]:
 
 
 def calendar_units(column: Column) -> tuple[str, ...]:
-    """The units that the range of a column holds more than one of."""
+    """Return the units of which the column's range has more than one."""
     values = known_numbers(column)
     days = float(values[-1] - values[0]) if len(values) else 0.0
     if column.kind is Kind.DATETIME:
@@ -76,7 +76,7 @@ def calendar_units(column: Column) -> tuple[str, ...]:
 
 
 def prefix_lengths(column: Column) -> tuple[int, ...]:
-    """The lengths at which codes that differ become alike, from long to short."""
+    """Return the lengths at which different codes become equal, longest first."""
     texts = [t for code, t in enumerate(column.labels) if code != column.missing]
     longest = max(map(len, texts), default=0)
     lengths, groups = [], len(texts)
@@ -108,7 +108,7 @@ def _core_span(column: Column) -> float:
 
 
 def _round_up(width: float, *, over: float | None = None) -> float:
-    """The least round number from `width` up, a multiple of `over` where given."""
+    """Return the smallest round number from `width` up, a multiple of `over`."""
     power = floor(log10(width))
     for exponent in range(power - 1, power + 3):
         for digit in (1, 2, 5):

@@ -33,7 +33,7 @@ from sfumato.hierarchies.validate import refuse_reserved
 __all__ = ["OPTIONS", "WORDS", "Spec", "build", "refuse_reserved", "written_leaves"]
 
 WORDS = ("auto", "flat", "free")
-"""Hierarchies that the data shapes."""
+"""Hierarchies that depend on the data."""
 
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     "file": ("trust", "header", "delimiter"),
@@ -51,7 +51,7 @@ Spec = str | Mapping[str, object] | None
 def build(
     column: Column, spec: Spec, *, base: Path | None = None, weight: float = 1.0
 ) -> CodedAxis:
-    """The axis of a column under the hierarchy that the policy names.
+    """Build the axis of a column with the hierarchy that the policy names.
 
     `spec` is what `hierarchy =` holds: nothing, "flat", "free", "auto", a path, or a
     table with one builder and its options. Paths are relative to `base`.
@@ -63,9 +63,9 @@ def build(
 def written_leaves(
     name: str, spec: Spec, *, kind: Kind, base: Path | None = None
 ) -> tuple[str, ...] | None:
-    """The leaves of a hierarchy that is written down; None where none is.
+    """Return the leaves of a hierarchy that is written down; None if it is not.
 
-    Read without the column's cells, for those who may not look at them.
+    Does not read the column's cells, for runs that may not look at them.
     """
     nothing = Column(name=name, kind=kind, codes=np.empty(0, np.int32), labels=())
     place = base or Path()

@@ -99,7 +99,7 @@ class Reading:
     def meaning(self) -> Codes:
         """A code for each text; texts that say the same share one.
 
-        A text that is not understood says the same as no other.
+        A text that is not understood has a meaning of its own.
         """
         known: dict[object, int] = {}
         codes = np.empty(self.count, dtype=np.int32)
@@ -115,7 +115,7 @@ class Reading:
         return codes
 
     def ncp(self) -> Floats:
-        """NCP of a cell with each text; one that is not understood tells nothing."""
+        """Return the NCP of a cell with each text; 1 if it is not understood."""
         return self._losses(self.axis.node_ncp, self.axis.set_ncp(self.sizes))
 
     def loss(self) -> Floats:
@@ -218,7 +218,7 @@ class _CellReader:
         at = self.by_label.leaf.get(text, NOWHERE)
         if at != NOWHERE or not self.number:
             return at
-        # The same number may be written otherwise: 37 and 37.0.
+        # The same number may be written differently: 37 and 37.0.
         return self.number.get(parse_value(text, kind=self._spelled), NOWHERE)
 
     def node_of(self, text: str | None) -> int:
@@ -248,7 +248,7 @@ class _CellReader:
 
     @property
     def _spelled(self) -> Kind:
-        """A mean of whole numbers is written as a decimal."""
+        """Return the number as a decimal, as means of whole numbers are written."""
         kind = self.axis.kind
         return Kind.DECIMAL if kind is Kind.INTEGER else kind
 

@@ -1,6 +1,6 @@
 """Build axes from declared domains only: every value, whether it occurs or not.
 
-A release with a differential privacy guarantee may not let the data shape its axes. Here
+In a differentially private release, axes must not depend on the data. Here
 the leaves are those of the hierarchy's file or tree, of the declared `domain`, of
 `order`, or the intervals between `bottom` and `top`; the cells are then looked up in them.
 """
@@ -37,12 +37,12 @@ from sfumato.hierarchies.labels import DISCRETE, Exact, exact_position, value_te
 
 MOST_LEAVES = 100_000
 MOST_SINGLES = 1_000
-"""Beyond so many whole numbers, the finest intervals are the leaves."""
+"""With more whole numbers than this, the finest intervals are the leaves."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Declared:
-    """What a policy says of a column."""
+    """What a policy declares about a column."""
 
     name: str
     hierarchy: Spec = None
@@ -68,7 +68,7 @@ def declared_axis(declared: Declared, cells: pa.ChunkedArray) -> CodedAxis:
 
 
 def refuse_fitted(declared: Declared) -> None:
-    """Refuse a hierarchy that the data would shape."""
+    """Refuse a hierarchy that depends on the data."""
     spec = declared.hierarchy
     by_rows = isinstance(spec, Mapping) and "quantiles" in spec
     if spec is None or by_rows or (isinstance(spec, str) and spec in WORDS):
@@ -154,7 +154,7 @@ def _text(declared: Declared, value: Any) -> str:
 
 
 def _looked_up(declared: Declared, column: Column, cells: pa.ChunkedArray) -> Codes:
-    """The code of each cell among the declared values, or an error that counts."""
+    """Look up each cell among the declared values, or raise an error with a count."""
     found = code_column(
         declared.name,
         cells,
@@ -227,7 +227,7 @@ def _tails(declared: Declared) -> _Tails | None:
     kind = declared.kind
     bottom, top = (exact_position(spec[end], kind=kind) for end in ends)
     if bottom is None or top is None or bottom >= top:
-        return None  # The builder says what is wrong, with its own words.
+        return None  # The builder reports what is wrong.
     if kind in DISCRETE and top - bottom < MOST_SINGLES:
         steps = [bottom + step for step in range(int(top - bottom) + 1)]
         return _Tails(kind, steps[1:], steps, single=True)

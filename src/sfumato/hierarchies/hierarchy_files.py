@@ -18,7 +18,7 @@ from sfumato.hierarchies.axis import STAR
 from sfumato.hierarchies.labels import parse_value
 
 _DELIMITERS = (";", "\t", ",")
-"""In the order of trust: labels such as `[0, 5[` hold commas, hardly ever the others."""
+"""Most reliable first: labels such as `[0, 5[` contain commas, rarely the others."""
 _TREES = (".json", ".toml")
 
 
@@ -74,7 +74,7 @@ def read_tree(path: Path, column: Column) -> LabelTable:
 
 
 def _reason(error: ValueError) -> str:
-    """A parser's message, without the text that it could not parse."""
+    """Return a parser's message, without the text that it could not parse."""
     if isinstance(error, json.JSONDecodeError):
         return f"not JSON at line {error.lineno}, column {error.colno}"
     if isinstance(error, tomllib.TOMLDecodeError):
@@ -100,7 +100,7 @@ def tree_table(tree: object, column: Column, *, name: str = "tree") -> LabelTabl
 def _paths(
     node: object, above: tuple[str, ...], name: str, column: Column
 ) -> Iterator[tuple[str, ...]]:
-    """Every way from the top to a leaf; a key over nothing is a leaf itself."""
+    """Return every path from the top to a leaf; a key without children is a leaf."""
     if isinstance(node, Mapping):
         for key, below in node.items():
             if below is None or (isinstance(below, (Mapping, list)) and not below):
@@ -152,7 +152,7 @@ def _text_of(path: Path, column: Column) -> str:
 def _parse_rows(
     text: str, path: Path, column: Column, delimiter: str | None
 ) -> list[tuple[int, list[str]]]:
-    """The rows that hold something, each with the line it ends on."""
+    """Return the rows that are not empty, each with the line it ends on."""
     rows = _split(text, delimiter or _detected(text))
     if not rows:
         raise _fault(path.name, column, "is empty, or no CSV file.")
@@ -168,7 +168,7 @@ def _split(text: str, delimiter: str) -> list[tuple[int, list[str]]]:
 
 
 def _detected(text: str) -> str:
-    """The delimiter that cuts all rows alike, or else the commonest in the first."""
+    """Detect the delimiter that splits all rows alike, or the first row's commonest."""
     for delimiter in _DELIMITERS:
         widths = {len(row) for _, row in _split(text, delimiter)}
         if len(widths) == 1 and widths != {1}:
@@ -178,7 +178,7 @@ def _detected(text: str) -> str:
 
 
 def _has_header(rows: Sequence[tuple[int, list[str]]], column: Column) -> bool:
-    """Whether the first row names levels: it holds no value and breaks a pattern."""
+    """Return whether the first row names levels instead of values."""
     first, rest = rows[0][1], [row for _, row in rows[1:]]
     if not rest or first[0] in column.labels:
         return False

@@ -62,7 +62,7 @@ class Tails:
         return side
 
     def cut(self, low: Exact, high: Exact, side: int, *, kind: Kind) -> Span:
-        """The interval from `low` to before `high`, or the tail in its place."""
+        """Return the interval from `low` to before `high`, or the tail instead."""
         discrete = kind in DISCRETE
         if side < 0:
             return Span(None, self.bottom, high_in=discrete)
@@ -88,7 +88,7 @@ def interval_ladder(
 
     Integers and dates show `[20, 24]` and the tails `<= bottom` and `>= top`;
     decimals and datetimes show `[20, 25)`, `< bottom` and `>= top`. Intervals that
-    a tail cuts are shown as far as the tail.
+    overlap a tail end where the tail begins.
     """
     require_line(column, "intervals")
     exact = _checked_widths(column, widths)
@@ -118,7 +118,7 @@ def quantile_ladder(column: Column, bins: Sequence[object]) -> Ladder:
 
 
 def require_line(column: Column, builder: str) -> None:
-    """Refuse to lay intervals over what is not a line of numbers."""
+    """Refuse intervals on a column that does not hold numbers or dates."""
     if column.kind.numeric and column.numbers is not None:
         return
     raise HierarchyError(
@@ -227,7 +227,7 @@ def _signs(line: Line, steps: Ints, origin: Exact, width: Fraction) -> Ints:
     """Whether each value is below, at or above the edge that begins a step."""
     known, place = np.unique(steps, return_inverse=True)
     if origin.denominator == 1 and width.denominator == 1 and _small(line):
-        # Whole numbers that floats hold: there is nothing to tell apart.
+        # Floats hold these whole numbers exactly, so no comparison is needed.
         edges = nearest(origin) + known * nearest(width)
         return np.sign(line.floats - edges[place]).astype(np.int64)
     ends = [origin + step * width for step in known.tolist()]
@@ -259,7 +259,7 @@ def _interval_rung(
 
 
 def _within_calendar(span: Span, kind: Kind) -> Span:
-    """An interval of dates without the years that no date of ours has."""
+    """Clip an interval of dates to the years that dates may have."""
     if kind not in _CALENDAR_ENDS:
         return span
     first, last = _CALENDAR_ENDS[kind]

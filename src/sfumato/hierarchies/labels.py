@@ -39,7 +39,7 @@ _CALENDAR = re.compile(r"(-?\d{4,})(?:-(\d\d)|-Q([1-4])|(s))?")
 Exact = Fraction | int
 """A number that no float has rounded."""
 _MOST_DIGITS = 4000
-"""Numbers with more zeros before or after the point are taken for no numbers."""
+"""Texts with more zeros before or after the point are not treated as numbers."""
 
 
 class Span(NamedTuple):

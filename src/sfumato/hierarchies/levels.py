@@ -38,7 +38,7 @@ class Ladder:
     """Leaves of the whole hierarchy, occurring or not."""
     root: str = STAR
     ranks: Ints | None = None
-    """Where a leaf stands among its siblings; the column's own order if None."""
+    """The position of a leaf among its siblings; the column's own order if None."""
     shape: Shape = Shape.TREE
     fitted: bool = False
 

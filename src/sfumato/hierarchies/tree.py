@@ -74,7 +74,7 @@ def _leaf_numbers(
             for text in table.leaves
         ]
     )
-    # The column knows its own spellings (dates) better than the parser does.
+    # The column reads its own spellings (dates) more reliably than the parser.
     numbers[list(places.values())] = column.numbers[list(places)]
     return numbers
 

@@ -1,6 +1,6 @@
 """Whether a hierarchy fits its column: one parent, full cover, true labels.
 
-Messages count the offending values; the values themselves are on the error.
+Messages count the offending values; the values themselves are attached to the error.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TRUST = "Correct the file, or set trust = true to go on with it as it is."
 
 
 def refuse_reserved(column: Column) -> None:
-    """Refuse quasi-identifier values that a reader would take for a published form."""
+    """Refuse quasi-identifier values that look like published sets or intervals."""
     found = [label for label in column.labels if reserved(label)]
     if found:
         raise HierarchyError(
@@ -87,7 +87,7 @@ def check_spellings(column: Column, table: LabelTable, numbers: Losses | None) -
 
 
 def check_truth(column: Column, table: LabelTable, numbers: Losses | None) -> None:
-    """Refuse labels that say something untrue or something else than they mean."""
+    """Refuse labels that are wrong about their values, or that are ambiguous."""
     _check_one_meaning(column, table)
     if numbers is not None:
         _check_containment(column, table, numbers)
@@ -216,7 +216,7 @@ def _strangers(
     places: npt.NDArray[np.int64],
     span: Span,
 ) -> list[int]:
-    """The leaves among `places` that a label does not stand for."""
+    """Return the leaves in `places` that a label does not stand for."""
     known = places[~np.isnan(numbers[places])]
     texts = [table.leaves[place] for place in known]
     inside = Line(column.kind, texts, numbers[known]).inside(span)

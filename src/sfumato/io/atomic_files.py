@@ -19,26 +19,26 @@ OWN_DIRECTORY = 0o700
 OWN_FILE = 0o600
 READ_AND_WRITE = 0o666
 MARK = ".sfumato-"
-"""Parts the name of a target from the token of one that is being written."""
+"""Separates the name of a target from the token of an unfinished directory."""
 HERE, RENAME_EXCHANGE = -100, 2
 """`AT_FDCWD` and a flag of `renameat2`."""
 
 
 def own_directory(path: Path) -> Path:
-    """Make a directory that its owner alone may enter."""
+    """Make a directory that only its owner can enter."""
     path.mkdir(mode=OWN_DIRECTORY)
     return path
 
 
 def own_file(path: Path) -> Path:
-    """Make an empty file that its owner alone may read; writing keeps it so."""
+    """Make an empty file that only its owner can read; writing keeps it so."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWN_FILE))
     return path
 
 
 def usual_mode(inside: Path) -> int:
     """The mode that a new directory usually gets in this process, at this place."""
-    # Asked of a directory, for the process can only be asked by changing it.
+    # Read from a new directory, because reading the umask would change it.
     probe = inside / "probe"
     probe.mkdir()
     mode = S_IMODE(probe.stat().st_mode)
@@ -80,10 +80,10 @@ def _inside_out(directory: Path) -> Iterator[Path]:
 
 @contextmanager
 def aside_of(target: Path) -> Iterator[Path]:
-    """A directory beside a target, its owner's alone, that is gone at the end.
+    """Provide a private directory next to a target, removed at the end.
 
-    It is locked while it is in use: what a killed run left behind is not, and the next
-    run to the same target removes it.
+    It is locked while in use. A directory that a killed run left behind is not locked,
+    and the next run to the same target removes it.
     """
     remove_leftovers(target)
     place = target.parent / f".{target.name}{MARK}{secrets.token_hex(6)}"
@@ -98,7 +98,7 @@ def aside_of(target: Path) -> Iterator[Path]:
 
 
 def _begin(place: Path) -> int | None:
-    """Make a directory that has its lock from the moment it has its name."""
+    """Make a directory that is locked from the moment it has its name."""
     unnamed = own_directory(place.with_name(f"{place.name}.new"))
     lock = _locked(unnamed)
     unnamed.rename(place)
@@ -106,7 +106,7 @@ def _begin(place: Path) -> int | None:
 
 
 def remove_leftovers(target: Path) -> None:
-    """Remove what killed runs to the same target left, where nobody holds its lock."""
+    """Remove what killed runs to the same target left, unless it is locked."""
     name = re.compile(re.escape(f".{target.name}{MARK}") + "[0-9a-f]{12}")
     for place in [p for p in target.parent.iterdir() if name.fullmatch(p.name)]:
         lock = _locked(place)
@@ -116,7 +116,7 @@ def remove_leftovers(target: Path) -> None:
 
 
 def _locked(place: Path) -> int | None:
-    """Lock a directory; None where others have, or where it cannot be known."""
+    """Lock a directory; None if others hold the lock, or if that cannot be known."""
     try:
         handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
@@ -130,13 +130,13 @@ def _locked(place: Path) -> int | None:
 
 
 def put_in_place(place: Path, target: Path) -> None:
-    """Give a complete directory its name, which nothing else may have."""
+    """Rename a complete directory to its name, which must be free."""
     with UNFINISHED.settling():
         place.rename(target)
 
 
 def exchange(place: Path, target: Path) -> None:
-    """Put a complete directory in the place of another, which goes where it was."""
+    """Swap a complete directory with another one."""
     with UNFINISHED.settling():
         if _exchange_at_once(place, target):
             return
@@ -151,7 +151,7 @@ def exchange(place: Path, target: Path) -> None:
 
 
 def _exchange_at_once(place: Path, target: Path) -> bool:
-    """Exchange two names in one step, where the system can."""
+    """Swap two names in one step, if the system can."""
     library = ctypes.CDLL(None, use_errno=True)
     if sys.platform != "linux" or not hasattr(library, "renameat2"):
         return False

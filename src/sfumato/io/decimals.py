@@ -15,7 +15,7 @@ THOUSANDS = r"^\s*[+-]?[0-9]{1,3},[0-9]{3}\s*$"
 
 
 def with_points(table: pa.Table) -> pa.Table:
-    """A table whose numbers have points, where every comma in a column is in a number."""
+    """Return a table with decimal points, in columns with commas only in numbers."""
     for place, name in enumerate(table.column_names):
         column = table.column(place)
         values = _values(column)
@@ -28,7 +28,7 @@ def with_points(table: pa.Table) -> pa.Table:
 
 
 def pointed(table: pa.Table) -> tuple[pa.Table, str]:
-    """A table with points, and the decimal mark that it seems to have had."""
+    """Return a table with decimal points, and the decimal mark it seems to have had."""
     return (with_points(table), ",") if has_commas(table) else (table, ".")
 
 

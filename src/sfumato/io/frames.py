@@ -71,11 +71,12 @@ def _unfit(frame: nw.DataFrame[Any]) -> bool:
 
 
 def like(frame: Frame, table: pa.Table) -> Frame:
-    """An Arrow table as the kind of frame that `frame` is; Arrow for a path.
+    """Convert an Arrow table to the kind of frame that `frame` is; Arrow for a path.
 
     A column that still has the type it had in `frame` gets the frame's own type back.
     Categories stay categories, of the values that occur: those of a polars Enum are a
-    part of its type. Dictionaries that were none in the frame become plain.
+    part of its type. Dictionaries that were plain columns in the frame become plain
+    again.
     """
     if isinstance(frame, str | os.PathLike):
         return cast(Frame, _plain(table, pa.schema([])))

@@ -21,9 +21,9 @@ FORMS = (
     re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"),  # a UUID
     re.compile(r"(\d{1,3}\.){3}\d{1,3}"),  # 192.168.0.1
 )
-"""What values look like and names hardly ever do."""
+"""Patterns that values often have and column names hardly ever do."""
 MOST = 0.8
-"""A column has a form if so many of its cells do: some may be marks of missing values."""
+"""A column has a form if this share of its cells has it: others may be missing."""
 NOTHING = frozenset({"", "?", "-", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"})
 YEARS = range(1000, 3000)
 
@@ -53,7 +53,7 @@ def _column(rows: Sequence[Sequence[str]], place: int) -> list[str]:
 
 
 def _alike(name: str, cells: Sequence[str]) -> bool | None:
-    """Whether a name looks like the cells below it; None where nothing tells."""
+    """Return whether a name looks like the cells below it; None if unclear."""
     if not cells or name in NOTHING:
         return None
     for form in FORMS:
@@ -63,7 +63,7 @@ def _alike(name: str, cells: Sequence[str]) -> bool | None:
 
 
 def _by_chance(alike: Sequence[str], columns: int) -> bool:
-    """Whether a few words are all that looks like data."""
+    """Return whether only a few words look like data."""
     told = any(form.fullmatch(name) for name in alike for form in FORMS)
     return not told and 2 * len(alike) < columns
 

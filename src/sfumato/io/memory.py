@@ -33,11 +33,11 @@ SIGNS = (
     "out of memory",
     "bad_alloc",
 )
-"""How others say that memory ran out where they raise no `MemoryError`."""
+"""Messages of libraries that run out of memory without raising `MemoryError`."""
 
 
 def free_memory() -> int | None:
-    """Bytes that this process can still have; None where nobody says."""
+    """Return the bytes that this process can still get; None if unknown."""
     groups = (_of_group(place, version) for place, version in _groups())
     found = [each for each in (_of_machine(), _of_process(), *groups) if each]
     return min(found, default=None)
@@ -50,7 +50,7 @@ def free_text() -> str:
 
 
 def ran_out(fault: BaseException | None) -> bool:
-    """Whether an error, or one that it comes from, says that memory ran out."""
+    """Return whether an error, or its cause, says that memory ran out."""
     if fault is None:
         return False
     short = isinstance(fault, MemoryError) or getattr(fault, "errno", 0) == errno.ENOMEM
@@ -59,7 +59,7 @@ def ran_out(fault: BaseException | None) -> bool:
 
 
 def out_of_memory() -> DataError:
-    """The answer where there is not enough memory: a figure, and the way out."""
+    """Build the error for too little memory: a figure, and what to do."""
     return DataError(
         f"Memory ran out; {free_text()} now. Nothing is left half-written.",
         hint="Use a machine with more memory, publish fewer rows or columns, or name "
@@ -68,7 +68,7 @@ def out_of_memory() -> DataError:
 
 
 def require_memory(needed: int, path: Path, *, what: str) -> None:
-    """Refuse to read what does not fit; `needed` counts bytes of cells, once."""
+    """Refuse to read what does not fit; `needed` counts the bytes of cells once."""
     free = free_memory()
     if free is None or COPIES * needed <= free:
         return
@@ -82,7 +82,7 @@ def require_memory(needed: int, path: Path, *, what: str) -> None:
 def parquet_bytes(found: Any, schema: Any) -> int:
     """What the cells of a Parquet file take at least, by its own metadata.
 
-    A dictionary may make many cells of few bytes, so that rows count too.
+    A dictionary may expand a few bytes to many cells, so rows count too.
     """
     groups = [found.row_group(place) for place in range(found.num_row_groups)]
     packed = sum(int(group.total_byte_size) for group in groups)
@@ -123,7 +123,7 @@ def _groups() -> Iterator[tuple[Path, int]]:
             _, controllers, path = line.split(":", 2)
             parts = Path(path).parts[1:]
             version = 1 if "memory" in controllers.split(",") else 2
-            # Outside our own view of the groups there is nothing to read.
+            # Control groups outside our namespace cannot be read.
             if ".." not in parts and (version == 1 or not controllers):
                 root = CGROUP / "memory" if version == 1 else CGROUP
                 for depth in range(len(parts)):
@@ -131,7 +131,7 @@ def _groups() -> Iterator[tuple[Path, int]]:
 
 
 def _of_group(place: Path, version: int) -> int | None:
-    """What is left of a group's limit; files that it caches can be given back."""
+    """Return what is left of a group's limit; its file cache counts as free."""
     with suppress(OSError, ValueError):
         most, used, detail = ((place / name).read_text() for name in FILES[version])
         cached = sum(map(int, CACHED.findall(detail)))

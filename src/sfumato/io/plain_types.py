@@ -70,7 +70,7 @@ def _plain_struct(kind: Any) -> Any:
 
 
 def _cast(column: pa.ChunkedArray, target: Any) -> pa.ChunkedArray:
-    """As the target type; texts of more than 2 GB in its large form."""
+    """Cast to the target type; texts of more than 2 GB to its large form."""
     try:
         return column.cast(target)
     except pa.ArrowNotImplementedError:

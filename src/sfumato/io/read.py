@@ -35,7 +35,7 @@ __all__ = ["delimiter_of", "encoding_of", "read_source"]
 BLOCK_BYTES = 1 << 20
 PIECE_BYTES = 1 << 26
 Seen = Callable[[pa.Buffer], None]
-"""Is shown the bytes of a file, as they were read."""
+"""A function that receives the bytes of a file as they are read."""
 
 
 def read_source(
@@ -94,7 +94,7 @@ def _check_place(path: Path) -> None:
 
 
 def _is(path: Path, thing: Callable[[Path], bool]) -> bool:
-    """Whether a path is something; one that is too long is nothing."""
+    """Return whether a path is something; a path that is too long is nothing."""
     try:
         return thing(path)
     except OSError:
@@ -130,7 +130,7 @@ def _unpacked(content: pa.Buffer, path: Path) -> pa.Buffer:
 
 
 def _inflated(content: pa.Buffer, path: Path) -> pa.Buffer:
-    """What gzip packed, as long as it fits: a small file may hold without end."""
+    """Decompress gzip while it fits in memory: a small file may expand endlessly."""
     pieces, size = [], 0
     with gzip.GzipFile(fileobj=pa.BufferReader(content)) as archive:
         while piece := archive.read(PIECE_BYTES):
@@ -217,7 +217,7 @@ def _parse_blocks(
                 ),
             )
         except pa.ArrowInvalid as error:
-            # A row or a header longer than a block: nothing is wrong with it.
+            # A row or a header longer than a block, which is allowed.
             long = any(words in str(error) for words in ("straddling", "or block"))
             if not long or block > plain.buffer.size:
                 raise
@@ -275,7 +275,7 @@ def _positions(data: npt.NDArray[np.uint8], byte: bytes) -> npt.NDArray[np.intp]
 
 
 def _check_last_quote(plain: Utf8Content, table: pa.Table, path: Path) -> None:
-    """An unclosed quotation mark swallows the rest of the file into the last cell."""
+    """Refuse an unclosed quotation mark, which swallows the rest of the file."""
     if not table.num_rows:
         return
     last = table.column(table.num_columns - 1)[-1].as_py()
@@ -352,7 +352,7 @@ def _stream_batches(content: pa.Buffer) -> tuple[pa.Schema, Iterator[pa.RecordBa
 def _gathered(
     schema: pa.Schema, batches: Iterator[pa.RecordBatch], path: Path
 ) -> pa.Table:
-    """All batches, as long as they fit: compressed ones may grow without end."""
+    """Collect all batches while they fit: compressed ones may grow endlessly."""
     found, size = [], 0
     for batch in batches:
         size += batch.nbytes
@@ -362,7 +362,7 @@ def _gathered(
 
 
 def _validated(table: pa.Table) -> pa.Table:
-    """The table, if its bytes are what its types say: damage must not be computed on."""
+    """Return the table if its bytes match its types, so damage is not processed."""
     table.validate(full=True)
     return table
 

@@ -59,7 +59,7 @@ class Utf8Content:
 
     @property
     def sample(self) -> str:
-        """The first lines, the last of them whole."""
+        """Return the first lines, the last one complete."""
         end = min(SAMPLE_BYTES, self.buffer.size)
         for piece in self._pieces(end):
             found = piece.find(b"\n") + 1
@@ -153,7 +153,7 @@ def undecodable(content: bytes, error: UnicodeDecodeError, path: Path) -> DataEr
 
 
 def find_delimiter(sample: str) -> str:
-    """The delimiter that cuts most rows into as many cells as the header has."""
+    """Find the delimiter that splits most rows into as many cells as the header has."""
     scores = [_score(sample, delimiter) for delimiter in DELIMITERS]
     best = max(scores)
     return DELIMITERS[scores.index(best)] if best > (0.0, 0) else ","
@@ -174,7 +174,7 @@ def _score(sample: str, delimiter: str) -> tuple[float, int]:
 
 
 def first_rows(sample: str, delimiter: str) -> list[list[str]]:
-    """The first rows, as far as they can be told before parsing."""
+    """Return the first rows, as far as they can be recognized before parsing."""
     reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
     rows = []
     with suppress(csv.Error):

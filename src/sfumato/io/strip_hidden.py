@@ -45,7 +45,7 @@ def bare(table: pa.Table) -> pa.Table:
 
 
 def refuse_opaque(table: pa.Table) -> None:
-    """Refuse columns of types that cannot be rid of what their cells do not show."""
+    """Refuse columns of types whose hidden content cannot be removed."""
     for field in table.schema:
         if _opaque(field.type):
             raise DataError(
@@ -88,7 +88,7 @@ def bare_array(array: Array) -> Array:
 
 
 def _bare_extension(array: Array) -> Array:
-    """The same type where its parameters can say nothing; else what it is stored as."""
+    """Keep the type if its parameters reveal nothing; else return its storage."""
     kind, stored = array.type, bare_array(array.storage)
     plain = kind.extension_name in SILENT and stored.type == kind.storage_type
     return pa.ExtensionArray.from_storage(kind, stored) if plain else stored
@@ -176,7 +176,7 @@ def _places(array: Array) -> Codes:
 
 
 def _order(values: Array, shown: Ints, places: Codes) -> Ints:
-    """By value; values that have no order come as the cells first show them."""
+    """Order by value; values without an order come as the cells first show them."""
     try:
         order: Ints = pc.sort_indices(values).to_numpy().astype(np.int64)
     except UNABLE:

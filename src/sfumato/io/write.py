@@ -40,7 +40,7 @@ def write_table(
 ) -> None:
     """Write a table as CSV, Parquet or Arrow IPC; without a format, by the path's end.
 
-    Nothing travels along that the cells do not show: schema metadata is dropped, and
+    Only what the cells show is written: schema metadata is dropped, and
     dictionaries keep only values that occur, in an order that says nothing about rows.
     CSV is UTF-8 with LF, and quoted only where needed. A null is an empty cell; where a
     column has both nulls and empty texts, the latter are quoted. With `spreadsheet_safe`
@@ -64,7 +64,7 @@ def write_table(
 
 
 def _decoded_but(table: pa.Table, categories: Collection[str]) -> pa.Table:
-    """The table with columns of plain values, but for some."""
+    """Decode dictionary columns to plain values, except for some."""
     for place, field in enumerate(table.schema):
         if types.is_dictionary(field.type) and field.name not in categories:
             column = table.column(place).cast(field.type.value_type)
@@ -85,7 +85,7 @@ _WRITERS = {Format.PARQUET: _write_parquet, Format.ARROW: _write_arrow}
 
 
 def _unwritable(table: pa.Table, form: Format) -> DataError:
-    """The error for a column whose type or values a format does not have."""
+    """Build the error for a column whose type or values a format does not support."""
     for field in table.schema:
         try:
             _WRITERS[form](table.select([field.name]), pa.BufferOutputStream())
@@ -107,7 +107,8 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
         if not compressed(path):
             yield file
             return
-        # No file name and no time in the archive: the same table, the same bytes.
+        # No file name and no time in the archive, so the same table gives the same
+        # bytes.
         with gzip.GzipFile("", "wb", 6, file, mtime=0) as archive:
             yield cast("IO[bytes]", archive)
 
@@ -132,7 +133,7 @@ def _header(names: Iterable[str], delimiter: str) -> bytes:
 
 
 def _quoted_name(name: str, delimiter: str) -> str:
-    # An unquoted byte order mark at the start of the file would be taken off it.
+    # Readers would strip an unquoted byte order mark at the start of the file.
     special = {delimiter, QUOTE, "\n", "\r", "\ufeff"}
     if special.isdisjoint(name):
         return name
@@ -203,7 +204,7 @@ def _lines(batch: pa.RecordBatch, delimiter: str) -> bytes:
     try:
         return _joined(batch, delimiter)
     except pa.ArrowCapacityError:
-        # Rows so long that all of them together are more than Arrow holds at once.
+        # The rows together are larger than one Arrow array can hold.
         half = len(batch) // 2
         if half == 0:
             raise

@@ -36,7 +36,7 @@ Target = tuple[tuple[str, str], ...]
 
 
 class Scope(StrEnum):
-    """What a model must see to judge."""
+    """What a model needs to see to judge a table."""
 
     GROUP = "group"
     POPULATION = "population"
@@ -48,7 +48,7 @@ class Histogram:
     """How often each value of one view occurs in each group.
 
     Sparse: the values of group g are `codes[starts[g]:starts[g + 1]]`, ascending and
-    without zeros, with `counts` beside them. With subjects, a count is of persons.
+    without zeros, with `counts` in parallel. With subjects, counts are persons.
     Its groups are the table's groups, except with `others_known`, where they are finer.
     No group is empty.
     """
@@ -159,19 +159,19 @@ class Groups:
 
     @property
     def people(self) -> Counts:
-        """How many rows, or persons, each group is about."""
+        """Return how many rows, or persons, each group is about."""
         if self.candidates is None:
             return self.sizes
         return self.candidates.published.sizes[self.candidates.owner]
 
     @property
     def everybody(self) -> int:
-        """Rows, or different persons, in the whole table."""
+        """Count the rows, or different persons, in the whole table."""
         return int(self.sizes.sum()) if self.total is None else self.total
 
     @property
     def apart(self) -> bool:
-        """Whether every person's rows lie in one group, so that sizes add up."""
+        """Return whether every person's rows lie in one group, so that sizes add up."""
         return self.everybody == int(self.sizes.sum())
 
 
@@ -227,7 +227,7 @@ class Feasibility:
     level: int = 0
     """The level of the hierarchy whose codes `remove` names."""
     other_ways: tuple[str, ...] = ()
-    """What the hint names beside the model's own parameters."""
+    """What the hint names in addition to the model's own parameters."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,7 +254,7 @@ class Model(ABC):
     sentence: ClassVar[str]
     """What it promises, in one plain sentence."""
     blind_spot: ClassVar[str]
-    """What it does not protect from, in one plain sentence."""
+    """What it does not protect against, in one plain sentence."""
     examples: ClassVar[ParameterExamples] = ()
     """Parameters that the conformance checks try. A model without any fails them."""
 
@@ -314,7 +314,7 @@ class OutputModel(Model):
     sensitive: ClassVar[bool] = False
     """Whether it judges sensitive values, and so has `on`."""
     needs_cells: ClassVar[bool] = False
-    """Whether it is a promise about published cells, so that it says nothing of a
+    """Whether it is a promise about published cells, so that it says nothing about a
     table whose quasi-identifiers are published exactly."""
     holds_for_unions: ClassVar[bool] = True
     """Whether groups that meet its rules meet it together as well, so that it can be
@@ -359,7 +359,7 @@ class OutputModel(Model):
         return False
 
     def settled(self, *, rows: int, weights: float | None) -> OutputModel:
-        """Itself, with what only the table tells filled in (a sampling fraction)."""
+        """Return the model with facts that only the table has (a sampling fraction)."""
         return self
 
     def expanded(
@@ -411,7 +411,7 @@ class SensitiveModel(OutputModel):
     level: int = 0
     """The level of the column's hierarchy on which values are told apart."""
     others_known: bool = False
-    """Whether an attacker is taken to know the other sensitive columns."""
+    """Whether the attacker is assumed to know the other sensitive columns."""
 
     def views(self, sensitive: Sequence[str]) -> tuple[View, ...]:
         names = tuple(sensitive) if self.on is None else _listed(self.on)
@@ -464,7 +464,7 @@ class ProcessModel(Model):
     @property
     @abstractmethod
     def cost(self) -> Cost:
-        """What a release that meets it may cost in all."""
+        """Return the total that a release that meets it may cost."""
 
     @abstractmethod
     def certify(self, ledger: Ledger) -> Verdict:
@@ -484,7 +484,7 @@ def size_rule(k: float, *, subjects: bool) -> Rule:
 
 
 def _is_number(value: object) -> bool:
-    """Whether a parameter is a finite number (a truth value is not)."""
+    """Return whether a parameter is a finite number; booleans are not."""
     return (
         isinstance(value, (int, float))
         and not isinstance(value, bool)

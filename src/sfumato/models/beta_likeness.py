@@ -74,7 +74,7 @@ class BetaLikeness(ReferenceModel):
             groups, histograms, excess_over_information, side=Side.AT_MOST, limit=0.0
         )
         verdict = (found | bound).verdict(basic=found.worst)
-        # No β mends a value that gains more than −ln p.
+        # No β fixes a value that gains more than −ln p.
         return replace(verdict, measured=None) if bound.broken.any() else verdict
 
     def rules(self, sensitive: Sequence[str], *, subjects: bool) -> tuple[Rule, ...]:

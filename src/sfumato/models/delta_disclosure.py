@@ -28,7 +28,7 @@ class DeltaDisclosure(ReferenceModel):
     |ln(q / p)| is below δ for every value of the table; so every value occurs in
     every group. `over_occurring` in the details is the measure over the values that
     do occur, which other tools report.
-    Limits: strict to the point of leaving little to learn (as its authors show).
+    Limits: so strict that little is left to learn (as its authors show).
     Reference: Brickell and Shmatikov 2008.
     """
 

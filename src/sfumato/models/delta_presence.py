@@ -98,7 +98,7 @@ class DeltaPresence(OutputModel):
         return (Rule(RuleKind.PRESENCE, view, (self.lower, self.upper)),)
 
     def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
-        """Some group has at least the table's share, and some at most it."""
+        """Compare the limits with the table's share, which some groups reach."""
         rows = int(whole.sizes.sum())
         people = int(_matching(whole).sum())
         fewest = max(rows - removable, 1) / max(people, 1)

@@ -22,8 +22,8 @@ class DifferentialPrivacy(ProcessModel):
     """What is published hardly depends on any one person.
 
     Guarantee: for tables that differ in one row (or one subject, where declared), any
-        outcome is at most e^ε times as likely for one as for the other, but for a
-        probability of δ. No table can show this: it holds if the ledger of the run
+    outcome is at most e^ε times as likely for one as for the other, except with
+    probability δ. No table can show this: it holds if the ledger of the run
         says so, and covers what the algorithm says it covers.
     Limits: repeated releases add up unless they share a ledger; what holds for a whole
         population is published, and may be held against anyone in it.

@@ -34,7 +34,7 @@ class Diversity(OutputModel):
     Method: a group shows a quasi-identifier's value for all of its rows or for none;
     a sensitive value is shown as it is, so that the data alone decide. `generate` stands
     for one constraint on every value of a column, in one of three classes.
-    Limits: says nothing about privacy; require k-anonymity beside it. A missing cell
+    Limits: says nothing about privacy; require k-anonymity as well. A missing cell
     shows no value.
     Reference: Milani, Huang and Chiang, Preserving Diversity in Anonymized Data, EDBT
     2021, definition 2.3; the classes are those of Stoyanovich, Yang and Jagadish 2018.
@@ -147,7 +147,7 @@ class Diversity(OutputModel):
         return Verdict(low <= shown <= high, float(shown), 0, {"range": [low, high]})
 
     def rules(self, sensitive: Sequence[str], *, subjects: bool) -> tuple[Rule, ...]:
-        """None: no group decides by itself, and `diva` looks at all of them."""
+        """Return no rules: no group decides alone, and `diva` looks at all of them."""
         return ()
 
     def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
@@ -171,7 +171,7 @@ class Diversity(OutputModel):
         )
 
     def _decided(self, found: int, rows: int) -> Feasibility:
-        """Sensitive values are published as they are; no row is left out for this."""
+        """Judge sensitive values, published as they are, without leaving out rows."""
         _, high = self.bounds(rows)
         return Feasibility(
             feasible=found <= high,

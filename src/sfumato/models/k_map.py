@@ -37,8 +37,8 @@ class KMap(OutputModel):
     Guarantee: with a `population` table, each group's cells match k or more of its
     rows. With a `sampling_fraction` (or "weights": rows over the sum of the weight
     column), the published group is larger than a population group of k would leave
-    in a sample, but for a chance of `significance`; by a Poisson or
-    zero-truncated Poisson count.
+    in a sample, except with probability `significance`, by a Poisson or zero-truncated
+    Poisson count.
     Limits: an attacker who knows who is in the table sees only the published rows.
     The estimates assume a simple random sample.
     Reference: Sweeney 2001; El Emam and Dankar 2008 (estimates).

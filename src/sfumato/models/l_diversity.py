@@ -134,7 +134,7 @@ class LDiversity(SensitiveModel):
             )
 
     def _require_no_others(self) -> None:
-        """Refuse parameters that the kind does not use: they would promise nothing."""
+        """Refuse parameters that the kind does not use: they would have no effect."""
         used = {
             "c": self.kind in KINDS[2:4],
             "c1": self._both,

@@ -45,7 +45,7 @@ from sfumato.models.common.verdicts import Side, at_worst, breaks
 
 @dataclass(frozen=True, kw_only=True)
 class Lkc(SensitiveModel):
-    """Who knows at most L quasi-identifiers finds K rows and is confident to C.
+    """Knowing at most L quasi-identifiers leaves K rows and confidence of at most C.
 
     Guarantee: for every set of at most L quasi-identifiers, the rows that agree in
     their published cells are K or more, and no sensitive value has more than the
@@ -93,7 +93,7 @@ class Lkc(SensitiveModel):
 
     @property
     def holds_for_whole(self) -> bool:
-        """Who knows nothing finds the whole table."""
+        """Return True: an attacker who knows nothing finds the whole table."""
         return True
 
     def attack_bounds(
@@ -130,7 +130,7 @@ class Lkc(SensitiveModel):
         )
 
     def _found(self, groups: Groups, known: tuple[int, ...]) -> _Found:
-        """What an attacker finds who knows these quasi-identifiers."""
+        """Measure what an attacker who knows these quasi-identifiers finds."""
         shown = groups.published
         unions, sets, about = _known_to(groups, known)
         sizes = unions.sizes(shown)

@@ -85,7 +85,7 @@ class NTCloseness(ReferenceModel):
     def attack_bounds(
         self, quasi: Sequence[str], sensitive: Sequence[str]
     ) -> tuple[AttackBound, ...]:
-        # None: a group of n rows may be as far from the table as it likes.
+        # None: a group of n rows may be arbitrarily far from the table.
         return ()
 
     def verify(self, groups: Groups) -> Verdict:

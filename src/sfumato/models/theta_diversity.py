@@ -26,8 +26,8 @@ from sfumato.models.common.verdicts import Side, judge
 class ThetaDiversity(SensitiveModel):
     """No sensitive value has more than the share θ of any group.
 
-    Guarantee: who finds a person's group names that person's value with a chance of
-    at most θ.
+    Guarantee: an attacker who finds a person's group guesses that person's value with a
+    chance of at most θ.
     Limits: a share may still be far above the table's (skewness).
     Reference: Boger 2020, section 2.1 (the count of the commonest value over the
     size of the group).

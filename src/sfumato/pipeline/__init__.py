@@ -1,1 +1,1 @@
-"""The straight line, from a source table and a policy to a written release."""
+"""The path of a run, from a source table and a policy to a written release."""

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """What an assessment measures beyond what it always does."""
+    """Optional parts of an assessment."""
 
     workload: Workload | None = None
     learn: bool = False

@@ -124,7 +124,7 @@ class AttackRun:
     def _ways(
         self, name: str, scene: AttackInput
     ) -> Iterator[tuple[Attack, AttackInput, AttackBound | None]]:
-        """The attack as each requirement bounds it; as it is where none does."""
+        """Return the attack once per requirement that bounds it, or once unbounded."""
         kind = registry.load("attacks", name)
         promised = [b for b in self._promised(scene.pair) if b.attack == name]
         for bound in promised:
@@ -141,19 +141,19 @@ class AttackRun:
     def _promised(self, pair: Pair) -> tuple[AttackBound, ...]:
         """What the policy's requirements promise about this table.
 
-        Nothing, where the attacker knows other columns than they count with.
+        Nothing, if the attacker knows other columns than the requirements assume.
         """
         if self.known or not self.bounds:
             return ()
         models = self.policy.models()
         found = [b for m in models for b in m.attack_bounds(pair.quasi, pair.sensitive)]
         if not truthful(pair):
-            # A mean or a mode may happen to be somebody's value and nobody else's.
+            # A mean or a mode may happen to be the value of exactly one person.
             found = [b for b in found if b.attack != "singling-out"]
         return tuple(b for at, b in enumerate(found) if b not in found[:at])
 
     def scene(self) -> AttackInput:
-        """The tables as attacks see them."""
+        """Return the tables as attacks see them."""
         pair = self.files.pair()
         if pair.form is not PublishedForm.SYNTHETIC and self._synthetic():
             pair = replace(pair, form=PublishedForm.SYNTHETIC)
@@ -184,7 +184,7 @@ class AttackRun:
         return Rerun(algorithm=run.algorithm, request=request, rows=rows)
 
     def _taken(self, pair: Pair) -> Flags | None:
-        """The rows without a missing cell, where the policy takes those alone."""
+        """Return the rows without a missing cell, if the policy drops the others."""
         if self.policy.data.missing_as != "drop":
             return None
         names = (*pair.quasi, *self.policy.names(Role.SENSITIVE))
@@ -196,7 +196,7 @@ class AttackRun:
         return complete
 
     def _other(self, place: Path) -> Pair:
-        """Another release, its rows numbered as this original's people are."""
+        """Return another release, with rows numbered like this original's people."""
         files = ReleaseFiles.of(place)
         if files.record is None:
             raise DataError(
@@ -215,7 +215,7 @@ class AttackRun:
         ).pair()
 
     def _synthetic(self) -> bool:
-        """Whether the policy's algorithm makes records that stand for nobody."""
+        """Return whether the policy's algorithm makes synthetic records."""
         return self.policy.algorithm.name == "dp-synthesis"
 
     def _check_known(self, pair: Pair) -> None:
@@ -263,7 +263,7 @@ def _attacked(
 
 
 def truthful(pair: Pair) -> bool:
-    """Whether every cell may stand for the value of the person whose row it is in."""
+    """Return whether every cell may stand for the value of its row's person."""
     if pair.source_row is None:
         return pair.form.truthful
     rows = np.arange(pair.rows_out)
@@ -278,7 +278,7 @@ def truthful(pair: Pair) -> bool:
 
 
 def names_of(name: str) -> tuple[str, ...]:
-    """The attacks that a name stands for: itself, or all of the catalogue."""
+    """Return the attacks that a name stands for: itself, or the whole catalogue."""
     if name == "all":
         return registry.names("attacks")
     registry.load("attacks", name)

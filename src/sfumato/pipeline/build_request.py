@@ -50,7 +50,7 @@ def build_request(
     certificate: Certificate | None,
     generated: Mapping[str, SourceCounts],
 ) -> Request:
-    """What the algorithm is asked; `generated` counts values for `expanded`."""
+    """Build the algorithm's request; `generated` counts values for `expanded`."""
     policy, subject = run.policy, table.schema.subject
     models = _models(run, table, generated)
     opened = policy.data.missing_as == "any"
@@ -79,7 +79,7 @@ def build_request(
 def _models(
     run: Run, table: Table, generated: Mapping[str, SourceCounts]
 ) -> tuple[OutputModel, ...]:
-    """The policy's requirements, with what only the source can tell filled in."""
+    """Return the policy's requirements, completed with facts from the source."""
     weights = _weights(table)
     models = run.policy.models()
     settled = [model.settled(rows=table.rows, weights=weights) for model in models]
@@ -119,7 +119,7 @@ def _quasi(
 def _other_axes(
     run: Run, table: Table, certificate: Certificate | None
 ) -> tuple[tuple[CodedAxis, ...], dict[str, CodedAxis]]:
-    """The other published columns, if all are cells; else the sensitive ones."""
+    """Return the other published columns if all are cells, else the sensitive ones."""
     if certificate is not None and certificate.algorithm.every_column:
         return declared_axes(run, table, beside=True), {}
     columns = [table.columns[name] for name in table.schema.sensitive]

@@ -49,7 +49,7 @@ class Earlier(Quiet):
         return counted(len(self.releases), "release")
 
     def refuse_broken(self) -> None:
-        """Refuse to go on where the earlier releases alone leave too few candidates."""
+        """Stop if the earlier releases alone leave too few candidates."""
         members = [each.members for each in self.judged]
         sets = candidate_sets(members, self.people)
         broken = broken_sets(sets, self.judged)
@@ -135,7 +135,7 @@ class CandidateClaim(Quiet):
 
 @dataclass(frozen=True, eq=False)
 class CandidateProof:
-    """What the requirements of all releases say of the candidates that are left."""
+    """The verdicts of all releases' requirements on the remaining candidates."""
 
     claim: CandidateClaim
     verdicts: tuple[CandidateVerdict, ...]
@@ -145,7 +145,7 @@ class CandidateProof:
         return all(each.verdict.holds for each in self.verdicts)
 
     def insist(self) -> None:
-        """Let only a table go on that is proven together with the earlier ones."""
+        """Stop unless the table is proven together with the earlier ones."""
         for each in self.verdicts:
             if not each.verdict.holds:
                 raise GuaranteeError(
@@ -177,5 +177,5 @@ def candidate_claim(claim: Claim, earlier: Earlier, rows: Ints) -> CandidateClai
 
 
 def _named(rows: Sequence[int]) -> list[str]:
-    """Source rows by number, for the steward alone."""
+    """Name source rows by number, for the data steward only."""
     return [f"source row {row + 1}" for row in rows]

@@ -7,8 +7,8 @@ or too few values is merged with the nearest part of the same crowd. A crowd tha
 hold as one group is left out whole.
 
 Leaving people out sets them apart as well, unless they are new: their absence is known.
-If too few people of a crowd are absent, those that the search left out come back, and
-where others have left since, more of the crowd are left out, in random order.
+If too few people of a crowd are absent, those that the search left out are put back. If
+others have left since, more of the crowd are left out, in random order.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def solve_after(
 ) -> Solution:
     """Group rows so that every requirement holds together with earlier releases.
 
-    If the search and the repair leave out too many rows between them, the search has
-    to do without.
+    If the search and the repair together leave out too many rows, the search runs again
+    without leaving out any.
     """
     person, refused = earlier.person[source_rows], None
     for spare in dict.fromkeys((request.removable, 0)):
@@ -159,7 +159,7 @@ class Repair:
         inside = found[before.ravel()[sets.owner]]
         crowds = np.zeros(self.crowds, dtype=np.bool_)
         crowds[self.crowd_of_person[sets.person[inside]]] = True
-        # Nobody asks after new people who are left out.
+        # New people who are left out are not missed by anybody.
         crowds[0] = False
         return crowds
 
@@ -176,7 +176,7 @@ class Repair:
         self.part[out] = LEFT_OUT
 
     def _mend_absences(self, broken: Flags) -> None:
-        """Take back who was left out without need, or leave out more."""
+        """Put back people who were left out without need, or leave out more."""
         back = broken & ~self.returned & ~self._depleted()
         come = (self.part == LEFT_OUT) & back[self.crowd]
         fresh = int(self.part.max()) + 1
@@ -193,7 +193,7 @@ class Repair:
         return depleted
 
     def _leave_out(self, crowds: Flags) -> None:
-        """Leave out people of some crowds: as many as k asks for, one at least."""
+        """Leave out people of some crowds: as many as k needs, at least one."""
         if not crowds.any():
             return
         there = np.unique(self.person[(self.part != LEFT_OUT) & crowds[self.crowd]])
@@ -204,7 +204,7 @@ class Repair:
         self.part[np.isin(self.person, chosen)] = LEFT_OUT
 
     def _needed(self) -> Ints:
-        """How many more people of each crowd k wants to be absent, one at least."""
+        """Count how many more people of each crowd k needs absent, at least one."""
         here = np.zeros(self.earlier.people, dtype=np.bool_)
         here[self.person[self.part != LEFT_OUT]] = True
         absent = np.bincount(self.crowd_of_person[~here], minlength=self.crowds)
@@ -263,8 +263,8 @@ class Repair:
 def _crowds(earlier: list[ReleaseRows], people: int, seed: Seed) -> Ints:
     """Number people by their candidate sets in the earlier releases; 0: in none.
 
-    The sets of a person are added up as random words: different sets of sets get
-    different sums, but for a chance that only costs detail, never the proof.
+    The sets of a person are added up as random words, so different sets of sets get
+    different sums. A collision is unlikely, and costs only detail, never the proof.
     """
     sets = candidate_sets(earlier, people)
     words = seed.words(sets.count)

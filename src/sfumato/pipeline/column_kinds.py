@@ -1,7 +1,7 @@
 """Decide once, on the source, what kind of values each column holds.
 
 The manifest publishes the names of kinds and distances. The values of the source, in
-their order, go to the private record alone.
+their order, go only to the private record.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ READ = (Role.QUASI, Role.SENSITIVE, Role.WEIGHT)
 VALUES = "values"
 """Where the private record keeps the values of the source."""
 PRIVACY = "privacy"
-"""What the manifest of a process model has; it names no kinds, which are declared."""
+"""The manifest's entry under a process model; kinds are declared, so none are named."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -124,7 +124,7 @@ def from_manifest(place: Path) -> dict[str, Decided]:
 
 
 def marks_formulas(place: Path) -> bool:
-    """Tell whether a manifest says that CSV cells are marked for spreadsheets."""
+    """Return whether a manifest says that CSV cells are marked for spreadsheets."""
     record = _record(place)
     return bool(record.get("manifest", record).get("spreadsheet_safe"))
 
@@ -132,7 +132,7 @@ def marks_formulas(place: Path) -> bool:
 def missing_marks(place: Path) -> tuple[str, ...]:
     """Read the marks of missing values from a manifest, if it names them.
 
-    A release of a table with nulls has one that its policy does not name.
+    A release of a table with nulls has a mark that its policy does not name.
     """
     record = _record(place)
     policy = record.get("manifest", record).get("policy", {})

@@ -57,8 +57,8 @@ class EarlierRelease(Quiet):
     ) -> Judged:
         """Its rows, to be judged by the models of a new policy.
 
-        Sensitive columns that the new policy requires nothing of keep their own promises.
-        Persons get their numbers later (`numbered`).
+        Sensitive columns without a requirement in the new policy keep their own
+        promises. Persons get their numbers later (`numbered`).
         """
         own = self._policy(policy)
         claim = Claim(
@@ -107,7 +107,7 @@ class EarlierRelease(Quiet):
         return policy.model_copy(update={"columns": columns, "data": data})
 
     def _promises(self) -> Iterator[SensitiveModel]:
-        """What it promised of sensitive values, as far as candidates can be judged."""
+        """Return its promises about sensitive values that candidates can show."""
         for record in self.manifest["requirements"]:
             try:
                 model = make_model({"model": record["model"], **record["parameters"]})
@@ -119,7 +119,7 @@ class EarlierRelease(Quiet):
 
 
 def asked_of_people(models: Sequence[OutputModel]) -> tuple[OutputModel, ...]:
-    """What is asked of candidates: k counts people, whatever it counts elsewhere."""
+    """Return the requirements on candidates, with k counted in people."""
     k = smallest_group(models)
     if k == 1 or any(model.name == KAnonymity.name for model in models):
         return tuple(models)
@@ -134,7 +134,7 @@ def numbered(judged: Judged, person: Codes) -> Judged:
 
 
 def refuse_after(run: Run) -> None:
-    """Refuse, before any work, what cannot be promised beside earlier releases."""
+    """Refuse, before any work, what cannot be promised with earlier releases."""
     if not run.after:
         return
     if run.policy.privacy.link_key is None:
@@ -173,7 +173,7 @@ def _other_form(operator: str) -> RefusedError:
 
 
 def read_earlier(run: Run, persons: LinkedPersons) -> tuple[EarlierRelease, ...]:
-    """Read the earlier releases that a run names, each proven to be what it was."""
+    """Read the earlier releases that a run names, and check that they are unchanged."""
     found = tuple(_release(place, persons) for place in run.after)
     hashes = [each.data_sha256 for each in found]
     for place, each in zip(run.after, found, strict=True):
@@ -195,7 +195,7 @@ def earlier_hashes(manifest: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _refuse_strangers(found: Sequence[EarlierRelease], persons: LinkedPersons) -> None:
-    """Refuse releases about nobody of this table: most likely a fault in linking."""
+    """Refuse releases that share nobody with this table: likely a linking mistake."""
     for each in found:
         if not np.isin(each.persons, persons.hashes).any():
             raise DataError(
@@ -309,6 +309,7 @@ def _fitted(
         return None
     fitted = replace(model, on=names)
     if isinstance(fitted, ReferenceModel) and any(name not in known for name in names):
-        # Its source was never counted; its published rows are what is left to compare.
+        # The values of its source were never counted, so compare with its published
+        # rows.
         fitted = replace(fitted, reference="published")
     return fitted

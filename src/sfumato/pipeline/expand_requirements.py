@@ -28,7 +28,7 @@ def expanded(
 
 
 def smallest_group(models: Sequence[OutputModel]) -> int:
-    """The fewest rows that the requirements' k allows a group to have; 1 without a k."""
+    """Return the fewest rows that k allows in a group; 1 without a k."""
     return max((int(getattr(model, "k", 1)) for model in models), default=1)
 
 
@@ -55,8 +55,8 @@ def _common_values(
 ) -> dict[str, int]:
     """How often each value of a column occurs; missing cells have none.
 
-    With subjects, only values of k persons or more count: no group shows others, and
-    nobody is told of them.
+    With subjects, only values of at least k persons count: no group shows others, and
+    they are not reported.
     """
     counts = np.bincount(column.codes, minlength=len(column.labels))
     persons = persons_with(column.codes, subject)

@@ -28,7 +28,7 @@ class Findings:
 
     run: Run
     certificate: Certificate | None
-    """Of a process model, where one is required."""
+    """The certificate of a process model, where one is required."""
     table: Table
     """The rows that took part, coded."""
     source_rows: npt.NDArray[np.int64]
@@ -70,9 +70,9 @@ class Findings:
 
     @property
     def subjects_hidden(self) -> bool:
-        """Whether verdicts count subjects of several rows.
+        """Return whether verdicts count subjects of several rows.
 
-        The file does not show them, and the ledger did not pay for them.
+        The file does not show them, and the ledger was not charged for them.
         """
         if self.certificate is None or self.request.subject is None:
             return False
@@ -81,7 +81,7 @@ class Findings:
 
     @property
     def compares(self) -> bool:
-        """Whether cells may be compared with the source's, value by value."""
+        """Return whether cells may be compared with the source's, value by value."""
         exact = self.run.operator.form is not Form.CELLS
         return self.certificate is None and not (self.synthetic or exact)
 
@@ -96,8 +96,8 @@ class Findings:
     def measured(self) -> MetricInput:
         """The release in numbers, for the metrics.
 
-        With a certificate, only published rows count: the ledger did not pay for the
-        number of rows left out.
+        With a certificate, only published rows count: the ledger was not charged for
+        the number of rows left out.
         """
         return MetricInput(
             rows_in=self.rows_in if self.certificate is None else self.rows_out,

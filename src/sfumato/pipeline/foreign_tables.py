@@ -1,4 +1,4 @@
-"""The habits of other tools: rows that are counted, rows that are numbered, lists."""
+"""Conventions of other tools: counted rows, numbered rows, lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read the tables that a call hands over: files, frames and releases."""
+"""Read the tables that a call passes: files, frames and releases."""
 
 from __future__ import annotations
 
@@ -72,14 +72,14 @@ def read_published(
     except DataError as fault:
         with suppress(DataError):
             return read_table(data, policy, settings)
-        # Other tools have delimiters of their own.
+        # Other tools use other delimiters.
         with suppress(DataError):
             return read_source(place, decimal=said.decimal)
         raise fault from None
 
 
 def is_path(data: Source) -> bool:
-    """Whether something names a file, and is no frame."""
+    """Return whether something names a file and is not a frame."""
     return isinstance(data, str | os.PathLike)
 
 
@@ -144,7 +144,7 @@ def attacked_files(
     policy: Policy | None,
     base: Path | None,
 ) -> PairFiles:
-    """Read a release that is held, written or another tool's, and its original."""
+    """Read a release (in memory, written, or another tool's) and its original."""
     if isinstance(release, Release):
         asked = policy or release.claim.policy
         return pair_files(original, release, asked, base=base or asked.base)
@@ -168,7 +168,7 @@ def attacked_files(
 
 
 def _apart(published: Source, table: pa.Table, policy: Policy) -> bool:
-    """Whether a file is the first of an anatomized pair."""
+    """Return whether a file is the first of an anatomized pair."""
     if not is_path(published):
         return False
     second = Path(published).with_name("sensitive" + Path(published).suffix)

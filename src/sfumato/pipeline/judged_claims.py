@@ -30,7 +30,7 @@ FORMS = {
 
 @dataclass(frozen=True)
 class JudgedClaims:
-    """What the published table shows of its promises; a note where it cannot."""
+    """What the published table shows about its promises, with a note if it cannot."""
 
     verdicts: list[dict[str, Any]] = field(default_factory=list)
     measured: dict[str, Any] = field(default_factory=dict)
@@ -66,7 +66,7 @@ def judge(files: PairFiles, pair: Pair) -> JudgedClaims:
 
 
 def _unjudged(files: PairFiles, pair: Pair) -> str | None:
-    """Why nothing can be judged, if so."""
+    """Explain why nothing can be judged, if so."""
     policy = files.policy
     if pair.form is PublishedForm.SYNTHETIC:
         return "Synthetic rows stand for nobody: no requirement on groups applies."
@@ -90,7 +90,7 @@ def _requirements(files: PairFiles, pair: Pair) -> tuple[OutputModel, ...]:
 
 
 def _measures(pair: Pair, form: Form) -> list[OutputModel]:
-    """Requirements that always hold, of which the measured figure is what counts."""
+    """Return requirements that always hold, used only for what they measure."""
     found: list[OutputModel] = [KAnonymity(k=1)] if form is Form.CELLS else []
     for name in pair.sensitive:
         found += [

@@ -41,7 +41,7 @@ class LinkedPersons(Quiet):
     columns: tuple[str, ...]
     """The columns that were hashed together."""
     key_id: str
-    """Tells one key from another, and nothing else about it."""
+    """Distinguishes keys, and reveals nothing else about them."""
 
     def _told(self) -> str:
         return counted(len(self.hashes), "row")
@@ -79,7 +79,7 @@ def _identifying(policy: Policy, source: pa.Table) -> tuple[str, ...]:
 
 
 def _key(policy: Policy, base: Path | None) -> bytes:
-    """Read the key, if nobody else can."""
+    """Read the key, if only its owner can."""
     name = str(policy.privacy.link_key)
     place = (base or Path()) / name
     try:

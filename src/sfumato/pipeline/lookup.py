@@ -1,6 +1,6 @@
 """Look one person up in a published table: which groups may be theirs, and what follows.
 
-Seed 002's query. The person's values are read as a table of one row, and every published
+The person's values are read as a table of one row, and every published
 cell is read against the axes of that row, so that the original is not needed.
 """
 

@@ -17,7 +17,7 @@ def refuse_loss(found: Findings) -> None:
     """Refuse a draft that loses more than `publish.max_loss` of its detail.
 
     The loss is the manifest's `utility.ncp`. Under a process model nothing is refused:
-    the ledger did not pay for telling how much is lost.
+    the ledger was not charged for revealing how much is lost.
     """
     if found.certificate is not None or not found.run.operator.limits_loss:
         return

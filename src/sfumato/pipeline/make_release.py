@@ -1,4 +1,4 @@
-"""The straight line in one readable function.
+"""The path of a run in one readable function.
 
 Run ─ code → Request ─ solve → Solution ─ publish → Draft ─ verify → Findings → Release
                                                        └─ fails → GuaranteeError
@@ -94,7 +94,7 @@ def _refuse_table(run: Run, certificate: Certificate | None) -> None:
     """Refuse a table without rows, or with columns that the policy does not fit."""
     if run.source.num_rows == 0:
         raise DataError("The table has no rows.", hint="There is nothing to publish.")
-    # A certificate has checked the columns already, before its ledger was charged.
+    # With a certificate, the columns were checked before its ledger was charged.
     if certificate is None:
         run.policy.check_columns(run.source.column_names)
 
@@ -155,14 +155,14 @@ def _together(
     rows: npt.NDArray[np.int64],
     draft: Draft,
 ) -> CandidateProof | None:
-    """The proof of a draft of these source rows beside earlier releases, if any."""
+    """Prove a draft of these source rows together with earlier releases, if any."""
     if earlier is None:
         return None
     return candidate_claim(claim, earlier, rows).verify(draft.table)
 
 
 def _insist(found: Findings) -> None:
-    """Let only a proven draft go on."""
+    """Stop unless the draft is proven."""
     _insist_on_models(found.proof, found.request)
     if found.together is not None:
         found.together.insist()
@@ -182,7 +182,7 @@ def _insist_on_models(proof: Proof, request: Request) -> None:
 
 
 def _release(found: Findings, material: Material) -> Release:
-    """What is kept of a run: no more than is published or recorded."""
+    """Keep from a run only what is published or recorded."""
     subject = found.request.subject
     return Release(
         table=bare(found.draft.table),
@@ -207,7 +207,7 @@ def _release(found: Findings, material: Material) -> Release:
 
 
 def _of_source(found: Findings, codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """Codes of the rows that took part, as codes of all source rows; −1 elsewhere."""
+    """Expand codes of the rows that took part to all source rows; −1 elsewhere."""
     spread = np.full(found.rows_in, -1, dtype=np.int32)
     spread[found.source_rows] = codes
     return spread

@@ -105,7 +105,7 @@ def _formulas(found: Findings) -> list[str]:
 
 
 def _giveaways(found: Findings) -> dict[str, Any]:
-    """Rows that columns published as they are single out; the ledger pays for none."""
+    """Count rows that unchanged columns single out; none under a ledger."""
     if found.certificate is not None:
         return {}
     draft, made = found.draft, found.made
@@ -127,7 +127,7 @@ def _published_verdicts(found: Findings) -> list[dict[str, Any]]:
 
 
 def _of_the_source(found: Findings) -> dict[str, Any]:
-    """What only the source tells, and the time that it took."""
+    """Return what only the source shows, and the time that it took."""
     return {
         "rows_in": found.rows_in,
         "rows_suppressed": found.rows_in - found.rows_out,

@@ -52,7 +52,7 @@ def _nulls(column: pa.ChunkedArray) -> bool:
 
 
 def refuse_open_cells(table: Table, models: Sequence[OutputModel]) -> None:
-    """Refuse models that single groups may meet and unions of groups may break."""
+    """Refuse models that single groups may meet but unions of groups may break."""
     columns = [table.columns[name] for name in table.schema.quasi]
     if all(column.missing < 0 for column in columns):
         return
@@ -74,7 +74,7 @@ def refuse_open_cells(table: Table, models: Sequence[OutputModel]) -> None:
 
 
 def _counts(table: Table, model: OutputModel) -> bool:
-    """Whether more rows, or persons, can only help: it counts them, or their values."""
+    """Return whether a model only counts rows, persons or values, so more only help."""
     rules = model.rules(table.schema.sensitive, subjects=True)
     return all(rule.traits.monotone for rule in rules)
 

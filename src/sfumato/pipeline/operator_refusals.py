@@ -106,7 +106,7 @@ def _published_roles(run: Run) -> dict[str, Role]:
 def _is_line(run: Run, name: str) -> bool:
     """Whether a column holds numbers or dates.
 
-    Where the policy does not say, its cells decide; under a process model they may not.
+    If the policy does not say, the cells decide, except under a process model.
     """
     kind = run.policy.column(name).kind
     if kind is None and not run.policy.process_models():

@@ -98,8 +98,8 @@ class PairFiles:
     def judged(self) -> pa.Table:
         """The published rows as models judge them, whoever wrote them.
 
-        Rows are repeated as often as they stand for one, and cells that say the same are
-        written alike.
+        A row that stands for several is repeated, and cells with the same meaning get
+        the same text.
         """
         table = self._rows
         if self._times is not None:
@@ -188,7 +188,7 @@ class PairFiles:
 
     @staticmethod
     def _cells_lost(coded: CodedAxis, cells: Cells) -> bool:
-        """Whether missing cells are suppressed values: there are more than there were."""
+        """Return whether cells were suppressed: more are missing than before."""
         now = int(cells.missing[cells.codes].sum())
         before = int((coded.codes == coded.axis.missing).sum())
         return now > (before if coded.axis.missing >= 0 else 0)
@@ -232,7 +232,7 @@ class PairFiles:
     def _states_synthetic(self) -> bool:
         """Whether the policy's algorithm publishes synthetic records."""
         name = self.policy.algorithm.name
-        # Only then: loading an algorithm loads compiled code.
+        # Imported late: loading an algorithm loads compiled code.
         if name is None or not self.policy.process_models():
             return False
         return bool(getattr(registry.algorithm(name), "synthetic", False))
@@ -270,7 +270,7 @@ class PairFiles:
         )
 
     def _in_place(self) -> Ints:
-        """The rows of both tables one by one, where there are as many."""
+        """Pair the rows of both tables one by one, if there are equally many."""
         before, after = self.original.num_rows, self.published.num_rows
         if before != after:
             raise DataError(

@@ -1,4 +1,4 @@
-"""Run under a process model: refuse early, charge first, use declared axes only."""
+"""Run under a process model: refuse early, charge first, use only declared axes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Certificate:
         return self.model.certify(self.ledger)
 
     def insist(self, solution: Solution, published: npt.NDArray[np.int64]) -> None:
-        """Fail if the run overspent, or if a published tuple has too few rows.
+        """Stop if the run overspent, or if a published tuple has too few rows.
 
         `published` has the rows of each distinct published tuple.
         """
@@ -203,7 +203,7 @@ def _refuse_settings(
 
 
 def _without_rows(run: Run, algorithm: PrivateAlgorithm, ledger: Ledger) -> Request:
-    """The request that a table without rows would make: what it refuses is free."""
+    """Build the request of a table without rows: refusing it costs no budget."""
     policy = run.policy
     nothing = pa.chunked_array([pa.array([], pa.string())])
     wanted = _on_axes(run, algorithm)

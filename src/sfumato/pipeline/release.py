@@ -37,7 +37,7 @@ from sfumato.report.html import render
 @comes_from("sfumato.anonymize(data, quasi=[…], k=5)")
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Release(Quiet):
-    """A proven release: its tables, what is said of them, and the way to a file."""
+    """A proven release: its tables, facts about them, and how to write it."""
 
     table: pa.Table
     """The published table as Arrow."""
@@ -64,20 +64,20 @@ class Release(Quiet):
     persons: LinkedPersons | None
     """Private: the person behind each source row, as a keyed hash."""
     together: CandidateClaim | None
-    """Private: what the written file must prove beside earlier releases."""
+    """Private: what the written file must prove together with earlier releases."""
     categories: frozenset[str]
     """Columns of categories, which files with types write as such."""
     origin: Any = None
-    """What was handed in: decides the kind of `data` and the format of `save`."""
+    """What the caller passed in; sets the kind of `data` and the format of `save`."""
     delimiter: str = ","
-    """Between the cells of a CSV file, as it came."""
+    """The delimiter of the source's CSV file."""
     source_sha256: str | None = None
     """Private: the hash of the source, where it is a file."""
 
     @property
     def data(self) -> Any:
-        """The published table, as the kind of frame that came in."""
-        # Late: files need no library of frames.
+        """Return the published table, as the kind of frame that was passed in."""
+        # Imported late: files need no library of frames.
         from sfumato.io.frames import like
 
         return like(self.origin, self.table)
@@ -191,7 +191,7 @@ def _prove(release: Release, back: Mapping[str, pa.Table]) -> None:
         if holds and release.together is not None:
             holds = release.together.verify(back["data"]).holds
     except DataError:
-        # In a file that we wrote this is our fault, not that of the source.
+        # In a file that we wrote, this is our bug, not an error in the source.
         holds = False
     if not holds or back["data"].num_rows != release.table.num_rows:
         raise GuaranteeError(

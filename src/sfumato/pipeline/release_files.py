@@ -19,7 +19,7 @@ from sfumato.policy import Policy
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ReleaseFiles:
-    """A release directory, or a single published file, and what lies beside it."""
+    """A release directory, or a single published file, and the files next to it."""
 
     data: Path
     sensitive: Path | None = None
@@ -50,7 +50,7 @@ class ReleaseFiles:
 
     @property
     def private(self) -> Path | None:
-        """The private part of the release, where it is there."""
+        """Return the private part of the release, if it is there."""
         place = self.data.parent / "private"
         return place if self.manifest and place.is_dir() else None
 
@@ -84,7 +84,7 @@ def _without_files(recorded: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _hides_files(recorded: Mapping[str, Any]) -> bool:
-    """Whether the manifest says of a hierarchy only that there was one."""
+    """Return whether the manifest only says that there was a hierarchy."""
     columns = recorded.get("columns", {}).values()
     declared = [section.get("hierarchy") for section in columns]
     return any(

@@ -20,8 +20,8 @@ def same_people(
     """The rows of another release, numbered as the people of this original are.
 
     People are known by their keyed hashes, where both records have them; else both
-    releases must be of one original, whose rows are counted alike. Whoever is not in
-    this original gets a number from its end on.
+    releases must be of one original, whose rows are counted alike. People who are not
+    in this original get numbers after its last row.
     """
     theirs = read_source(record, format="parquet")
     ours = None if mine is None else read_source(mine, format="parquet")

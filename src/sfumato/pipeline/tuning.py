@@ -90,7 +90,7 @@ class Tuned(Quiet):
     @property
     def better(self) -> bool:
         """Whether the held-out error fell by more than chance explains."""
-        # Without an error before, the ratio is 0 and says nothing.
+        # If the error before was 0, the ratio is 0 and says nothing.
         lower = self.held_out.value < self.held_out_before.value
         return lower and self.held_out_ratio.high < 100.0
 

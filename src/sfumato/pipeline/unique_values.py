@@ -15,7 +15,7 @@ from sfumato.policy import Policy
 
 UNTOUCHED = (Role.SENSITIVE, Role.INSENSITIVE, Role.WEIGHT)
 ASKED_FOR = (Role.INSENSITIVE, Role.WEIGHT)
-"""Roles that no requirement covers: if unique, published only if the policy says so."""
+"""Roles that no requirement covers; publishing unique values needs `keep_as_is`."""
 
 
 def refuse_giveaways(

@@ -46,7 +46,7 @@ class Private(Quiet):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Claim(Quiet):
-    """What a policy claims of a published table: its roles, marks and requirements."""
+    """What a policy claims about a published table: roles, marks and requirements."""
 
     policy: Policy
     models: tuple[OutputModel, ...]
@@ -64,7 +64,7 @@ class Claim(Quiet):
     def verify(
         self, table: pa.Table, beside: Mapping[str, pa.Table] = MappingProxyType({})
     ) -> Proof:
-        """Judge a published table; `beside` holds the second one of an anatomy."""
+        """Judge a published table; `beside` is the second table of an anatomy."""
         if table.num_rows == 0:
             raise DataError(
                 "The table has no rows.", hint="There is nothing to judge or publish."
@@ -138,7 +138,7 @@ class Claim(Quiet):
         for columns in self.quasi_columns(table):
             parts = coded_cells(table, columns, missing)
             joined = as_intervals(*parts) if len(parts) == 2 else parts[0]
-            # Bounds that are named one by one are two columns of a population.
+            # Bounds that are named separately are two columns of a population.
             found.append(joined if columns[0] in named else replace(joined, ends=()))
         return tuple(found)
 

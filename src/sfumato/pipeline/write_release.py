@@ -26,7 +26,7 @@ from sfumato.io.atomic_files import (
 
 SHA256 = re.compile("[0-9a-f]{64}")
 PREVIOUS = "previous-"
-"""Before the hash of an older release, whose private part is kept under this name."""
+"""Prefix of the directory that keeps an older release's private part; its hash follows."""
 Fill = Callable[[Path], Mapping[str, Any]]
 """Writes and proves a release in an empty directory; returns its manifest."""
 
@@ -57,7 +57,7 @@ def refuse_existing(directory: Path, *, force: bool = False) -> None:
 
 
 def _way_out(directory: Path) -> str:
-    """What to do about a directory that exists; only a release can be replaced."""
+    """Say what to do about an existing directory; only a release can be replaced."""
     try:
         hash_of_release(directory)
     except OutputError:
@@ -84,9 +84,9 @@ def hash_of_release(directory: Path) -> str:
 
 
 def write_directory(directory: Path, fill: Fill, *, force: bool) -> Mapping[str, Any]:
-    """Fill a directory aside, then put it in its place; returns the manifest.
+    """Fill a temporary directory, then rename it into place; return the manifest.
 
-    Nobody else may read it before it is proven and in its place, and it is on the disk
+    Only its owner can read it until it is proven and in place, and it is synced to disk
     before it gets its name. With `force` it takes the place of an older release, which
     stays until then, and keeps what that one held in `private/`.
     """
@@ -137,7 +137,7 @@ def _copy_private(source: Path, target: Path, *, leave_out: Sequence[str] = ()) 
 
 
 def _settle(directory: Path, mode: int) -> None:
-    """Let others read what is published; if that fails, only the owner can."""
+    """Let others read what is published; if that fails, only the owner can read it."""
     with suppress(OSError):
         open_up(directory, mode)
         keep_one(directory.resolve().parent)

@@ -18,7 +18,7 @@ GENERALIZED = frozenset({Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE})
 
 
 class Checked(Protocol):
-    """What of a policy is checked here."""
+    """The parts of a policy that are checked here."""
 
     @property
     def unlisted(self) -> str: ...
@@ -31,7 +31,7 @@ class Checked(Protocol):
 
 
 def giant_in(document: Mapping[str, Any]) -> Key | None:
-    """The key of a whole number that 64 bits do not hold, which TOML has none of."""
+    """Return the key of a whole number beyond 64 bits, which TOML does not allow."""
     waiting: list[tuple[Key, Any]] = [((), document)]
     while waiting:
         key, value = waiting.pop()
@@ -157,7 +157,7 @@ def _check_roles(policy: Checked) -> None:
 
 
 def _check_loss_by(policy: Checked, names: Sequence[str]) -> None:
-    """Losses are told by values of columns that are published."""
+    """Check that `loss_by` names columns that are published."""
     secret = policy.names(Role.IDENTIFIER, Role.SUBJECT)
     dropped = [name for name, section in policy.columns.items() if section.drop]
     for name in policy.report.loss_by:
@@ -187,7 +187,7 @@ def _check_sensitive(policy: Checked, place: int, model: OutputModel) -> None:
 
 
 def _check_counted(policy: Checked, place: int, model: OutputModel) -> None:
-    """Values are counted of columns that are published and coded."""
+    """Check that values are counted only in columns that are published and coded."""
     known = policy.names(Role.QUASI, Role.SENSITIVE)
     generate = getattr(model, "generate", None)
     named = [generate["column"]] if generate else list(getattr(model, "where", ()))

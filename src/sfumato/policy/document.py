@@ -79,7 +79,7 @@ class Policy(Section):
     def _refuse_in_our_words(
         cls, data: Any, handler: ModelWrapValidatorHandler[Policy], info: ValidationInfo
     ) -> Policy:
-        """Whoever calls `Policy(…)` gets errors of ours; documents know more of theirs."""
+        """Raise our own errors from `Policy(…)`; documents report more context."""
         try:
             return handler(data)
         except ValidationError as error:
@@ -142,7 +142,7 @@ class Policy(Section):
 
     @classmethod
     def build(cls, columns: Sequence[str] | None = None, **settings: Any) -> Policy:
-        """The policy that keyword settings stand for; see `keywords.document_of`."""
+        """Build a policy from keyword settings; see `keywords.document_of`."""
         try:
             document = document_of(columns, settings)
         except RecursionError:
@@ -168,9 +168,10 @@ class Policy(Section):
         return policy
 
     def _check_names(self) -> None:
-        """Refuse what the catalogue does not have, before any table is read.
+        """Refuse names that the catalogue does not have, before any table is read.
 
-        Options of the algorithm wait until it is made: that loads compiled code.
+        Options of the algorithm are checked when it is made, because that loads
+        compiled code.
         """
         self.requirements()
         if self.publish.settings:
@@ -182,26 +183,26 @@ class Policy(Section):
 
     @property
     def base(self) -> Path | None:
-        """Where relative paths start: the directory of the policy file."""
+        """Return the directory that relative paths start from."""
         return self._origin.base
 
     def fault(self, key: Key, what: str, *, hint: str | None = None) -> PolicyError:
-        """An error about a key of this policy, with its line where known."""
+        """Build an error about a key of this policy, with its line where known."""
         return self._origin.fault(key, what, hint=hint)
 
     def column(self, name: str) -> ColumnSection:
-        """What is said of a column; the defaults if nothing is."""
+        """Return the settings of a column; the defaults if there are none."""
         return self.columns.get(name, ColumnSection())
 
     def role(self, name: str) -> Role | None:
-        """The role of a column of the data; None if it is dropped."""
+        """Return the role of a column of the data; None if it is dropped."""
         section = self.columns.get(name)
         if section is None:
             return None if self.unlisted == "drop" else Role.INSENSITIVE
         return None if section.drop else section.role
 
     def names(self, *roles: Role) -> tuple[str, ...]:
-        """The columns named in the policy that have one of these roles."""
+        """Return the columns of the policy that have one of these roles."""
         return tuple(
             name
             for name, section in self.columns.items()
@@ -209,7 +210,7 @@ class Policy(Section):
         )
 
     def withheld(self) -> frozenset[str]:
-        """Columns that a release must not have: identifiers and what is dropped."""
+        """Return the columns that must not be published: identifiers and dropped."""
         hashed = self.pseudonymized()
         return frozenset(
             name
@@ -222,16 +223,16 @@ class Policy(Section):
         return frozenset(n for n, s in self.columns.items() if s.pseudonymize)
 
     def models(self) -> tuple[OutputModel, ...]:
-        """The requirements that a published table can show, as models."""
+        """Return, as models, the requirements that a published table can show."""
         return tuple(m for m in self.requirements() if isinstance(m, OutputModel))
 
     def process_models(self) -> tuple[ProcessModel, ...]:
-        """The requirements that only the making of a release can show, as models."""
+        """Return, as models, the requirements that only the process can meet."""
         return tuple(m for m in self.requirements() if isinstance(m, ProcessModel))
 
     def requirements(self) -> tuple[Model, ...]:
-        """All requirements as models, in the order of the policy; made once."""
-        # A copy with other requirements brings the memory of the old ones along.
+        """Return all requirements as models, in the order of the policy; made once."""
+        # A copy with other requirements still carries the models of the old ones.
         if self._made.sections is not self.require:
             self._made = Made(self.require, tuple(self._make_models()))
         return self._made.models
@@ -265,7 +266,7 @@ class Policy(Section):
         return made
 
     def _options(self) -> dict[str, Any]:
-        """What `publish` says to the operator; what it does not say is left to it."""
+        """Return the operator's options that `publish` sets."""
         common = {name: getattr(self.publish, name) for name in _OPERATOR_OPTIONS}
         said = {name: value for name, value in common.items() if value is not None}
         return said | self.publish.settings
@@ -275,14 +276,14 @@ class Policy(Section):
         checks.check_columns(self, names, self.requirements())
 
     def with_setting(self, key: str, value: Any) -> Policy:
-        """A copy with one setting changed: `publish.max_suppressed`, `require.0.k`.
+        """Return a copy with one setting changed, such as `require.0.k`.
 
-        A text is read as a TOML value where it is one, and is itself where not.
+        A text is read as a TOML value if it is one, and as plain text otherwise.
         """
         return self.with_settings({key: value})
 
     def with_settings(self, settings: Mapping[str, Any]) -> Policy:
-        """A copy with several settings changed, checked once, when all are in place."""
+        """Return a copy with several settings changed, checked once at the end."""
         if not isinstance(settings, Mapping):
             raise UsageError(
                 f"settings is a dict, not a value of type {type(settings).__name__}.",
@@ -294,7 +295,7 @@ class Policy(Section):
         return type(self)._validated(document, Origin("the settings", "", self.base))
 
     def dump(self) -> str:
-        """The policy as TOML text; what has its default is left out."""
+        """Write the policy as TOML text, without settings that have their default."""
         return tomli_w.dumps(self._document())
 
     def _document(self) -> dict[str, Any]:
@@ -307,7 +308,7 @@ class Policy(Section):
         return cls.model_json_schema()
 
     def public_dict(self) -> dict[str, Any]:
-        """What may be published of the policy: no path and no value of a column."""
+        """Return the publishable part of the policy: no paths, no values of columns."""
         return without_paths(self._document())
 
     def sha256(self) -> str:

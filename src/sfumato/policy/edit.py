@@ -22,7 +22,7 @@ def changed(document: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]
 
 
 def without_nothing(value: Any) -> Any:
-    """A document without the keys that have no value: TOML has none for that."""
+    """Return a document without keys that have no value: TOML has no null."""
     if isinstance(value, Mapping):
         return {k: without_nothing(v) for k, v in value.items() if v is not None}
     return (
@@ -31,7 +31,7 @@ def without_nothing(value: Any) -> Any:
 
 
 def _parts(key: str) -> list[str]:
-    """`columns."a.b".kind` in its parts; names need no quotes unless they have dots."""
+    """Split `columns."a.b".kind` into parts; only names with dots need quotes."""
     try:
         nested: Any = tomllib.loads(f"{key} = 0")
     except tomllib.TOMLDecodeError:
@@ -49,7 +49,7 @@ def _read(value: Any) -> Any:
     try:
         read = tomllib.loads(f"value = {value}")
     except (ValueError, RecursionError):
-        # No TOML, a number of thousands of digits, or lists in lists without end.
+        # Not TOML, a number with thousands of digits, or lists nested too deeply.
         return value
     return read["value"] if len(read) == 1 else value
 

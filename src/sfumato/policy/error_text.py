@@ -19,7 +19,7 @@ Details = Mapping[str, Any]
 def translated(
     error: ValidationError, origin: Origin, document: type[BaseModel]
 ) -> PolicyError:
-    """The first finding, with its key, its line, what was expected and a hint."""
+    """Describe the first finding: its key, line, what was expected, and a hint."""
     found = error.errors(include_url=False, include_context=True)[0]
     key = _key(found["loc"])
     if found["type"] == "extra_forbidden":
@@ -35,7 +35,7 @@ def translated(
 def misfit(
     error: ValidationError, value: object, key: Key, origin: Origin
 ) -> PolicyError:
-    """What the type of a setting allows, where the setting is something else."""
+    """Describe what the type of a setting allows."""
     found = error.errors(include_url=False, include_context=True)
     inside = _key(found[0]["loc"])
     # A type with alternatives has a finding for each of them.
@@ -58,7 +58,7 @@ def _allowed(found: Details, inside: Key) -> str:
 
 
 def _key(location: tuple[str | int, ...]) -> Key:
-    """The keys of a location, without pydantic's names of alternatives."""
+    """Return the keys of a location, without pydantic's names of alternatives."""
     return tuple(part for part in location if not _ALTERNATIVE.fullmatch(str(part)))
 
 
@@ -153,7 +153,7 @@ _KINDS: Mapping[type, str] = MappingProxyType(
 
 
 def advice_for(value: Any) -> str:
-    """What to do about a setting of the wrong kind."""
+    """Say what to do about a setting of the wrong kind."""
     if isinstance(value, str) and value.replace(".", "", 1).isdigit():
         return "Write numbers without quotation marks."
     return "'sfumato init DATA -o -' shows a policy for your data, key by key."

@@ -21,7 +21,7 @@ Made = TypeVar("Made")
 def make(
     kind: type[Made], settings: Mapping[str, Any], *, key: Key, origin: Origin
 ) -> Made:
-    """An instance of a dataclass from settings, or an error that names the key."""
+    """Make a dataclass from settings, or raise an error that names the key."""
     hints = get_type_hints(kind)
     known = {field.name: field for field in fields(kind) if field.init}  # type: ignore[arg-type]
     name = getattr(kind, "name", kind.__name__)
@@ -51,7 +51,7 @@ def _fitted(value: Any, annotation: Any, key: Key, origin: Origin) -> Any:
 
 
 def fit(value: Any, annotation: Any) -> Any:
-    """A setting for a field of this type, or pydantic's error.
+    """Fit a setting to the type of its field, or raise pydantic's error.
 
     Nothing is converted: a text is no number, and a whole number stays one where any
     number is allowed. But lists become tuples, and words become members of an

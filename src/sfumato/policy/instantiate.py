@@ -22,7 +22,7 @@ Load = Callable[[str], type[Any]]
 class Made(Quiet):
     """The models of a policy's requirements, kept on the policy that they were made for.
 
-    All are equal: policies are compared by content.
+    All instances compare equal, because policies are compared by content.
     """
 
     sections: tuple[Requirement, ...] | None = field(default=None, compare=False)
@@ -51,7 +51,7 @@ def make_named(
     origin: Origin | None = None,
     load: Load | None = None,
 ) -> Any:
-    """An instance of a thing of the catalogue, named and set by a table."""
+    """Make the catalogue item that a table names, with its settings."""
     origin = origin or Origin()
     found = load_named(table, name_key, kind, key, origin=origin, load=load)
     settings = {name: value for name, value in table.items() if name != name_key}

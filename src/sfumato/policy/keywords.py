@@ -103,13 +103,13 @@ KNOWN = (*ROLES, *BY_COLUMN, *MODELS, *DATA, *PUBLISH, *OTHERS)
 def document_of(
     columns: Sequence[str] | None, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The document that keyword settings stand for.
+    """Build the document that keyword settings stand for.
 
     Roles (`identifier`, `quasi`, `sensitive`, `insensitive`, `subject`, `weight`,
     `drop`) take a column's name or a list of names; `hierarchies`, `kinds`, `orders`,
-    `domains` and `weights` a mapping by column; `keep_as_is` names columns that leave
-    although their values tell rows apart; `k`, `l` and `t` add requirements,
-    `require` further tables of them; `loss_by` names columns by whose values the loss is
+    `domains` and `weights` a mapping by column; `keep_as_is` names columns to publish
+    although their values tell rows apart; `k`, `l` and `t` add requirements, `require`
+    further tables of them; `loss_by` names columns by whose values the loss is
     reported. `algorithm` is a name, or a mapping with its options.
     """
     _check_known(settings)
@@ -211,7 +211,7 @@ def _table(keyword: str, value: Any) -> dict[str, Any]:
 
 
 def _by_column(keyword: str, value: Any) -> Mapping[str, Any]:
-    """A mapping by column; names alone ask for a keyed hash."""
+    """Return a mapping by column; plain names ask for a keyed hash."""
     if value is None:
         return {}
     if isinstance(value, Mapping):
@@ -232,12 +232,12 @@ def _names(keyword: str, value: Any) -> list[str]:
 
 
 def _is_list(value: Any) -> bool:
-    """Whether a value can be listed: also an index of pandas, but no table or text."""
+    """Return whether a value is a list, or a pandas index, but not a table or text."""
     return hasattr(value, "__iter__") and not isinstance(value, str | bytes | Mapping)
 
 
 def _plain(value: Any) -> Any:
-    """A setting as a document has it: NumPy's numbers and tuples are not for it."""
+    """Convert a setting to what a document can hold: no NumPy numbers, no tuples."""
     if isinstance(value, Mapping):
         return {name: _plain(each) for name, each in value.items()}
     if isinstance(value, list | tuple):

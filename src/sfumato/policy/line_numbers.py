@@ -1,4 +1,4 @@
-"""Where a policy came from, and on which line each of its keys stands."""
+"""Where a policy came from, and the line of each of its keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sfumato.data.safe_repr import Quiet
 from sfumato.errors import PolicyError
 
 Key = tuple[str | int, ...]
-"""The way to a setting: ("require", 1, "k")."""
+"""The path to a setting: ("require", 1, "k")."""
 
 _HEADER = re.compile(r"^\s*(\[\[?)(.+?)\]\]?\s*(#.*)?$")
 _SETTING = re.compile(
@@ -40,14 +40,14 @@ class Origin(Quiet):
         return line
 
     def fault(self, key: Key, what: str, *, hint: str | None = None) -> PolicyError:
-        """An error that names the key, and the line where it stands."""
+        """Build an error that names the key and its line."""
         line = self.line_of(key)
         place = f"{self.name}, line {line}: " if line else f"{self.name}: "
         return PolicyError(f"{place}{spelled(key)} {what}".strip(), hint=hint)
 
 
 def spelled(key: Key) -> str:
-    """A key as people write it: `require[1].k`."""
+    """Write a key the way people do: `require[1].k`."""
     text = ""
     for part in key:
         text += f"[{part}]" if isinstance(part, int) else f".{part}"

@@ -15,13 +15,13 @@ from sfumato.data.values import kind_of_texts
 
 EMPTY = ""
 WORDS = ("?", "N/A", "n/a", "#N/A", "NULL", "null", "NaN", "nan")
-"""Texts that mean nothing else, wherever they stand."""
+"""Texts that always mark a missing value."""
 AMONG_NUMBERS = ("NA", "None", ".", "-")
-"""Texts that may be words, but not in a column of numbers or dates."""
+"""Texts that may be words, but mark missing values among numbers or dates."""
 BELOW = ("-9", "-99", "-999", "-9999")
-"""Numbers that mean nothing where all others count something."""
+"""Numbers that mark missing values where all others are counts."""
 ABOVE = ("999", "9999", "99999")
-"""Numbers that mean nothing where all others are far below."""
+"""Numbers that mark missing values where all others are far smaller."""
 FAR = 2
 """How many times the largest other number a mark has to be."""
 
@@ -29,8 +29,8 @@ FAR = 2
 def found_marks(source: pa.Table) -> tuple[str, ...]:
     """The marks of missing values, the empty cell first.
 
-    A policy declares marks for all columns at once, so that one that is a plain value
-    in any column is none.
+    A policy declares marks for all columns at once, so a text that is an ordinary value
+    in any column is not a mark.
     """
     verdicts: dict[str, bool] = {}
     for name in source.column_names:

@@ -30,7 +30,7 @@ from sfumato.policy.missing_marks import found_marks
 K = 5
 L = 2
 COMMONEST = 0.8
-"""A value that more rows than this share leaves too few others for diversity."""
+"""A value that a larger share of rows has leaves too few others for diversity."""
 SETS_SHOWN = 5
 COMMENT_COLUMN = 40
 
@@ -73,7 +73,7 @@ def propose(
 
 
 def _check_path(path: str | None) -> None:
-    """Refuse a path that a policy cannot name, for policies are UTF-8 text."""
+    """Refuse a path that a policy cannot name, because policies are UTF-8 text."""
     try:
         (path or "").encode()
     except UnicodeEncodeError:
@@ -85,13 +85,13 @@ def _check_path(path: str | None) -> None:
 
 
 def _readable(source: pa.Table) -> pa.Table:
-    """The columns that a policy can speak of; all of them where there is none."""
+    """Return the columns that a policy can name; all of them if there is none."""
     names = [name for name in source.column_names if has_text(source.column(name))]
     return source.select(names) if names else source
 
 
 def _dropped(source: pa.Table, readable: pa.Table) -> Iterator[str]:
-    """What is proposed for columns whose cells cannot be written as text."""
+    """Propose to drop columns whose cells cannot be written as text."""
     known = set(readable.column_names)
     for field in source.schema:
         if field.name not in known:
@@ -167,7 +167,7 @@ def _column(guess: Guess, found: Inference) -> Iterator[str]:
 
 
 def _alone(column: Column) -> int:
-    """How many rows have a value that occurs once."""
+    """Count the rows with a value that occurs once."""
     known = np.where(column.codes == column.missing, -1, column.codes)
     return int(single(known.astype(np.int64)).sum())
 
@@ -240,7 +240,7 @@ def _line(setting: str, reason: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text for a comment: names of fields may hold characters that end its line."""
+    """Clean text for a comment: names may hold characters that end its line."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
@@ -249,5 +249,5 @@ def _key(name: str) -> str:
 
 
 def _text(text: str) -> str:
-    """A text as TOML writes it; JSON's escapes are TOML's, but for one character."""
+    """Write a text as TOML; JSON's escapes are valid there, except for one."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

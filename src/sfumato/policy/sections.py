@@ -38,7 +38,7 @@ def checked_hierarchy(value: Any) -> Any:
 
 
 def _checked_by(fault: Callable[[str], str | None]) -> Callable[[str], str]:
-    """A validator that refuses what has a fault, by naming it."""
+    """Return a validator that reports what is wrong with a value."""
 
     def checked(value: str) -> str:
         found = fault(value)
@@ -105,7 +105,7 @@ class Data(Section):
     decimal: Literal[".", ","] = "."
     """The mark in front of fractions in a CSV file; what is published has points."""
     missing: Annotated[StringTuple, Field(strict=False)] = ("",)
-    """Cells that mean that there is no value."""
+    """Cells that mean "no value"."""
     missing_as: Literal["value", "any", "drop"] = "value"
     """A missing value is one of its own, matches any, or its row is left out."""
 
@@ -114,7 +114,7 @@ class ColumnSection(Section):
     """What a column is and how it is treated."""
 
     role: Annotated[Role, Field(strict=False)] | None = None
-    """What it means for privacy."""
+    """Its role for privacy."""
     kind: Annotated[Kind, Field(strict=False)] | None = None
     """What its values are; left out: inferred."""
     hierarchy: Hierarchy = None
@@ -126,8 +126,7 @@ class ColumnSection(Section):
     order: Annotated[StringTuple, Field(strict=False)] | None = None
     """The values of an ordered category, from low to high."""
     domain: Domain = None
-    """The values that a cell may have, listed or from `low` to `high`: for releases
-    that may not ask the data."""
+    """The values that a cell may have, for releases that may not look at the data."""
     pseudonymize: Literal["keyed-hash"] | None = None
     """Publish an identifier or subject under a keyed hash instead of dropping it."""
     drop: bool = False
@@ -171,14 +170,14 @@ class AlgorithmSection(Named):
 
 
 class Report(Section):
-    """What the report says beyond what it always says."""
+    """Optional parts of the report."""
 
     loss_by: Annotated[StringTuple, Field(strict=False)] = ()
-    """Columns by whose values the loss is reported: who bears it."""
+    """Columns for whose values the loss is reported."""
 
 
 class Privacy(Section):
-    """What ties together all releases of the same people: a budget, a key."""
+    """Settings shared by all releases of the same people: a budget, a key."""
 
     link_key: PathText | None = None
     """The file of the secret key that finds a person again in later releases, relative

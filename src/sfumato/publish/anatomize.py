@@ -92,7 +92,7 @@ def _wrapped(text: str) -> str:
 
 
 def _random_numbers(material: Material) -> npt.NDArray[np.int64]:
-    """Group numbers that tell nothing of how the groups were found."""
+    """Number groups at random, so that numbers say nothing about the search."""
     return material.seed.child("groups").permutation(material.grouping.count)
 
 
@@ -118,7 +118,7 @@ def _values(material: Material, names: npt.NDArray[np.int64]) -> pa.Table:
 
 
 def _as_they_came(values: pa.Table, source: pa.Table) -> pa.Table:
-    """Categories as categories again, in their order if they have one."""
+    """Restore categories, in their order if they have one."""
     for field in source.schema:
         if pa.types.is_dictionary(field.type):
             known, _ = distinct(source.column(field.name), name=field.name)

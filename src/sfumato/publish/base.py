@@ -26,14 +26,14 @@ from sfumato.hierarchies.axis import STAR, CodedAxis
 
 
 class Form(StrEnum):
-    """What a published table shows of its groups, and so how it is verified."""
+    """What a published table shows about its groups; decides how it is verified."""
 
     CELLS = "cells"
     """Rows of a group share their published cells."""
     SWAPPED = "swapped"
     """Only the private record knows the groups."""
     ANATOMIZED = "anatomized"
-    """A published number names the group; sensitive values stand in a second table."""
+    """A published number names the group; sensitive values are in a second table."""
 
     @property
     def promise(self) -> str:
@@ -75,13 +75,13 @@ class Material:
     pseudonymized: frozenset[str] = frozenset()
     """Identifier and subject columns to be published under a keyed hash."""
     declared: bool = False
-    """Whether axes are declared, not read off the table: a leaf may then stand for many
+    """Whether axes are declared, not from the data: a leaf may then stand for many
     values, and cells show its text, never the source's cell."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Draft:
-    """A table that is not yet proven, and what it cost."""
+    """A table that is not yet proven, and its losses."""
 
     table: pa.Table
     rows: npt.NDArray[np.int64]
@@ -120,7 +120,7 @@ class Operator(ABC):
     """Options that the conformance checks try, where types do not tell the choices."""
     form: ClassVar[Form] = Form.CELLS
     limits_loss: ClassVar[bool] = False
-    """Whether NCP says what its cells lose, so that `publish.max_loss` holds."""
+    """Whether NCP measures what its cells lose, so that `publish.max_loss` applies."""
 
     @property
     def shows_shared(self) -> bool:
@@ -140,13 +140,13 @@ class Operator(ABC):
 
     @property
     def keeps_together(self) -> bool:
-        """Whether the sensitive values of a row stay beside each other."""
+        """Return whether the sensitive values of a row stay together."""
         return True
 
     def own_names(
         self, roles: Mapping[str, Role], numeric: Callable[[str], bool]
     ) -> list[str]:
-        """Columns among `roles` whose names this operator gives to columns of its own.
+        """Return the columns in `roles` with a name that this operator needs itself.
 
         `numeric` says whether a quasi-identifier holds numbers or dates.
         """
@@ -202,7 +202,7 @@ class Labels:
 
 
 def refuse_without_sensitive(operator: str, sensitive: Sequence[str]) -> None:
-    """Refuse to hide whose the sensitive values are where there are none."""
+    """Refuse a table without sensitive columns: there is nothing to hide."""
     if not sensitive:
         raise RefusedError(
             f"'{operator}' hides whose the sensitive values are; no column is "
@@ -215,7 +215,7 @@ def refuse_without_sensitive(operator: str, sensitive: Sequence[str]) -> None:
 def refuse_name_clash(
     operator: Operator, roles: Mapping[str, Role], numeric: Callable[[str], bool]
 ) -> None:
-    """Refuse published columns whose names the operator needs for its own columns."""
+    """Refuse published columns whose names the operator needs itself."""
     taken = operator.own_names(roles, numeric)
     if taken:
         raise PolicyError(
@@ -262,7 +262,7 @@ def _cells_of(
 
 
 def _spread(cells: pa.Array, groups: npt.NDArray[np.int32]) -> pa.Array:
-    """The cell of each row's group."""
+    """Return the cell of each row's group."""
     if not pa.types.is_dictionary(cells.type) or cells.null_count:
         return cells.take(pa.array(groups))
     index = cells.indices.to_numpy()[groups]
@@ -290,7 +290,7 @@ def _typed(column: pa.ChunkedArray) -> bool:
 def pseudonyms(
     column: pa.ChunkedArray, seed: Seed, *, name: str = ""
 ) -> pa.ChunkedArray:
-    """Each value under HMAC-SHA-256; only the audit record can derive the key."""
+    """Hash each value with HMAC-SHA-256; only the audit record can derive the key."""
     key = seed.words(4).tobytes()
     values, places = distinct(column, name=name)
     texts = as_text(values, name=name).to_pylist()

@@ -43,7 +43,7 @@ class Extent:
     @cached_property
     def bounds(self) -> tuple[Codes, Codes]:
         """Lowest and highest code of each group."""
-        # Late: judging a table must not wait for the compiler.
+        # Imported late: checking a table must not load the compiler.
         from sfumato.kernels.common.group_boxes import group_bounds
 
         low, high = group_bounds(
@@ -128,7 +128,7 @@ class Extent:
         return self._with_hidden(axis.set_loss(self.set_sizes))
 
     def _with_hidden(self, losses: Floats) -> Floats:
-        """Losses of cells; a hidden one tells nothing."""
+        """Return losses of cells, with the full loss for hidden ones."""
         return losses if self.hidden is None else np.where(self.hidden, 1.0, losses)
 
 

@@ -1,7 +1,7 @@
 """Write the bounds, means and medians of groups as cells, without rounding errors.
 
-What a cell says of a group is exact, or lies between the group's lowest and highest
-value and has at least 15 digits.
+A cell is exact, or lies between the group's lowest and highest value and has at least
+15 digits.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sfumato.publish.group_spans import Extent
 
 NumberTexts = list[str | None]
 DIGITS = 15
-"""A number of so many digits survives a spreadsheet and a 64-bit float."""
+"""A number with this many digits survives a spreadsheet and a 64-bit float."""
 LIMB = 24
 """Bits of a number that are summed at a time: sums of 2^29 of them are exact."""
 
@@ -170,7 +170,7 @@ class Members:
 
     @cached_property
     def _unit(self) -> int:
-        """All numbers are whole multiples of one over this."""
+        """Return the number such that all values are whole multiples of one over it."""
         return lcm(*{number.denominator for number in self._fractions})
 
     @cached_property
@@ -199,7 +199,7 @@ class Members:
 
     @property
     def _sums(self) -> list[int]:
-        """The exact sum of each group, put together from sums of a few bits each."""
+        """Return the exact sum of each group, from sums of a few bits each."""
         least = min(self._whole, default=0)
         above: npt.NDArray[Any] = np.array(
             [n - least for n in self._whole], dtype=object

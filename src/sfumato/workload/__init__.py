@@ -1,1 +1,1 @@
-"""What analysts ask: queries, their answers on any form of release, and the error."""
+"""Workloads: queries, their answers on any form of release, and the error."""

@@ -27,7 +27,7 @@ TINY = float(np.finfo(np.float64).tiny)
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure, and the interval in which it would lie for other queries alike."""
+    """A figure, and the interval in which it would lie for similar queries."""
 
     value: float
     low: float
@@ -114,7 +114,7 @@ class WorkloadError(Quiet):
         )
 
     def record(self) -> dict[str, Any]:
-        """Every figure, for machines."""
+        """Return every figure, machine-readable."""
         figures = {
             "total_chi2": self.total_chi2,
             "mean_chi2": self.mean_chi2,

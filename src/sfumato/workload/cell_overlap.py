@@ -1,6 +1,6 @@
 """The share of each published cell that meets a condition.
 
-Nothing says where in an interval or a set a row lies: all places are taken to be
+Nothing says where in an interval or a set a row lies: all places are assumed to be
 equally likely (Loukides and Shao 2008, section 2).
 """
 
@@ -72,7 +72,7 @@ def _listed_share(
 def _runs(reading: Reading, spans: Ints) -> tuple[Ints, Ints, Ints]:
     """Leaves in order of their numbers, and the run of them in each interval.
 
-    A point between two values is taken for the nearer one.
+    A point between two values counts as the nearer one.
     """
     positions = reading.axis.positions
     if positions is None:

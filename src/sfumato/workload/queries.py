@@ -125,7 +125,7 @@ class Workload(Quiet):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Split(Quiet):
-    """The two parts of a workload: one to fit, one to judge by."""
+    """The two parts of a workload: one to fit, one to evaluate."""
 
     train: tuple[Query, ...]
     held_out: tuple[Query, ...] = field(default=())
@@ -134,8 +134,8 @@ class Split(Quiet):
 def split(queries: Sequence[Query], *, share: float, seed: int) -> Split:
     """Split the distinct queries at random; `share` of them train.
 
-    A query that occurs several times counts once: it must not stand on both sides,
-    nor pass for several when an interval is drawn.
+    A query that occurs several times counts once: it must not be in both parts, or
+    count several times in a confidence interval.
     """
     distinct = list(dict.fromkeys(replace(query, name="") for query in queries))
     order = np.random.default_rng(seed).permutation(len(distinct))

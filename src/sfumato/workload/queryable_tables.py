@@ -39,7 +39,7 @@ class ColumnRows:
 
 
 class Askable(Protocol):
-    """A table that queries can be put to."""
+    """A table that can be queried."""
 
     def rows_of(self, names: Sequence[str]) -> ColumnRows:
         """The rows, with the columns of these names."""

@@ -42,7 +42,7 @@ def search(
     """Change one setting at a time and keep what lowers the error.
 
     Options come first, then weights by ever smaller factors, each factor until no
-    single change helps. The first trial is the start; the best comes out by `best`.
+    single change helps. The first trial is the start; `best` returns the best.
     """
     book = _Book(score, trials)
     now = book.tried(field.start)
@@ -61,7 +61,7 @@ def best(trials: Sequence[TriedSettings]) -> TriedSettings:
 
 
 class _Book:
-    """What was tried; nothing is tried twice, nor more often than allowed."""
+    """A record of trials: nothing is tried twice, or more often than allowed."""
 
     def __init__(self, score: Callable[[Settings], float], limit: int) -> None:
         self.score, self.limit = score, limit

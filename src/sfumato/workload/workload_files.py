@@ -65,7 +65,7 @@ def parse_workload(text: str, *, form: str = "toml") -> Workload:
     try:
         document = tomllib.loads(text) if form == "toml" else parse(text)
     except (ValueError, RecursionError) as error:
-        # TOML is read by a function that calls itself.
+        # The TOML parser is recursive.
         reason = "nested too deeply" if isinstance(error, RecursionError) else error
         raise UsageError(
             f"The workload is not {form.upper()}: {reason}.", hint=_FORM
@@ -89,7 +89,7 @@ def workload_of(document: Any) -> Workload:
 
 
 def dump_workload(workload: Workload) -> str:
-    """A workload as TOML."""
+    """Write a workload as TOML."""
     document: dict[str, Any] = {"version": 1}
     if workload.queries:
         document["query"] = [_query_table(each) for each in workload.queries]

@@ -29,19 +29,19 @@ from sfumato.models.common.groups import packed
 from sfumato.models.k_anonymity import KAnonymity
 
 MANY_COLUMNS = 500
-"""Quasi-identifiers; with more, cuts by gain would take minutes."""
+"""The most quasi-identifiers for cuts by gain; with more, they would take minutes."""
 SMALL_GROUPS = 20
 """Up to this k, groups that grow from single rows lose less than cuts."""
 FEW_TUPLES = 40_000
-"""Up to so many distinct tuples, refinement gets further from groups that grew row by
-row; with more, from cuts."""
+"""Up to this many distinct tuples, refinement improves more on groups that grew row by
+row; with more tuples, on cuts."""
 WIDE_TUPLES = 80_000
 """The same where the lattice is too large to be visited, and nothing else does well: ten
 seconds. Beyond, groups grow within parts of the table."""
 PART = 12_000
-"""The least rows of such a part."""
+"""The fewest rows of such a part."""
 FEW_CHECKS = {"node_limit": 10_000, "max_checks": 10_000}
-"""How far a search of the lattice goes that is tried beside others."""
+"""The limit of a lattice search that runs as one of several trials."""
 SHORT = 5.0
 """With less time than this, only the fastest start is made."""
 
@@ -52,17 +52,18 @@ class Best(Algorithm):
 
     Guarantee: every group meets every requirement. The loss is at most that of each
         algorithm it tries on the same request.
-    Method: cut the table by gain (`mondrian`; at the widest column where there are more
-        than 500); where columns have hierarchies or
-        requirements look at sensitive values, release boxes along the lattice
-        (`harvest`); where there are none, or the lattice is too large, and groups are
-        small, grow groups row by row (`k-member`, in parts of a large table); where
-        everybody of a population must match a group, search it (`optimal`). Take
-        what loses least and refine it. The report says what was chosen and why and,
+    Method: cut the table by gain (`mondrian`; at the widest column if there are more
+    than 500). If columns have hierarchies or requirements look at sensitive values,
+    release boxes along the lattice (`harvest`). If there are none, or the lattice is
+    too large, and groups are small, grow groups row by row (`k-member`, in parts of a
+    large table). If everybody of a population must match a group, search the lattice
+    (`optimal`). Take the result that loses least and refine it. The report says what
+    was chosen and why and,
         where all columns have hierarchies, how far the result is from a lower bound.
     Cost: seconds for tens of thousands of rows, about a minute for a million; more or
         less with `refine`.
-    Limits: the bound is on a sample of rows and may be out of reach. With a limit in
+    Limits: the bound comes from a sample of rows and may not be achievable. With a
+    limit in
         seconds the result depends on the machine.
     Reference: ours.
     """
@@ -141,11 +142,11 @@ class AlgorithmTrials:
 
     @property
     def best(self) -> str:
-        """The name of the one that loses least; the first of equals."""
+        """Return the name of the algorithm that loses least; the first of equals."""
         return min(self.found, key=lambda name: self.found[name][0])
 
     def choose(self) -> tuple[Solution, float]:
-        """What loses least."""
+        """Return the solution that loses least."""
         if not self.found and self.failures:
             raise self.failures[0]
         if not self.found:
@@ -195,7 +196,7 @@ def plan(
 
 
 def _cuts(request: Request) -> tuple[str, str, dict[str, Any]]:
-    """Cut by gain, which looks at every pair of columns, unless they are too many."""
+    """Cut by gain, which looks at every pair of columns, unless there are too many."""
     if len(request.quasi) > MANY_COLUMNS:
         reason = f"The table was cut at the widest of {len(request.quasi)} columns"
         return ("mondrian", reason, {"cut": "widest"})
@@ -209,7 +210,7 @@ def tuples_of(request: Request) -> int:
 
 
 def _is_wide(request: Request) -> bool:
-    """Whether the lattice has more nodes than are visited."""
+    """Return whether the lattice has more nodes than are visited."""
     return math.prod(len(levels_of(coded)) for coded in request.quasi) > NODES
 
 

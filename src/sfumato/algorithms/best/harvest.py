@@ -60,7 +60,7 @@ JUDGED = 5
 PAUSE = 20_000_000
 """Tuples looked at between two reports of progress."""
 MOST_COUNTED = 10**18
-"""A lattice of more nodes is reported as one of so many."""
+"""The largest number of nodes that is reported."""
 STRIPS = 6
 """How often a line of numbers without a hierarchy is halved."""
 BLUR = 0.1
@@ -78,14 +78,14 @@ class Harvest(Algorithm):
         the rows that are left fall into boxes; every box that meets all requirements
         becomes a group. Where requirements look at sensitive values, rows of values
         that occur too often are left behind until the rest of the box meets them,
-        t-closeness with some room. Rows that no box took go where the loss rises
-        least. Large groups are split again. Groups show the lowest node that covers
-        them, not the node at which they were found. Lines of numbers without a
-        hierarchy are halved again and again; categories without one are shown or not.
+        t-closeness with some room. Rows that fit in no box join the group whose loss
+        rises least. Large groups are split again. Groups show the lowest node that
+        covers them, not the node at which they were found. Numbers without a hierarchy
+        are halved repeatedly; categories without one are shown or hidden.
     Cost: nodes × distinct tuples that are left; seconds for tens of thousands of
         rows. Of a very large lattice only some nodes are visited.
-    Limits: greedy; a box is never taken back. Where groups that meet all rules do not
-        make a table that does, all rows are one group. Rows of one person may lie in
+    Limits: greedy; a box is never undone. If every group meets the rules but the table
+    does not, all rows become one group. Rows of one person may lie in
         several groups, each of which meets the requirements.
     Reference: ours.
     """
@@ -159,7 +159,7 @@ class HarvestTask:
 
     @property
     def judged(self) -> bool:
-        """Whether there is more to ask of a box than its size."""
+        """Return whether boxes are judged by more than their size."""
         return len(self.compiled.table.kinds) > 0
 
     def sorted_nodes(self, factors: Floats) -> HarvestTables:
@@ -190,7 +190,7 @@ def prepare_harvest(request: Request) -> HarvestTask:
         new[1:] |= column[1:] != column[:-1]
     tuples = np.flatnonzero(new)
     tuple_codes = [column[tuples] for column in codes]
-    # With hundreds of columns there could be more tuples than a float can count.
+    # With hundreds of columns the number of tuples may exceed the largest float.
     with np.errstate(over="ignore"):
         chunks, layout = build_chunks(tuple_codes, levels)
     place = tuples_of_rows(layout, len(tuples))
@@ -260,14 +260,14 @@ def node_order(costs: Sequence[Floats], steps: Ints) -> npt.NDArray[np.int32]:
     for wheel, turn in zip(wheels, turns, strict=True):
         for j in wheel:
             level = np.minimum(turn, len(costs[j]) - 1)
-            # A column is in one chunk; the others would be visited for nothing.
+            # A column is in one chunk; visiting the others would be useless.
             for chunk in np.flatnonzero(steps[:, j]):
                 nodes[:, chunk] += (level * steps[chunk, j]).astype(np.int32)
     return nodes
 
 
 def coupled(heights: Sequence[int]) -> list[list[int]]:
-    """Columns that change their levels together, so that there are not too many nodes."""
+    """Let columns change levels together, so that there are not too many nodes."""
     wheels = {j: [j] for j in range(len(heights))}
     nodes = math.prod(heights)
     lowest = [(height, j) for j, height in enumerate(heights)]
@@ -313,7 +313,7 @@ def _cell_costs(axis: Axis, nodes: Codes) -> Floats:
 def gather(
     request: Request, crop: HarvestTask, field: HarvestTables, clock: Clock
 ) -> tuple[Ints, dict[str, int]]:
-    """Release boxes node by node, then place what is left; parts of groups."""
+    """Release boxes node by node, then place the other rows; return group parts."""
     compiled = crop.compiled
     strict = make_law(compiled.only(with_room(compiled.rules)))
     guide = make_guide(compiled)
@@ -335,7 +335,7 @@ def gather(
         parts = _placed(request, crop, state, parts, count, clock)
     return parts, {
         "tuples": len(crop.field.item_starts) - 1,
-        # A number of thousands of digits can be written nowhere.
+        # A number with thousands of digits cannot be printed.
         "nodes": min(crop.lattice, MOST_COUNTED),
         "tuples_visited": int(state.numbers[VISITS]),
         "rows_left_over": left,
@@ -362,7 +362,7 @@ def _placed(
 ) -> Ints:
     """Parts of groups, with every row that was left placed somewhere."""
     law = make_law(crop.compiled.table)
-    # Every row may come as a part of its own, and once more when groups merge.
+    # Every row may be a part of its own, and be added once more when groups merge.
     room = 2 * request.rows + 1
     released = make_released(parts, count, crop.terrain.points.shape[1], room)
     with clock.running():

@@ -26,7 +26,7 @@ SAMPLE = 200
 NODES = 50_000
 """No bound is computed on a larger lattice."""
 STEPS = 400_000_000
-"""… nor where it would take longer than some seconds."""
+"""No bound is computed if it would take longer than a few seconds."""
 NORMAL = 1.96
 
 
@@ -71,7 +71,7 @@ def lower_bound(request: Request) -> MeanLossBound | None:
 
 
 def _sample(request: Request, codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-    """Rows in a random order that depends on what they hold, not on where they are."""
+    """Draw rows in a random order that depends on their content, not their position."""
     order: npt.NDArray[np.int64] = np.lexsort(codes.T)
     return order[request.seed.child("bound").permutation(len(order))]
 
@@ -105,7 +105,7 @@ def _losses(
 
 
 def _summary(losses: npt.NDArray[np.float64], rows: int) -> MeanLossBound:
-    """A sample without replacement: its interval shrinks to a point for all rows."""
+    """Summarize a sample without replacement; for all rows the interval is a point."""
     mean, count = float(losses.mean()), len(losses)
     rest = math.sqrt((rows - count) / max(rows - 1, 1))
     half = NORMAL * float(losses.std(ddof=1)) / math.sqrt(count) * rest

@@ -59,7 +59,7 @@ EFFORT = 200_000_000
 """Units × groups that are compared to place what is left over; beyond it, each unit
 is compared with the groups of its neighborhood."""
 NEAR = 512
-"""… which has at least so many groups."""
+"""The fewest groups in such a neighborhood."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -67,13 +67,13 @@ class ClusteringPlan:
     """What counts in a search, and how much."""
 
     quasi: float = 1.0
-    """What the loss of quasi-identifiers is multiplied by, beside their weights."""
+    """The factor on the loss of quasi-identifiers, in addition to their weights."""
     sensitive: float = 0.0
     """What the S-diversity of each sensitive column is multiplied by."""
     reach: float = 1.0
     """The estimation range of S-diversity."""
     merged: bool = True
-    """Whether rows that are alike are one unit with copies."""
+    """Whether equal rows are one unit with copies."""
     filtered: bool = True
     """Whether a growing group may keep out rows that do not help it."""
     singles: bool = False
@@ -319,7 +319,7 @@ def _contributions(axis: Axis, occurring: Codes, reach: float) -> Floats:
 
 
 def make_clusters(task: ClusteringTask, groups: int | None = None) -> Clusters:
-    """No groups yet, and room for all there may be."""
+    """Allocate empty groups, with room for the most there can be."""
     units = task.units
     copies = units.copies
     entries, least = int(copies.sum()) + 1, max(task.compiled.table.minimum, 1)
@@ -339,7 +339,7 @@ def make_clusters(task: ClusteringTask, groups: int | None = None) -> Clusters:
 def make_work(
     task: ClusteringTask, *, seed: Any, order: Ints, parts: Ints, layout: Ints
 ) -> GrowthState:
-    """Everything for groups to grow in: parts of `layout`, drawn seeds in `order`."""
+    """Allocate everything that growing groups needs, for seeds drawn in `order`."""
     units, secrets = task.units, task.secrets
     kind, sizes = column_kinds(units, secrets.sizes)
     base = units.axes + secrets.columns
@@ -369,7 +369,7 @@ def make_work(
 
 
 def law_of(task: ClusteringTask, clusters: Clusters) -> ClusterRules:
-    """The rules for groups of these units."""
+    """Return the rules for groups of these units."""
     return make_law(task.units, clusters, task.compiled.table, task.room)
 
 
@@ -436,7 +436,7 @@ def merge_offenders(task: ClusteringTask, clusters: Clusters) -> None:
 
 
 def least_persons(request: Request) -> int:
-    """How many rows, or persons, the requirements ask of every group."""
+    """Return how many rows, or persons, the requirements ask of every group."""
     asked = [rule.parameters[0] for rule in request.rules() if rule.counts_members]
     return max(1, int(max(asked, default=1)))
 
@@ -475,7 +475,7 @@ def facts_of(task: ClusteringTask, grouping: Grouping, **more: Any) -> dict[str,
 
 
 def nothing() -> Solution:
-    """The grouping of an empty table."""
+    """Return the grouping of an empty table."""
     return Solution(grouping=Grouping(np.empty(0, dtype=np.int32), 0))
 
 

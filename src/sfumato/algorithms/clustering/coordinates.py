@@ -100,8 +100,8 @@ def _scale(axis: Axis, *, old: bool) -> tuple[Floats, float]:
 
     Coordinates are not divided by the length, the weight is: sums of whole numbers
     then stay whole, and rows at equal distances tie exactly. The program of 2020
-    divides, and its ties fall by rounding; so do we where a square would overflow or
-    vanish.
+    divides, so rounding decides its ties. We do the same where a square would overflow
+    or vanish.
     """
     if axis.positions is None:
         return np.arange(axis.size, dtype=np.float64), 1.0
@@ -121,7 +121,7 @@ def _starts(sizes: Sequence[int]) -> npt.NDArray[np.int64]:
 
 
 def _keys(count: int) -> npt.NDArray[np.int64]:
-    """A fixed number for each value; a set is known by the exclusive or of its own.
+    """Draw a fixed number for each value; a set is the exclusive or of its values.
 
     Two different sets have one number with a chance of 2⁻⁵¹: they would then count
     as near, which breaks no requirement.

@@ -72,16 +72,16 @@ class Klt(Algorithm):
     Method: (1) the first row without a place starts a group. (2) The nearest row
     joins it if its sensitive value is new there, and waits otherwise, until the group
     has L values. (3) Each waiting row joins the nearest group of fewer than K rows
-    whose shares stay within θ. (4) Those that found none start over. (5) A group
-    that breaks a requirement merges with the nearest that mends it, else with the
-    nearest that does not break θ. (6) Groups that meet everything are kept. Ties go
-    to the first row or group. The distance adds up, over the columns, weight × term:
-    a·b/(a+b) × the squared difference of the means for numbers scaled to 0 … 1, and
-    1 for categories whose sets of values differ. K, L and θ come from the
-    requirements; L is at least 1/θ, for a group within θ has that many values, and
-    without either step 2 takes the nearest K rows.
+    whose shares stay within θ. (4) Rows that found none start over. (5) A group that
+    breaks a requirement merges with the nearest group that fixes it, else with the
+    nearest that does not break θ. (6) Groups that meet everything are kept. Ties go to
+    the first row or group. The distance adds up, over the columns, weight × term:
+    a·b/(a+b) × the squared difference of the means for numbers scaled to 0 … 1, and 1
+    for categories whose sets of values differ. K, L and θ come from the requirements; L
+    is at least 1/θ, because a group within θ has that many values, and without either
+    step 2 takes the nearest K rows.
     Cost: about n log n where rows repeat or columns are few.
-    Limits: the groups follow the order of the rows. Where K is far above L, step 5
+    Limits: the groups depend on the order of the rows. Where K is far above L, step 5
     prefers groups that are large already, and they grow. Serves requirements on
     sizes, distinct values and shares, without a subject column.
     Reference: Boger 2020, section 3.1; `variant = "boger-2020"` follows the published
@@ -114,7 +114,7 @@ class Klt(Algorithm):
         return known and not joint
 
     def check(self, request: Request) -> None:
-        """Refuse requirements that the six steps do not know."""
+        """Refuse requirements that the six steps do not support."""
         super().check(request)
         if request.missing_any and _missing_sensitive(request):
             raise RefusedError(
@@ -167,7 +167,7 @@ class _UnmergedGroups:
     """One row of each."""
 
     def growth(self, labels: Ints) -> dict[str, Any]:
-        """By which steps the largest group came to its rows, counted and in words."""
+        """Report which steps added rows to the largest group, as counts and in words."""
         placed = labels[labels >= 0]
         if not len(placed):
             return {}
@@ -291,7 +291,7 @@ class _Task:
             alive = self.alive()
             if not len(alive):
                 break
-            # Planted anew now and then, for the groups drift.
+            # Rebuilt now and then, because the groups drift.
             tree = plant(self.world.space, groups, alive, values=values)
             chunk = waiting[start : start + max(len(alive) // 2, 1024)]
             advance(PLACE, self.world, self.flock, groups, tree, self.desk, chunk, 0)
@@ -338,7 +338,7 @@ class _Task:
 
 
 def _single(world: World) -> World:
-    """The same world, where every row by itself is done with step 2."""
+    """Return the same task with every row done with step 2."""
     asked = np.ones_like(world.asked)
     asked[STRICT] = world.asked[STRICT]
     return world._replace(asked=asked)

@@ -39,7 +39,7 @@ PRESETS = {"TGCU": 1.0, "TGCB": 0.5, "TGCP": 0.0}
 SPACE = 5
 """A subspace has at least this many times k rows, unless `size` says otherwise."""
 SAMPLE = 20
-"""A sample has at least so many times k rows, or as many as the table."""
+"""A sample has at least this many times k rows, or as many as the table."""
 BATCH = 200
 """Groups between two reports of progress."""
 
@@ -69,8 +69,8 @@ class Tgc(Algorithm):
     of 2, 4, … 2^`iterations` intervals. `preset` TGCU, TGCB, TGCP sets the weight to
     1, 0.5, 0.
     Departs from the paper where rows left over are many: beyond 2 × 10⁸ comparisons,
-    a row is compared with the 512 or more groups of its neighborhood. Samples have 20k
-    rows at least.
+    a row is compared with the 512 or more groups of its neighborhood. Samples have at
+    least 20k rows.
     Cost: n log n, and n × `size`; then rows left over × rows in groups, which is most of
     it where δ rejects many groups.
     Limits: groups may overlap. With several rows per person, the first stands for the

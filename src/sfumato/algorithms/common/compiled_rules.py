@@ -41,7 +41,7 @@ class Compiled:
     missing_any: bool = False
 
     def allows(self, rows: npt.NDArray[np.int64], population: int = 0) -> bool:
-        """Whether some rows may be a group; for few questions, asked one by one."""
+        """Return whether some rows may be a group; slow, for a few questions."""
         counted = [np.unique(line[rows], return_counts=True) for line in self.codes]
         width = max((len(codes) for codes, _ in counted), default=0)
         codes = np.zeros((len(counted), width), dtype=np.int32)
@@ -104,7 +104,7 @@ def _settled(rule: Rule, request: Request) -> Rule:
     """A rule as it stands on this table.
 
     A group that is close to the whole table passes (n, t)-closeness only if the
-    whole table has n rows; otherwise nothing but n rows of its own will do.
+    whole table has n rows; otherwise it needs n rows of its own.
     """
     if rule.exempt_size == 0:
         return rule

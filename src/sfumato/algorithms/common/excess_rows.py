@@ -47,7 +47,7 @@ def rows_to_keep(request: Request) -> Ints:
     if all_tried and request.subject is None:
         raise _nothing_serves(request)
     if demanded is not None:
-        # What each requirement asks for is gone; the search will tell about the rest.
+        # What each requirement asks for is gone; the search decides about the rest.
         return demanded
     raise _not_found(request)
 
@@ -60,7 +60,7 @@ def _answers(request: Request) -> list[Feasibility]:
 def _may_begin(request: Request) -> bool:
     """Whether all rows as one group meet what one group has to meet.
 
-    It need not where merging groups may break a requirement: the search will tell.
+    Not needed where merging groups may break a requirement: the search decides.
     """
     whole = request.as_one_group()
     asked = [model for model in request.models if model.holds_for_whole]
@@ -71,7 +71,7 @@ def _may_begin(request: Request) -> bool:
 
 
 def _by_demand(request: Request, kept: Ints) -> Ints | None:
-    """Leave out what is demanded until nothing is; None if that does not work out."""
+    """Leave out what is demanded until nothing is; None if that fails."""
     while True:
         part = request.only(kept)
         answers = _answers(part) if part.rows else []

@@ -69,12 +69,12 @@ class People:
 
     @property
     def by_text(self) -> bool:
-        """Whether people must be counted by texts, since counts by codes may be low."""
+        """Return whether people must be counted by texts, as codes may count too few."""
         return self.everybody or not self.tidy
 
     @cached_property
     def tidy(self) -> bool:
-        """Whether the text of every node stands for the leaves below it, no others."""
+        """Return whether each node's text stands for exactly the leaves below it."""
         return all(_is_tidy(coded.axis) for coded in self.quasi)
 
     def shown(self, grouping: Grouping) -> tuple[list[Leaves], Codes]:

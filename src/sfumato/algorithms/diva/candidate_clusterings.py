@@ -30,7 +30,7 @@ from sfumato.data.arrays import Codes, Flags, Ints
 from sfumato.data.seeds import Seed
 
 FEW = 8
-"""Up to so many free rows, clusterings are enumerated and nothing else is tried."""
+"""Up to this many free rows, clusterings are enumerated and nothing else is tried."""
 SORTED = 3_000
 """Clusterings that are put in order before they are tried, at most."""
 
@@ -46,7 +46,7 @@ class Source:
     seed: Seed
     budget: Budget
     plan: Callable[[], Clustering]
-    """Groups of all target rows that lose constraints as little as can be."""
+    """Groups of all target rows that cost the constraints as little as possible."""
     random: bool = False
     """Whether candidates come in a random order, as in the paper's basic version."""
 
@@ -127,7 +127,7 @@ class Source:
         return list(np.split(pool[order], cuts))
 
     def _run_sizes(self, node: int, state: State) -> list[int]:
-        """Sizes with which whole runs add up to just what is needed."""
+        """Return sizes with which whole runs add up to exactly what is needed."""
         need, k = max(state.need(node), self.sigma.k), self.sigma.k
         return sorted({-(-need // parts) for parts in {need // k, 1}})
 
@@ -219,7 +219,7 @@ class Source:
             for size in range(self.sigma.k, len(free) + 1):
                 found = self._of_size(node, state, free, size, hiding=hiding)
                 if _choose(len(free), size) <= SORTED:
-                    # Few sets of rows may still be parted in millions of ways.
+                    # Even a few sets of rows can be partitioned in millions of ways.
                     yield from sorted(islice(found, SORTED), key=_stars)
                 yield from found
 
@@ -242,13 +242,13 @@ class Source:
                 yield from self._variants(node, clusters, hiding=hiding)
 
     def _kind(self, clusters: Sequence[Sequence[int]]) -> tuple[tuple[bytes, ...], ...]:
-        """Equal for clusterings of equal rows: who is who makes no difference."""
+        """Return a key that is equal for clusterings of equal rows."""
         if not self.maker.judge.plain:
             return tuple(tuple(bytes(str(r), "ascii") for r in c) for c in clusters)
         return tuple(sorted(tuple(sorted(map(self._like, c))) for c in clusters))
 
     def _like(self, row: int) -> bytes:
-        """Equal for rows that are as good as each other."""
+        """Return a key that is equal for interchangeable rows."""
         return bytes(self.points[row].tobytes() + self.sigma.full[:, row].tobytes())
 
     def _minimal(self, node: int, clusters: Sequence[Sequence[int]], need: int) -> bool:
@@ -292,7 +292,7 @@ class Source:
 
 
 def _partitions(rows: Sequence[int], k: int) -> Iterator[list[tuple[int, ...]]]:
-    """All ways to part rows into clusters of at least k."""
+    """Return all ways to partition rows into clusters of at least k."""
     if not rows:
         yield []
         return
@@ -311,7 +311,7 @@ def _stars(color: Clustering) -> int:
 
 
 def _choose(many: int, few: int) -> int:
-    """How many sets there are; beyond sorting, any large number."""
+    """Count the sets; above the sorting limit, return any large number."""
     count = 1
     for step in range(min(few, many - few)):
         count = count * (many - step) // (step + 1)

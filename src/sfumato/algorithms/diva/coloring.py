@@ -19,7 +19,7 @@ from sfumato.data.arrays import Codes, Flags, Ints
 
 
 class OutOfBudgetError(Exception):
-    """The search has looked at as many rows as it may."""
+    """The search has looked at as many rows as its budget allows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ def measured(
 
 
 def nothing(sigma: Sigma, width: int) -> Clustering:
-    """The clustering without clusters: what is there already is enough."""
+    """Return the clustering without clusters, for constraints that are already met."""
     none = np.zeros(0, dtype=np.int64)
     flags = np.zeros((0, width), dtype=np.bool_)
     shown = np.zeros((sigma.count, 0), dtype=np.int64)
@@ -113,9 +113,9 @@ class State:
         return cls(sigma, np.zeros(rows, np.bool_), np.zeros(sigma.count, np.int64))
 
     def consistent(self, node: int, color: Clustering) -> bool:
-        """Clusters disjoint, upper bounds kept, and the node's lower bound met.
+        """Return whether clusters are disjoint, upper bounds hold, and the node is met.
 
-        Clusters that are there already serve whom they can: nodes share them.
+        Existing clusters count for every node they serve: nodes share them.
         """
         after = self.counts + color.counts
         met = after[node] >= self.sigma.lower[node]
@@ -165,7 +165,7 @@ class Budget:
     failed: Counter[int] = field(default_factory=Counter)
     """How often each node was left without a color."""
     against: Counter[int] = field(default_factory=Counter)
-    """How often each constraint stood in the way."""
+    """How often each constraint blocked another."""
     first: tuple[int, int] | None = None
     """Clusterings tried and taken back when the first answer was found."""
     at: int | None = None
@@ -179,13 +179,13 @@ class Budget:
         self.look(rows)
 
     def look(self, rows: int) -> None:
-        """Count rows that were looked at, whether or not a candidate came of it."""
+        """Count rows that were looked at, even without a resulting candidate."""
         self.spent += rows + LEAST
         if self.spent > self.rows:
             raise OutOfBudgetError
 
     def answered(self) -> None:
-        """Remember what the first answer took; further ones may take little more."""
+        """Record the cost of the first answer; further ones may cost little more."""
         self.first = self.tried, self.backtracks
         self.rows = min(self.rows, MORE * self.spent + EXTRA)
 
@@ -199,8 +199,8 @@ class Budget:
 
 
 MORE, EXTRA = 3, 200_000
-"""What a search may take in all once it has an answer: so many times what that took,
-and so many rows more."""
+"""The total cost of a search once it has an answer: this many times the cost of the
+answer, plus this many rows."""
 LEAST = 100
 """What looking at a candidate costs at least, in rows."""
 
@@ -213,7 +213,7 @@ def colorings(
     next_node: NextNode,
     budget: Budget,
 ) -> Iterator[State]:
-    """Every way to color all nodes, found by backtracking; one state, changed on."""
+    """Yield every coloring of all nodes by backtracking; reuses one state."""
     if not nodes:
         yield state
         return
@@ -252,7 +252,7 @@ def _first_consistent(
 
 
 def _give_up(state: State, node: int, budget: Budget) -> None:
-    """Remember who was in the way of a node without a color."""
+    """Record which constraints blocked a node without a color."""
     budget.failed[node] += 1
     target = state.sigma.fits[node]
     for other, color in state.colors.items():
@@ -286,7 +286,7 @@ def choices(state: State, node: int) -> float:
     """The logarithm of how many sets of free rows are just large enough for a node.
 
     Where one cluster is enough, these sets are its minimal clusterings; a node that
-    is met already has one choice, to leave it at that.
+    is met already has one choice: do nothing.
     """
     need = state.need(node)
     if need == 0:

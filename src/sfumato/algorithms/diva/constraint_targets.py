@@ -67,7 +67,7 @@ class Sigma:
         return len(self.models)
 
     def name(self, number: int) -> str:
-        """How messages call a constraint: its number and columns, never its values."""
+        """Name a constraint in messages by number and columns, never by its values."""
         listed = ", ".join(f"'{name}'" for name in self.models[number].where)
         return f"diversity {self.numbers[number]} on {listed}"
 
@@ -130,7 +130,7 @@ class Sigma:
         return float(np.mean(shares)) if shares else 0.0
 
     def refuse_impossible(self) -> None:
-        """Refuse what arithmetic shows to be impossible, with the nearest way out."""
+        """Refuse what arithmetic shows to be impossible, with the nearest fix."""
         for number in range(self.count):
             self._refuse_alone(number)
         for first, second in combinations(self.nodes, 2):
@@ -166,7 +166,7 @@ class Sigma:
     def refuse_absent(self, *, removable: int) -> None:
         """Refuse to show values more often than the source has them.
 
-        What a share comes to is not known before the rows that may go are gone.
+        The count behind a share is unknown until removable rows are gone.
         """
         for number, model in enumerate(self.models):
             if not (removable and isinstance(model.at_least, float)):

@@ -38,7 +38,7 @@ from sfumato.models.diversity import Diversity
 STRATEGIES = ("basic", "min-choice", "max-fan-out")
 LOSSES = ("ncp", "stars")
 SMALL = 20_000
-"""Rows that are grouped again and again, at most, to compare answers."""
+"""The most rows that are grouped repeatedly to compare answers."""
 MANY = 2_000
 """Target rows beyond which clusters are cut by 'mondrian', whatever the base."""
 
@@ -48,7 +48,7 @@ class Diva(Algorithm):
     """Clusters that keep the values constraints ask for, then any algorithm.
 
     Guarantee: every group meets every requirement on groups, and every value that
-    `diversity` names is shown as often as it asks. No row is left out for its sake.
+    `diversity` names is shown as often as it asks. No row is left out for this.
     Method: each constraint with a lower bound is a node of a graph; two with common
     target rows are neighbors. A node is colored by a clustering: disjoint groups of its
     target rows, as many as it needs, that break no upper bound. Nodes are taken in an
@@ -61,8 +61,8 @@ class Diva(Algorithm):
     another constraint, if all else fails.
     Cost: `budget` rows are looked at, at most, for each part of the graph; then it ends
     without an answer.
-    Limits: greedy but for few target rows; which values must survive is known to whoever
-    reads the policy.
+    Limits: greedy except for few target rows; readers of the policy know which values
+    must survive.
     Reference: Milani, Huang and Chiang, Preserving Diversity in Anonymized Data, EDBT
     2021.
     """
@@ -129,7 +129,7 @@ class Diva(Algorithm):
         sigma.refuse_absent(removable=request.removable)
 
     def search(self, request: Request) -> Solution:
-        """Color, group the rest, hide what is too much."""
+        """Color, group the rest, and hide what is shown too often."""
         if request.rows == 0:
             return Solution(grouping=Grouping(np.empty(0, dtype=np.int32), 0))
         order = canonical_order(request)
@@ -145,7 +145,7 @@ class Diva(Algorithm):
         return Solution(grouping=replace(grouping, group_of=group_of), facts=facts)
 
     def _without_constraints(self, request: Request) -> Solution:
-        """Nothing to color: the base does it all."""
+        """Let the base group all rows, as there is nothing to color."""
         base: Algorithm = request.resolve(self.base)()
         part = _plain(request)
         base.check(part)
@@ -153,7 +153,7 @@ class Diva(Algorithm):
 
 
 def _plain(request: Request) -> Request:
-    """The request without its constraints; a row left out might be one they count."""
+    """Return the request without constraints; no row may go, as they may count it."""
     models = tuple(m for m in request.models if not isinstance(m, Diversity))
     if len(models) == len(request.models):
         return request
@@ -215,7 +215,7 @@ class DivaRun:
         )
 
     def solved(self) -> Found:
-        """The best of a few colorings whose remaining rows can be grouped."""
+        """Return the best of a few colorings whose remaining rows can be grouped."""
         best: Found | None = None
         tries = max(1, min(self.options.tries, SMALL // self.request.rows))
         try:
@@ -381,7 +381,7 @@ class DivaRun:
 
 
 def once(make: Callable[[], Clustering]) -> Callable[[], Clustering]:
-    """Make something when it is first asked for, whichever thread asks.
+    """Compute something on first use, in whichever thread asks first.
 
     `functools.cache` may make it once per thread, and the budget would be spent twice.
     """
@@ -397,4 +397,4 @@ def once(make: Callable[[], Clustering]) -> Callable[[], Clustering]:
 
 
 def _quiet(_step: str, _share: float) -> None:
-    """Progress of parts that nobody watches."""
+    """Ignore the progress of parts."""

@@ -16,7 +16,7 @@ ABSORBED = 200
 def settle_rest(
     sigma: Sigma, points: Codes, judge: SubsetRules, diverse: Clustering
 ) -> Clustering | None:
-    """The clusters, changed so that all other rows are none or may be a group.
+    """Change the clusters until all other rows are none, or may be a group.
 
     Left-over rows join clusters where that breaks no constraint; or else clusters that
     no lower bound needs are dissolved. None: neither helps.
@@ -56,7 +56,7 @@ def absorbed(
 def _home(
     sigma: Sigma, points: Codes, judge: SubsetRules, current: Clustering, row: int
 ) -> int | None:
-    """The cluster that a row may join at the least cost."""
+    """Return the cluster that a row can join at the least cost."""
     fits, full = sigma.fits[:, row, None], sigma.full[:, row, None]
     after = np.where(fits & current.agreed, current.shown + full, 0)
     counts = current.counts[:, None] - current.shown + after
@@ -103,8 +103,8 @@ def hide_excess(
 ) -> Clustering:
     """Hide target values in groups of the rest until no upper bound is exceeded.
 
-    Lower bounds are met by the diverse clusters alone. For each constraint groups are
-    chosen that have, together, hardly more rows than there are too many.
+    Lower bounds are met by the diverse clusters alone. For each constraint, groups are
+    chosen that together have hardly more rows than the excess.
     """
     hidden, current = rest.hidden.copy(), rest
     for number in range(sigma.count):

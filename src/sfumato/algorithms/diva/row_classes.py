@@ -1,8 +1,8 @@
 """Sort target rows into classes that serve the same constraints, and fill up small ones.
 
 Rows that have the same targets can be grouped without loss to any constraint. A class
-of fewer than k rows cannot stand alone: it borrows rows of another class, joins one, or is
-given up, whatever costs least of what constraints can spare.
+of fewer than k rows cannot stand alone: it borrows rows of another class, joins one, or
+is given up, whichever costs the constraints least.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Classes:
     """(classes, constraints)"""
     rows: list[Ints]
     spare: Floats
-    """How many more rows each constraint can do without."""
+    """How many more rows each constraint can spare."""
     sizes: Ints = field(init=False)
 
     def __post_init__(self) -> None:
@@ -56,7 +56,7 @@ class Classes:
             self._deal_with(int(small[np.argmin(self.sizes[small])]))
 
     def _deal_with(self, small: int) -> None:
-        """Let a small class borrow, join or go, whatever costs least."""
+        """Let a small class borrow, join or go, whichever costs least."""
         size, mine = int(self.sizes[small]), self.masks[small]
         missing = self.k - size
         lends = self.sizes >= self.k + missing
@@ -76,7 +76,7 @@ class Classes:
         self._join(small, partner, int(taken[partner]))
 
     def _price(self, lost: Flags, rows: Ints) -> Floats:
-        """What it costs to lose so many rows of some constraints."""
+        """Return the cost of losing this many rows of some constraints."""
         share = rows[:, None] / (self.spare + 1.0)
         beyond = rows[:, None] > self.spare
         # More than can be spared is a last resort, worse than any sum of shares.

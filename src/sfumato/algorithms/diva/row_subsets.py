@@ -23,7 +23,7 @@ class SubsetRules:
     compiled: Compiled
     minimum: int
     plain: bool
-    """Whether the size of a group is all that counts."""
+    """Whether only the size of a group counts."""
 
     @classmethod
     def of(cls, request: Request) -> SubsetRules:
@@ -45,7 +45,7 @@ class Maker:
     judge: SubsetRules
     algorithm: Algorithm
     quick: Algorithm
-    """What takes its place where there are many rows."""
+    """The algorithm that replaces it for many rows."""
     many: int
 
     def groups(self, rows: Ints, *, seed: Seed, quick: bool = True) -> list[Ints]:
@@ -79,7 +79,7 @@ class Maker:
 
 
 def starry(coded: CodedAxis) -> CodedAxis:
-    """The same column where a cell shows its value or nothing."""
+    """Return the column with cells that show their value or nothing."""
     axis = coded.axis
     leaves = np.arange(axis.size, dtype=np.int32)
     cost = np.append(np.zeros(axis.size), 1.0)

@@ -20,8 +20,8 @@ class Datafly(Algorithm):
     removable rows are suppressed.
     Method: while too many rows are in groups that break a requirement, the column with
     most distinct values goes up one level of its hierarchy (the first of several).
-    What is left over is suppressed. The count is of the column as it stands, at its
-    current level, and a column at its top is passed over.
+    What is left over is suppressed. Values are counted at the column's current level,
+    and a column at its top is skipped.
     Cost: one check of the table per step; at most the sum of the heights.
     Limits: a greedy rule that does not look at the loss: it generalizes more than
     needed, and wide columns first. `optimal` never loses more.

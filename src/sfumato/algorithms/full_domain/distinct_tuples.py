@@ -34,7 +34,7 @@ class Rules:
     convex: RuleTable
     other: RuleTable
     plain: bool
-    """Whether the size of a group is all that counts."""
+    """Whether only the size of a group counts."""
     drifting: bool
     """Whether what groups are compared with depends on the rows that are kept; the
     rules above are then weaker than those asked for, and give bounds only."""
@@ -77,7 +77,7 @@ class Coding:
         people = known_people(self.request)
         if people is not None:
             codes = [np.append(c, p) for c, p in zip(codes, people, strict=True)]
-        # With hundreds of columns there could be more tuples than a float can count.
+        # With hundreds of columns the number of tuples may exceed the largest float.
         with np.errstate(over="ignore"):
             chunks, layout = build_chunks(
                 codes,
@@ -185,7 +185,7 @@ def comparing(compiled: Compiled) -> bool:
 def _drifts(rule: Rule) -> bool:
     """Whether a rule depends on which rows are published.
 
-    It does if it compares with them, or if it asks for so many of them.
+    It does if it compares with them, or asks for a number of them.
     """
     if not rule.traits.compares_with_table or rule.view is None:
         return False

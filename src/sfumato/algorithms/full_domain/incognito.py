@@ -47,7 +47,7 @@ class Incognito(Algorithm):
     Limits: the lowest loss need not be at a minimal node once rows may be suppressed:
     `optimal` looks at all nodes. With models that suppression may break (entropy,
     recursive, t-closeness) fewer nodes can be skipped. Average risk and uniqueness are
-    held by a rule on groups that suffices: what is minimal is so under that rule.
+    enforced by a sufficient rule on groups: nodes are minimal under that rule.
     Reference: LeFevre, DeWitt and Ramakrishnan 2005.
     """
 

@@ -58,9 +58,9 @@ from sfumato.models.common.groups import normalized
 MOST_SHOWN = 10**18
 """Numbers above this are not printed."""
 BYTES_PER_NODE = 64
-"""What a node takes at the peak of a search, rounded up."""
+"""The memory of a node at the peak of a search, rounded up."""
 DEFAULT_MEMORY = 4 << 30
-"""Taken to be free where the system does not tell."""
+"""The memory assumed to be free if the system does not say."""
 
 Node = tuple[int, ...]
 
@@ -129,7 +129,7 @@ class Lattice:
 
     @property
     def models(self) -> tuple[OutputModel, ...]:
-        """All that is asked, of single groups and of the table."""
+        """Return all requirements, on single groups and on the table."""
         return self.request.models + (() if self.wide is None else self.wide.models)
 
     @property
@@ -212,7 +212,7 @@ class Lattice:
 
     @property
     def _droppable(self) -> int:
-        """How many rows can be left out so that everybody still matches a group.
+        """Count the rows that can be left out so that everybody still matches a group.
 
         Where no two nodes overlap, those that nobody of the population is like.
         """
@@ -296,7 +296,7 @@ class Lattice:
         return result
 
     def sizes(self) -> Ints:
-        """Rows of every group of the node judged last, whatever rules say of it."""
+        """Return the rows of every group of the last judged node, allowed or not."""
         sizes = _summed(self.work.cell, self.chunks.counts).astype(np.int64)
         return np.asarray(sizes[sizes > 0])
 
@@ -310,7 +310,7 @@ class Lattice:
         return np.asarray(self.weights[cells].sum(axis=0) * chunks.counts)
 
     def _matched(self, people: People, node: Sequence[int], group_of: Ints) -> Ints:
-        """The groups that match as many people as asked; none, if somebody is out."""
+        """Keep the groups that match as many people as asked; none if anybody is out."""
         if people.tidy:
             outside = int(self.chunks.population[group_of < 0].sum())
         else:
@@ -453,7 +453,7 @@ def _goal(metric: str) -> int:
 
 
 def infeasible(lattice: Lattice, fewest: int) -> InfeasibleError:
-    """No node is within the limit; the nearest leaves `fewest` rows over."""
+    """Build the error: no node is within the limit; the nearest leaves `fewest` over."""
     limit, rows = lattice.request.removable, lattice.rows
     models = ", ".join(str(model) for model in lattice.models)
     if lattice.wide is not None:
@@ -488,7 +488,7 @@ def require_room(nodes: int) -> None:
     """Refuse a lattice that would not fit into half of the free memory."""
     room = available_memory() // (2 * BYTES_PER_NODE)
     if nodes > room:
-        # A number of thousands of digits cannot be printed.
+        # A number with thousands of digits cannot be printed.
         shown = nodes if nodes < MOST_SHOWN else f"more than {MOST_SHOWN}"
         raise RefusedError(
             f"The lattice has {shown} nodes; there is memory for {room}.",

@@ -109,7 +109,7 @@ def _require_at_most_one(axis: Axis, costs: Floats) -> None:
 
 
 def _entropy(axes: Sequence[Axis], leaves: Sequence[Counts]) -> CellLosses:
-    """Non-uniform entropy: the bits needed to tell a value from what is published.
+    """Return the non-uniform entropy: bits that identify a value given its cell.
 
     A cell that shows a node loses log2(rows under the node / rows with the value), a
     suppressed one log2(rows / rows with the value). Counts are those of the source.

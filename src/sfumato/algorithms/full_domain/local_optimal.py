@@ -41,7 +41,7 @@ class _Rounds:
         self.rest = self.rest[~grouping.kept]
 
     def dissolve_last(self) -> None:
-        """Take the last round back."""
+        """Undo the last round."""
         rows, _ = self.parts.pop()
         self.rest = np.sort(np.concatenate([self.rest, rows]))
 
@@ -51,11 +51,11 @@ class LocalOptimal(Algorithm):
     """Each row as specific as a run of full-domain generalizations allows.
 
     Guarantee: every group meets every requirement; at most the removable rows are
-    suppressed. Whenever `optimal` has an answer, so has this.
+    suppressed. Finds an answer whenever `optimal` does.
     Method: find the node with the lowest loss of generalization at which at least
     `min_share` of the table's rows are in groups that may be published; publish these
     at its levels; go on with the rows left over. If in the end more rows are left
-    than may be suppressed, the last rounds are taken back and their rows published
+    than may be suppressed, the last rounds are undone and their rows published
     together. Groups of different rounds with the same cells are one group.
     Cost: one lattice search per round, on ever fewer rows.
     Limits: truthful and bound to the hierarchies, but not minimal: a round
@@ -110,7 +110,7 @@ class LocalOptimal(Algorithm):
         return False
 
     def _settle(self, coding: Coding, rounds: _Rounds) -> None:
-        """Take rounds back until no more rows are left over than may be.
+        """Undo rounds until no more rows are left over than allowed.
 
         If groups are compared with the rows that are kept, none may be left over:
         then all rounds were judged by the right distribution.

@@ -57,15 +57,16 @@ class Optimal(Algorithm):
     then the lexicographically lowest levels. Under average risk and uniqueness, which
     look at the whole table, the smallest groups of a node are suppressed until it
     holds.
-    Method: one sweep from the top of the lattice. Each node checked tells all nodes
-    below how many rows they must suppress at least, and what that costs; nodes whose
-    bound exceeds the best loss, or the suppression limit, are never checked.
+    Method: one sweep from the top of the lattice. Each checked node gives all nodes
+    below a minimum of rows they must suppress, and its cost; nodes whose bound exceeds
+    the best loss, or the suppression limit, are never checked.
     Cost: a check is linear in the distinct tuples; typically 1–5% of the nodes.
     Limits: above `node_limit` nodes it stops after `max_checks` checks or `seconds`
     and reports a bound instead of a proof; a lattice that does not fit into memory
-    is refused. Nothing is proven of table-wide models that are held by a stricter rule
-    on groups: uniqueness in the population, or where persons are counted; nor under
-    average risk where rows may go, as other groups than the smallest may cost less.
+    is refused. Nothing is proven for table-wide models that are enforced by a stricter
+    rule on groups: uniqueness in the population, or where persons are counted; nor
+    under average risk where rows may go, as other groups than the smallest may cost
+    less.
     Reference: El Emam et al. 2009 (OLA), Kohlmayer et al. 2012 (Flash) for the task.
     """
 
@@ -161,7 +162,7 @@ def find_best(
 
 
 def start_search(lattice: Lattice, problem: kernel.Problem) -> kernel.Search:
-    """Nothing checked yet; every node has the bound that the marginals give."""
+    """Set up a search: nothing checked, every node with its marginal bound."""
     separable = problem.goal == kernel.SEPARABLE
     base = lattice.over_nodes(lattice.base) if separable else np.zeros(lattice.size)
     least = np.zeros(0)
@@ -264,7 +265,7 @@ def _settle_pending(lattice: Lattice, search: kernel.Search, limit: int) -> None
 
 
 def _judged(lattice: Lattice, search: kernel.Search, number: int, limit: int) -> bool:
-    """Whether a node is as good as the best; what it tells of others is noted."""
+    """Return whether a node is as good as the best; record what it implies for others."""
     best, node = float(search.best[0]), lattice.node(number)
     enough = best + kernel.tolerance(best)
     figures = lattice.figures(node, enough=enough)
@@ -281,7 +282,7 @@ def _judged(lattice: Lattice, search: kernel.Search, number: int, limit: int) ->
 def _rule_out_below(
     lattice: Lattice, search: kernel.Search, node: Node, limit: int
 ) -> None:
-    """Smaller groups do not help where all groups of a node are too small."""
+    """Rule out all nodes below one that fails: smaller groups do not help."""
     assert lattice.wide is not None
     if not lattice.wide.within(lattice.sizes(), limit):
         status = search.status.reshape(lattice.heights)

@@ -2,12 +2,12 @@
 
 Rules on single groups are sufficient for them, not necessary. A search that wants the
 best release asks the requirement itself: at a node, the smallest groups go until it is
-met. No other choice of groups leaves out fewer rows, for the m smallest groups have the
-fewest rows of any m, and leaving them out lowers the measure most. It may lose less,
-though: two rows whose cells show little cost less than one that shows everything.
-Only among singles, which are of one size, the cheapest go. Whoever cannot meet it within
-the limit cannot with smaller groups either: rows that form g groups at a node form at
-least g below it.
+met. No other choice of groups leaves out fewer rows, because the m smallest groups have
+the fewest rows of any m, and leaving them out lowers the measure most. It may lose
+less, though: two rows whose cells show little cost less than one that shows everything.
+Only among groups of one row, which have equal size, the cheapest go. A node that cannot
+meet it within the limit cannot with smaller groups either: rows that form g groups at a
+node form at least g below it.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def parted(request: Request) -> tuple[Request, TableWide | None]:
 
 
 def is_exact(request: Request) -> bool:
-    """Whether rules on single groups are all that a request asks."""
+    """Return whether a request has only rules on single groups."""
     wide = [model for model in request.models if model.scope is Scope.TABLE]
     return all(model.targets() for model in wide)
 

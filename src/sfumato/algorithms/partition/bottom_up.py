@@ -39,10 +39,10 @@ class BottomUp(Algorithm):
     least (the first of several, groups being sorted by their values). A group of
     twice the minimum size or more is split around its two most distant rows, with
     the corrective step of `top-down`. Attribute weights are those of the columns.
-    Departs from the paper only in that rows that are alike need not be merged one by
-    one, and in how it splits, which the paper leaves open.
+    Departs from the paper only in that equal rows need not be merged one by one, and in
+    how it splits, which the paper leaves open.
     Cost: quadratic in the distinct tuples: tens of thousands take seconds, a million
-    takes hours; `top-down` is the paper's own answer to that.
+    takes hours; `top-down` is the paper's faster alternative.
     Limits: groups may overlap.
     Reference: Xu et al. 2006, section 5.1.
     """

@@ -73,13 +73,13 @@ class Mondrian(Algorithm):
     """Cuts the table into boxes, one axis at a time, until no cut is allowed.
 
     Guarantee: every group meets every group and population rule. Strict: rows with
-        equal quasi-identifiers are never parted. The loss is at most that of one group.
+    equal quasi-identifiers are never separated. The loss is at most that of one group.
     Method: start with one group; cut it where that lowers the loss most (`gain`) or at
-        the median of its widest axis (`widest`); go on with both parts. With rows to
-        spare, leave out those whose removal lowers the loss of the rest most.
+        the median of its widest axis (`widest`); go on with both parts. If rows may be
+        left out, leave out those whose removal lowers the loss of the rest most.
     Cost: about n log n. Per group and cut, `widest` looks at each record once per axis,
         `gain` once per pair of axes.
-    Limits: greedy; a cut is never taken back. Models that compare groups with each
+    Limits: greedy; a cut is never undone. Models that compare groups with each
         other are enforced by sufficient rules only.
     Reference: LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional
         k-anonymity, ICDE 2006.
@@ -285,7 +285,7 @@ def remove_outliers(
     request: Request, task: CutTask, bounds: Ints, clock: Clock
 ) -> Ints:
     """The numbers of the records that are left out."""
-    # Whoever is like a row that is left out would match no group.
+    # People who are like a row that is left out would match no group.
     covered = task.people is not None and task.people.everybody
     if request.removable < 1 or covered:
         return np.empty(0, dtype=np.int64)

@@ -25,7 +25,7 @@ def build_space(request: Request) -> BoxSpace:
 
 
 def shuffled(request: Request) -> npt.NDArray[np.int64]:
-    """The rows in an order drawn from the seed, whatever their order in the table.
+    """Order the rows at random, independent of their order in the table.
 
     Rows are first sorted by their codes, so that the draw falls on values.
     """

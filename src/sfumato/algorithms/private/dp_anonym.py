@@ -42,10 +42,10 @@ class DpAnonym(PrivateAlgorithm):
 
     Guarantee: the cuts, and so the cells that quasi-identifiers are shown as, are
         ε-differentially private, ε amplified by the sampling: ln(1 + γ(e^ε₀ − 1)) with
-        ε₀ = depth × (ε_selection + ε_count). k-anonymity holds besides. Which cells
+        ε₀ = depth × (ε_selection + ε_count). k-anonymity holds as well. Which cells
         are merged or left out, how many rows a cell has and their sensitive values
-        come from the rows themselves and are not covered. Of a row known to be drawn,
-        the cuts tell up to ε₀: amplification needs the sample to be secret, and the
+        come from the rows themselves and are not covered. For a row known to be drawn,
+        the cuts reveal up to ε₀: amplification needs the sample to be secret, but the
         rows of the sample are published.
     Method: level by level, every cell's attribute is chosen by the exponential
         mechanism on the normalized width of its rows, and cut at the median of
@@ -186,7 +186,7 @@ class DpAnonym(PrivateAlgorithm):
         )
 
     def _good_enough(self, request: Request, tree: CellTree, k: int) -> bool:
-        """Judged by noisy counts and public boxes alone, which costs nothing more."""
+        """Judge by noisy counts and public boxes alone, which costs no budget."""
         found = estimates(request, tree, k)
         return all(found[n] <= limit for n, limit in (self.thresholds or {}).items())
 
@@ -245,7 +245,7 @@ _CHOICES = {
 
 
 def estimates(request: Request, tree: CellTree, k: int) -> dict[str, float]:
-    """Utility of a tree by its noisy counts: post-processing, without looking again."""
+    """Estimate a tree's utility from its noisy counts: free post-processing."""
     sizes = np.maximum(tree.sizes, 0.0)
     total = max(float(sizes.sum()), 1.0)
     per_cell = np.zeros(tree.count)

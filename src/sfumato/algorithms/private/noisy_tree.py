@@ -1,7 +1,7 @@
 """Grow a tree of cuts from public domains, a public depth and noisy counts only.
 
-Whether and where a cell may be cut is read off its box, never off its rows. All cells of a
-level are disjoint, so that one level costs what one cell costs; levels add up.
+Whether and where a cell may be cut depends on its box, never on its rows. All cells of
+a level are disjoint, so that one level costs what one cell costs; levels add up.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class TreePlan:
 
     depth: int
     selection: float
-    """ε of choosing an attribute, per level; 0: the widest box decides, for nothing."""
+    """ε of choosing an attribute, per level; 0: the widest box decides, at no cost."""
     count: float
     """ε of the noisy counts, per level."""
     hierarchies: bool = True
@@ -260,7 +260,7 @@ class _Grower:
     def _route(
         self, cells: npt.NDArray[np.int64], axes: Codes, cuts: list[_Cut]
     ) -> None:
-        """Send rows to the upper cells. A row's way depends on itself alone."""
+        """Send rows to the upper cells. Where a row goes depends only on itself."""
         tree = self.tree
         axis_of = np.full(tree.count, -1, dtype=np.int32)
         axis_of[cells] = axes
@@ -273,8 +273,9 @@ class _Grower:
         cell = tree.cell_of[rows]
         code = self.codes[axis_of[cell], rows]
         above = code > last[cell]
-        # Halving ties by rank, as the thesis has it, would let one row move others to
-        # another cell, and cells would no longer be independent: each tie has its coin.
+        # Halving ties by rank, as in the thesis, would let one row move others to
+        # another cell. Cells would no longer be independent, so each tie gets its own
+        # coin.
         either = ~above & (code >= first[cell])
         above[either] = ~coins(chance[cell[either]])
         tree.cell_of[rows[above]] = new[cell[above]].astype(np.int32)

@@ -24,8 +24,8 @@ from sfumato.models.differential_privacy import DifferentialPrivacy
 class PrivateAlgorithm(Algorithm):
     """An algorithm whose ledger certifies differential privacy.
 
-    It is charged to the request's ledger, draws from a cryptographic source that no seed
-    replays, and works on declared axes alone.
+    It charges the request's ledger, draws from a cryptographic source that no seed
+    replays, and uses only declared axes.
     """
 
     certifies: ClassVar[frozenset[str]] = frozenset({DifferentialPrivacy.name})
@@ -53,7 +53,7 @@ class PrivateAlgorithm(Algorithm):
         return Relation.ADD_REMOVE
 
     def solve(self, request: Request) -> Solution:
-        """Make a release within the ledger, or say why it cannot be."""
+        """Make a release within the ledger, or explain why it is impossible."""
         self.check(request)
         request.progress("private", 0.0)
         solution = self.search(request)
@@ -106,14 +106,14 @@ class PrivateAlgorithm(Algorithm):
         return Ledger(budget=budget, relation=ledger.relation)
 
     def settle(self, request: Request, account: Ledger) -> None:
-        """Enter what single rows cost in the ledger of subjects."""
+        """Record what single rows cost in the ledger of subjects."""
         if request.subject is not None:
             ledger_of(request).settle_subjects(
                 "all rows of one subject", account, size=self.rows_per_subject
             )
 
     def _self_check(self, request: Request, solution: Solution) -> None:
-        """Fail early, by name, if a search broke its promise; `verify` asks again."""
+        """Fail early, by name, if a search broke its promise; `verify` checks again."""
         if solution.synthetic is not None:
             return
         for model in request.models:

@@ -217,10 +217,10 @@ class SafePub(PrivateAlgorithm):
 
 
 def _refuse_delta(delta: float, published: int, rate: float) -> None:
-    """Refuse a δ that allows to publish a row outright.
+    """Refuse a δ large enough to publish a row outright.
 
-    Judged by the rows that the guarantee covers already: whether a table is refused by
-    its true number of rows would tell that number, and nothing paid for it.
+    Judged by the rows that the guarantee covers already: a refusal based on the true
+    number of rows would reveal that number, which the budget does not cover.
     """
     if delta * published / rate >= 1:
         raise RefusedError(

@@ -3,10 +3,10 @@
 Groups near each other are put into pools of two to five; in each pool rows are moved
 and swapped, and all its rows dealt out anew from random seeds, so that groups may also
 split, merge or vanish. A change is kept only if the loss falls and every group of the
-pool meets every rule. So the loss never rises, and every moment would do to stop.
+pool meets every rule. So the loss never rises, and refinement can stop at any time.
 
 A *round* has four passes over all groups, one for each size of pool, and is repeated
-where groups are few, since chance then shows little of what could be gained. Refinement
+where groups are few, because one random pass then misses much of the gain. Refinement
 stops when a round gains nothing (or next to nothing), when its work is spent, or when
 its time is over. Work is counted in groups that were weighed up, not in seconds, so
 that a seed repeats a result whatever the machine and the number of threads; a limit in
@@ -60,7 +60,7 @@ POOLED = (2, 3, 4, 5)
 """Groups per pool, pass by pass."""
 FEW_GROUPS = 2000
 MOST_REPEATS = 8
-"""With fewer groups than this a round repeats its passes, up to so often."""
+"""With fewer groups than this, a round repeats its passes, up to this many times."""
 SPLITS = 2
 """How often groups are split at random seeds, each time those that gain by it."""
 BLOCK = 128
@@ -71,13 +71,13 @@ WORK = 95_000_000
 WORK_PER_ROW = 400
 """The work of effort 1: seconds for tens of thousands of rows, a minute for a million."""
 LONGER, LONGEST = 3.0, 3.3
-"""So many times that work is done where groups may show any range or set, and where rules
-look at sensitive values: there is more to gain."""
+"""How many times that work is done where groups may show any range or set, and where
+rules look at sensitive values: there is more to gain."""
 LITTLE = 6e-4
 LITTLE_OF_GAIN = 0.01
 PATIENCE = 2
-"""So many rounds in a row that gain less than these shares of the loss and of all that
-was gained are the last at effort 1; more effort is content with less."""
+"""Refinement ends at effort 1 after this many rounds in a row that gain less than these
+shares of the loss and of the total gain; more effort accepts smaller gains."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -1,4 +1,4 @@
-"""Guess what each column is, with a reason that a steward can review."""
+"""Guess what each column is, with a reason that the data steward can review."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NEARLY_UNIQUE = 0.9
 OFTEN_DIFFERENT = 0.05
 """The distinction from which a number in the name of a person may count persons."""
 FEWEST_ROWS = 20
-"""Below this, being unique says nothing."""
+"""With fewer rows than this, unique values say nothing."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def _giveaway(column: Column) -> str | None:
 
 
 def _unique(column: Column, power: Power, rows: int) -> str | None:
-    """Why the values, being nearly all different, name the rows; if they do."""
+    """Explain why the nearly unique values identify the rows; None if they do not."""
     if rows < FEWEST_ROWS:
         return None
     nearly = power.distinction >= NEARLY_UNIQUE
@@ -150,7 +150,7 @@ def _person_number(power: Power, rows: int) -> tuple[Role, str]:
 def _plausible(
     by_name: tuple[Role, str], column: Column, power: Power
 ) -> tuple[Role, str]:
-    """A name's verdict, unless the values speak against it."""
+    """Return the role that the name suggests, unless the values contradict it."""
     role, reason = by_name
     if role is Role.WEIGHT and not column.kind.numeric:
         return _in_doubt(column, power)

@@ -20,7 +20,7 @@ Blank = npt.NDArray[np.bool_]
 NOBODY = -1
 """A value that no row shows."""
 LIMIT = 1 << 24
-"""So many ways of filling in, or pairs of a person and a group, are looked at."""
+"""The most ways of filling in, or pairs of a person and a group, that are looked at."""
 
 
 class TooManyFillingsError(Exception):
@@ -28,7 +28,7 @@ class TooManyFillingsError(Exception):
 
 
 def with_nobody(cells: Codes, blank: Blank) -> Codes:
-    """Every tuple, its missing cells filled in with a value that nobody shows.
+    """Fill in the missing cells of every tuple with a value that nobody shows.
 
     No other way of filling them in has fewer candidates.
     """
@@ -36,7 +36,7 @@ def with_nobody(cells: Codes, blank: Blank) -> Codes:
 
 
 def fillings(cells: Codes, blank: Blank) -> tuple[Counts, Codes]:
-    """Every way of filling in the missing cells of distinct tuples that matters.
+    """Return every relevant way of filling in the missing cells of distinct tuples.
 
     Returns the tuple that each one fills in, and its cells. A value that no candidate
     shows can be replaced by one that nobody shows, without any change to the set of

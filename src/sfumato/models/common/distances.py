@@ -120,8 +120,8 @@ def _runs(
 def _ordered(histogram: Histogram) -> Floats:
     """Sum of |difference of cumulative shares| over the values, over their number − 1.
 
-    Between two entries the group's cumulative share stands still while the
-    reference's grows, so that one search finds where they cross.
+    Between two entries the group's cumulative share is constant while the reference's
+    grows, so one search finds where they cross.
     """
     support = histogram.reference > 0
     support[histogram.codes] = True
@@ -160,7 +160,7 @@ def _running_shares(histogram: Histogram) -> Floats:
 
 
 def s_diversity(histogram: Histogram, *, r: float) -> Floats:
-    """How much of the values an attacker who is content with a range r learns.
+    """Measure what an attacker learns who accepts values within a range r.
 
     The mean pairwise contribution over ordered pairs of a group's values, each with
     itself included; pairs further apart than r contribute nothing.

@@ -1,9 +1,9 @@
 """Whether a whole table can meet a limit, with some rows left out.
 
-Leaving out rows helps most where the commonest values are cut to one level: no other
-choice of as many rows gives a more even distribution. Limits that ask for evenness
-can therefore be judged by trying levels. A missing value counts as a value of its
-own here, which is never worse than the worst case over all values.
+To get the most even distribution, cut the commonest values to one level: no other
+choice of equally many rows is more even. Limits that ask for evenness can therefore be
+judged by trying levels. A missing value counts as a value of its own here, which is
+never worse than the worst case over all values.
 """
 
 from __future__ import annotations
@@ -68,9 +68,9 @@ def limited(
     least: int = 1,
     alone: bool = True,
 ) -> Feasibility:
-    """Whether every column that a model judges can meet its limit.
+    """Judge whether every column of a model can meet its limit.
 
-    At least so many rows must remain for leaving out others to be of help. The answer is
+    Leaving out rows helps only if at least this many remain. The answer is
     about the column that is furthest from its limit, and its hint helps all of them.
     `alone` says that the model has no other limit that leaving out rows may break.
     """
@@ -132,7 +132,7 @@ def _worst_first(found: list[Feasibility], *, at_least: bool) -> list[Feasibilit
 
 
 def together(found: Iterable[Feasibility]) -> Feasibility:
-    """All at once: the first that is infeasible, or what all need removed."""
+    """Combine answers: the first that is infeasible, or all rows to remove."""
     listed = list(found)
     for one in listed:
         if not one.feasible:
@@ -211,7 +211,7 @@ def raised(counts: Counts, spare: int) -> Counts:
 
 
 def _cheapest(parts: list[Counts], removals: list[Removal]) -> int | None:
-    """The rows to leave out where each part is mended, or left out as a whole."""
+    """Choose the rows to leave out if each part is repaired, or left out whole."""
     costs = [
         min(removal.rows, int(counts.sum())) if removal.possible else int(counts.sum())
         for counts, removal in zip(parts, removals, strict=True)
@@ -223,7 +223,7 @@ def _cheapest(parts: list[Counts], removals: list[Removal]) -> int | None:
 def _best(
     parts: list[Counts], sizes: list[int], limit: Limit, removable: int
 ) -> float | None:
-    """The best value within reach; of several parts, the worst one's."""
+    """Return the best value within reach; for several parts, that of the worst."""
     scores = [
         _best_of(counts, size, limit, removable)
         for counts, size in zip(parts, sizes, strict=True)
@@ -267,13 +267,13 @@ def _other_ways(needed: int | None, *, alone: bool) -> tuple[str, ...]:
 
 
 def sentence(ways: Sequence[str]) -> str:
-    """Ways out as one sentence."""
+    """Join ways out into one sentence."""
     text = ", or ".join(ways)
     return f"{text[0].upper()}{text[1:]}."
 
 
 def nearest(value: float, *, at_least: bool, strict: bool = False) -> str:
-    """A short number on the feasible side of a bound; beyond it, if that is strict."""
+    """Return a short number on the feasible side of a bound."""
     scale = 10**4
     if at_least:
         return short_number(math.floor(value * scale + 1e-6) / scale)
@@ -284,7 +284,7 @@ def nearest(value: float, *, at_least: bool, strict: bool = False) -> str:
 
 
 def short_number(value: float) -> str:
-    """All digits up to the fourth decimal, and no others."""
+    """Format a number with up to four decimals."""
     return f"{value:.4f}".rstrip("0").rstrip(".")
 
 
@@ -322,7 +322,7 @@ def fewest_removed(counts: Counts, limit: Limit, *, size: int) -> Removal:
 
 
 def _partly(above: Counts, below: Counts, holds: Callable[[Counts], bool]) -> Counts:
-    """The fewest values cut from one level to the next such that the limit holds."""
+    """Cut as few values as possible from one level to the next to meet the limit."""
     tied = np.flatnonzero(above > below)
     low, high = 0, len(tied)
     while high - low > 1:
@@ -345,8 +345,8 @@ def evened(
 ) -> tuple[Counts, Counts]:
     """The most even counts that leaving out at most `removable` rows can give.
 
-    First cut to one level; then with the rows that remain to be left out taken from
-    as many of the commonest values.
+    First cut to one level; then take the remaining removable rows from as many of the
+    commonest values.
     """
     adjustable = np.ones(len(counts), dtype=bool) if cut is None else cut
     low, high = 0, int(counts[adjustable].max(initial=0))

@@ -106,7 +106,7 @@ class _Rows:
         return len(np.unique(self.of_kept(self.subject)))
 
     def of_kept(self, codes: AnyCodes) -> AnyCodes:
-        """The codes of the rows that are kept."""
+        """Return the codes of the rows that are kept."""
         return codes if self.kept is None else codes[self.kept]
 
 
@@ -181,7 +181,7 @@ def _published(
     counts: Counts,
     missing_any: bool,
 ) -> Floats:
-    """The distribution of the kept rows; of rows, the entries know it already."""
+    """Return the distribution of the kept rows, taken from the entries if possible."""
     if rows.subject is not None:
         subject = rows.of_kept(rows.subject)
         return value_shares(axis, kept, subject, missing_any=missing_any)

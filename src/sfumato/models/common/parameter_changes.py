@@ -1,4 +1,4 @@
-"""Which change of its parameters makes an infeasible model feasible: for hints."""
+"""Find parameter changes that make an infeasible model feasible, for hints."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Loosening(Generic[SomeModel]):
         return change(loose)
 
     def _holds(self, model: SomeModel, change: Mapping[str, float]) -> bool:
-        """Whether a changed model is one at all, and feasible."""
+        """Return whether a changed model is valid and feasible."""
         try:
             return self.feasible(replace(model, **change))
         except PolicyError:

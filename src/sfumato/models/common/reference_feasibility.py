@@ -17,8 +17,8 @@ def always_feasible(
 ) -> Feasibility:
     """Always feasible: one group with all rows is distributed exactly as the table.
 
-    Only where the other sensitive columns are known is the whole table split, into
-    parts that no grouping can join; with rows to leave out, the search will tell.
+    Only if the other sensitive columns are known is the whole table split, into parts
+    that no grouping can join. If rows may be left out, the search decides.
     """
     judged_apart = model.others_known and len(whole.sensitive) > 1
     if verdict.holds or not judged_apart or removable:

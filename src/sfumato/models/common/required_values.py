@@ -90,7 +90,7 @@ def _change(best: float) -> list[str]:
 def _plan(
     column: str, counts: Counts, kept: Flags, rarest: int, share: float, removable: int
 ) -> dict[tuple[str, int], int]:
-    """Rows to leave out until the rarest value has its share: others, evenly.
+    """Choose rows to leave out, evenly, until the rarest value has its share.
 
     Of the other required values, what exceeds the share goes last.
     """
