@@ -16,7 +16,7 @@ from sfumato.pipeline import (
     build_request,
     expand_requirements,
     make_release,
-    refusals,
+    operator_refusals,
     release,
     verification,
 )
@@ -180,8 +180,8 @@ def test_a_run_refuses_once_and_makes_algorithm_and_operator_once(
 ):
     found = called(
         (make_release, "refuse_unkept"),
-        (refusals, "refuse_pairing"),
-        (refusals, "refuse_name_clash"),
+        (operator_refusals, "refuse_pairing"),
+        (operator_refusals, "refuse_name_clash"),
         (consistency, "check_columns"),
         (make_release, "open_certificate"),
         (make_release, "refuse_loss"),
