@@ -35,7 +35,7 @@ from sfumato.risk.attacks.base import (
     under_bound,
 )
 from sfumato.risk.possible_worlds import Rerun
-from sfumato.risk.readings import Pair, PublishedForm
+from sfumato.risk.readings import Pair
 
 
 @comes_from("sfumato.attack(release, original)")
@@ -155,8 +155,6 @@ class AttackRun:
     def scene(self) -> AttackInput:
         """Return the tables as attacks see them."""
         pair = self.files.pair()
-        if pair.form is not PublishedForm.SYNTHETIC and self._synthetic():
-            pair = replace(pair, form=PublishedForm.SYNTHETIC)
         self._check_known(pair)
         return AttackInput(
             pair=pair,
@@ -213,10 +211,6 @@ class AttackRun:
         return replace(
             self.files, published=table, beside=beside, record=None, known_rows=aligned
         ).pair()
-
-    def _synthetic(self) -> bool:
-        """Return whether the policy's algorithm makes synthetic records."""
-        return self.policy.algorithm.name == "dp-synthesis"
 
     def _check_known(self, pair: Pair) -> None:
         for name in self.known:

@@ -249,7 +249,8 @@ class PairFiles:
 
     def _groups(self, form: PublishedForm) -> tuple[Codes, Ints | None]:
         """The group of each published row, and its original row where it is known."""
-        aligned = self._aligned()
+        # No synthetic row is a person's, whatever a record says.
+        aligned = None if form is PublishedForm.SYNTHETIC else self._aligned()
         source_row = None if aligned is None else aligned.source_row
         if self.same_order:
             source_row = self._in_place()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -62,3 +63,28 @@ def test_a_control_without_the_quasi_identifiers_is_refused(release):
     table, policy, made = release
     with pytest.raises(UsageError, match="The control table has no column 'age'"):
         sf.attack(made, table, "membership", policy, control=table[["ill"]])
+
+
+@pytest.mark.parametrize("name", ["dp-synthesis", "safepub"])
+def test_differentially_private_releases_are_attacked(name, tmp_path):
+    draw = np.random.default_rng(1)
+    table = pd.DataFrame(
+        {"age": draw.integers(20, 80, 900), "ill": draw.choice(list("abcd"), 900)}
+    )
+    policy = sf.Policy.build(
+        quasi=["age"],
+        sensitive=["ill"],
+        kinds={"age": "integer"},
+        hierarchies={
+            "age": {"intervals": [10, 20], "bottom": 20, "top": 80},
+            "ill": {"tree": {"n": ["a", "b"], "s": ["c", "d"]}},
+        },
+        require=[{"model": "differential-privacy", "epsilon": 3, "delta": 1e-3}],
+        algorithm=name,
+        publish={"max_suppressed": 0.9, "max_loss": 1},
+    )
+    sf.anonymize(table, policy).save(tmp_path / "release")
+    found = sf.attack(tmp_path / "release", table, "all", policy)
+    assert found.certified
+    assert found["membership"].n == len(table)
+    assert ("linkage" in found.skipped) == (name == "dp-synthesis")

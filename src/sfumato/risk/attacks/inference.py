@@ -13,6 +13,7 @@ from sfumato.risk.attacks.base import AttackInput, AttackResult
 from sfumato.risk.attacks.learned import (
     MODELS,
     LearnedAttack,
+    LearnedLabels,
     Trained,
     commonest,
     trained,
@@ -54,8 +55,9 @@ class LearnedInference(LearnedAttack):
         pair = scene.pair if scene.both is None else scene.both
         found = trained(pair, scene, view, self)
         if found is None:
-            right = np.ones(len(scene.targets))
-            return self.result(scene, right, baseline=1.0, column=view.column)
+            right = only_value(pair, view.column, scene.targets)
+            share = float(right.mean()) if len(right) else 0.0
+            return self.result(scene, right, baseline=share, column=view.column)
         shown = found.labels.published(pair, view.column)
         usual = commonest(shown[shown >= 0])
         truth = found.labels.original(pair, view.column, scene.targets)
@@ -75,4 +77,15 @@ def _right(found: Trained, pair: Pair, view: View, rows: Ints) -> Floats:
     """Whether the model is right about rows of an original."""
     truth = found.labels.original(pair, view.column, rows)
     right: Floats = (found.guesses(rows) == truth).astype(np.float64)
+    return right
+
+
+def only_value(pair: Pair, name: str, rows: Ints) -> Floats:
+    """Whether rows of an original have the only label that is shown; none may be."""
+    labels = LearnedLabels.of(pair, name)
+    shown = labels.published(pair, name)
+    if not (shown >= 0).any():
+        return np.zeros(len(rows))
+    usual = commonest(shown[shown >= 0])
+    right: Floats = (labels.original(pair, name, rows) == usual).astype(np.float64)
     return right

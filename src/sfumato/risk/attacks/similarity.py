@@ -45,7 +45,7 @@ class Similarity(AttributeAttack):
         return self.result(
             scene,
             found.of_entries(alike[found.histogram.owners]),
-            baseline=float(self._alike(found.whole).all()),
+            baseline=float(self._alike(found.whole).any()),
             worst=found.worst(alike),
             column=view.column,
         )
