@@ -131,7 +131,7 @@ CHAPTERS: Mapping[str, str] = {
 
 
 def write(directory: Path) -> Path:
-    """Write the demo's source, policy and hierarchies; give the policy's path."""
+    """Write the demo's source, policy and hierarchies; return the policy's path."""
     (directory / HIERARCHIES).mkdir(parents=True)
     _write_table(hospital(), directory / SOURCE)
     for name, lines in _hierarchies().items():

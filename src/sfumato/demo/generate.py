@@ -1,9 +1,9 @@
 """Generate the demo hospital: realistic correlations, no real people.
 
-Age goes with occupation and diagnosis, sex with diagnosis, district with ethnicity,
-diagnosis with length of stay and so with cost. Every draw comes from the product's own
-stream of numbers (`sfumato.data.seeds`), so the rows are the same on every machine and
-with every version of NumPy.
+Age is correlated with occupation and diagnosis, sex with diagnosis, district with
+ethnicity, diagnosis with length of stay and so with cost. Every draw comes from the
+product's own stream of numbers (`sfumato.data.seeds`), so the rows are the same on
+every machine and with every version of NumPy.
 """
 
 from __future__ import annotations

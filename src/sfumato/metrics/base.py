@@ -22,7 +22,7 @@ class MetricInput:
     rows_in: int
     rows_out: int
     group_rows: npt.NDArray[np.int64]
-    """Rows of each group of the grouping, beside `ncp` and `loss`."""
+    """Rows of each group of the grouping, parallel to `ncp` and `loss`."""
     ncp: npt.NDArray[np.float64]
     loss: npt.NDArray[np.float64]
     published_sizes: npt.NDArray[np.int64]
@@ -89,7 +89,7 @@ class Measured:
 
     @classmethod
     def mean_of_known(cls, parts: Mapping[str, float]) -> Measured:
-        """The mean of the parts that are numbers; NaN, which is none, where none is."""
+        """Return the mean of the parts that are numbers; NaN if there are none."""
         known = {name: part for name, part in parts.items() if not isnan(part)}
         return cls.mean(known, none=nan)
 

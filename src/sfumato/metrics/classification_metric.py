@@ -13,8 +13,8 @@ from sfumato.metrics.common.comparison import Comparison
 class ClassificationMetric(ComparisonMetric):
     """Classification metric CM (Iyengar 2002), with each sensitive column as the class.
 
-    Method: a row costs 1 where it is suppressed, or where its class is not the most
-    frequent one of its group; the mean over all source rows, then over the columns.
+    Method: a row costs 1 if it is suppressed, or if its class is not the most frequent
+    one of its group; the mean over all source rows, then over the columns.
     """
 
     name: ClassVar[str] = "classification_metric"

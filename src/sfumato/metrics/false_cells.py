@@ -11,8 +11,8 @@ from sfumato.metrics.common.comparison import Comparison
 class FalseCells(ComparisonMetric):
     """Quasi-identifier cells that do not hold the value of their own row.
 
-    Method: a published cell is false where the original's value is none of those that
-    it could be. Cells that are not understood count as false.
+    Method: a published cell is false if it cannot stand for the original's value. Cells
+    that are not understood count as false.
     """
 
     name: ClassVar[str] = "false_cells"

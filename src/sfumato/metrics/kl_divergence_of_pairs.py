@@ -13,7 +13,7 @@ from sfumato.metrics.common.comparison import ComparedColumn, Comparison
 from sfumato.metrics.common.spread import divergence, joint
 
 MOST_PAIRS_OF_VALUES = 2**21
-"""Pairs of columns with more pairs of values are left out: nobody tabulates them."""
+"""Pairs of columns with more pairs of values are left out as too large to tabulate."""
 
 
 class KlDivergenceOfPairs(ComparisonMetric):

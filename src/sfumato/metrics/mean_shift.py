@@ -13,8 +13,8 @@ from sfumato.metrics.common.moments import before_and_after
 class MeanShift(ComparisonMetric):
     """How far the mean of a column of numbers moves, in its standard deviations.
 
-    Method: a cell counts with the middle of what it says, a cell that tells nothing
-    does not count. The mean over columns.
+    Method: a cell counts as the midpoint of what it says; a cell that says nothing does
+    not count. The mean over columns.
     """
 
     name: ClassVar[str] = "mean_shift"

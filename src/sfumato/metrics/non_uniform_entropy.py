@@ -17,7 +17,7 @@ class NonUniformEntropy(ComparisonMetric):
     Method: guessing a value from its cell takes −log2 of its share among the rows whose
     value the cell could be. These bits are added up over all quasi-identifier cells
     and divided by those of a table that shows nothing.
-    Limits: where nobody says which row is which, each cell counts the bits of an
+    Limits: where it is not known which row is which, each cell counts the bits of an
     average row among those that it could be.
     """
 

@@ -48,7 +48,7 @@ def text_heights(column: ComparedColumn) -> Floats:
     last = np.clip(reading.last, 0, axis.size - 1)
     over = axis.covering(first, last)
     heights = level[np.where(reading.node >= 0, reading.node, over)]
-    # An interval over one value only is still no value.
+    # An interval that covers one value is still not a value.
     heights = np.where(reading.leaf >= 0, 0, np.maximum(heights, 1))
     heights = np.where(column.blank, axis.height - 1, heights)
     return np.asarray(heights / max(axis.height - 1, 1))

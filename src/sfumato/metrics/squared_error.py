@@ -15,8 +15,8 @@ class SquaredError(ComparisonMetric):
 
     Method: of each column of numbers the sum of squared differences between a row's
     number and the middle of its cell, divided by the sum of squared differences from
-    the mean; the mean over columns. A row that is suppressed, or whose cell tells
-    nothing, is taken for the mean. Missing numbers do not count.
+    the mean; the mean over columns. A row that is suppressed, or whose cell says
+    nothing, counts as the mean. Missing numbers do not count.
     """
 
     name: ClassVar[str] = "squared_error"

@@ -21,7 +21,7 @@ INTERVALS = "Publish by 'generalize' with numbers = \"interval\""
 
 
 def refuse_unkept(run: Run) -> None:
-    """Refuse what the operator, as it is set, could not promise or publish."""
+    """Refuse what the operator, with its settings, could not promise or publish."""
     operator, policy, models = run.operator, run.policy, run.policy.models()
     refuse_pairing(operator.form, models)
     _refuse_counting(operator, models)
@@ -53,7 +53,7 @@ def _refuse_counting(operator: Operator, models: Sequence[OutputModel]) -> None:
 
 
 def _refuse_population(operator: Operator, models: Sequence[OutputModel]) -> None:
-    """Counting the people who match a cell takes cells that stand for a range."""
+    """Refuse cells that do not stand for a range: nobody can be matched with them."""
     for model in models:
         if model.reads_population and not operator.shows_covers:
             raise RefusedError(
@@ -70,7 +70,7 @@ def _refuse_population(operator: Operator, models: Sequence[OutputModel]) -> Non
 
 
 def _refuse_apart(operator: Operator, models: Sequence[OutputModel]) -> None:
-    """`others_known` takes the sensitive values of a row in one place."""
+    """Refuse `others_known` if a row's sensitive values are published apart."""
     for model in models:
         known = isinstance(model, SensitiveModel) and model.others_known
         if known and not operator.keeps_together:

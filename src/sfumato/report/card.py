@@ -1,4 +1,4 @@
-"""A release in a notebook: a small fragment that leaves the rest of the page alone."""
+"""A release in a notebook: a small HTML fragment that does not affect the page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RISKS = ("prosecutor_max", "value_max")
 
 
 def card(manifest: Mapping[str, Any]) -> str:
-    """Counts and verdicts as one element, styled by its own attributes alone."""
+    """Show counts and verdicts as one element, styled only by its own attributes."""
     return fill(
         "card.html.jinja",
         counts=_counts(manifest),

@@ -1,6 +1,6 @@
 """The report's own charts as plain figures; the template `charts.html.jinja` draws them.
 
-A chart repeats what the table below it says; nothing is told by color alone.
+A chart repeats what the table below it says; no information is in color alone.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _size_bar(
 
 
 def _rounded_up(x: float, base: float, width: float, height: float) -> str:
-    """A bar that stands on its base and is rounded at its end."""
+    """Draw a vertical bar with a rounded end."""
     corner = min(3.0, height, width / 2)
     return (
         f"M{x:.1f} {base:.1f}v{-(height - corner):.1f}"
@@ -144,7 +144,7 @@ def _rounded_up(x: float, base: float, width: float, height: float) -> str:
 
 
 def _rounded_right(x: float, y: float, width: float, height: float) -> str:
-    """A bar that begins at x and is rounded at its end."""
+    """Draw a horizontal bar that begins at x, with a rounded end."""
     corner = min(3.0, width, height / 2)
     return (
         f"M{x:.1f} {y:.1f}h{width - corner:.1f}"

@@ -140,7 +140,7 @@ GROUPS = {
     "swap": "groups of rows within which sensitive values were permuted",
     "anatomize": "groups of rows whose sensitive values stand in a table of their own",
 }
-"""What a group is to a recipient, where it is not the following."""
+"""How groups are described, for forms that differ from the default below."""
 ALIKE = "groups of rows that show the same quasi-identifiers"
 
 LIMITS = (
@@ -163,5 +163,5 @@ def groups(operator: str) -> str:
 
 
 def measure(key: str) -> Measure:
-    """The words for a measure; one without an entry is called by its key."""
+    """Return the text for a measure; without an entry, its key."""
     return MEASURES.get(key, Measure(key.replace("_", " ").capitalize(), ""))

@@ -1,7 +1,7 @@
 """The facts of a release: everything its report says, in plain JSON-able form.
 
 Facts are publishable: they hold names of columns, settings, counts and measures, and
-no cell of the source. The seed, the source's hash and row numbers have no place here.
+no cell of the source. The seed, the source's hash and row numbers are never included.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
 LAYOUT = 1
-"""The version of this layout; it grows when a key changes its meaning."""
+"""The version of this layout; raised when a key changes its meaning."""
 MOST_BARS = 24
 """Bars that a chart of group sizes may have."""
 PUBLISHED_AS = {
@@ -83,10 +83,10 @@ class Facts(TypedDict):
     utility: dict[str, Any]
     risk: dict[str, Any]
     giveaways: dict[str, dict[str, Any]]
-    """Of each column that is no quasi-identifier, the share of rows with a value that
-    occurs once: alone, and with the quasi-identifiers."""
+    """For each column that is not a quasi-identifier, the share of rows with a value
+    that occurs once: alone, and with the quasi-identifiers."""
     algorithm: dict[str, Any]
-    """Its name, its options and what it has to say."""
+    """Its name, its options and its own facts."""
     operator: dict[str, Any]
     policy: dict[str, Any]
     hashes: dict[str, str]
@@ -96,7 +96,7 @@ class Facts(TypedDict):
     privacy: dict[str, Any]
     """The guarantee of a process model, its ledger and its reach; empty without one."""
     loss_by: dict[str, list[dict[str, Any]]]
-    """Who bears the loss, by column and value; empty where the policy names none."""
+    """The loss by column and value; empty where the policy names no column."""
     not_for_publication: str | None
     """Why it must not be published, or None."""
 
@@ -220,7 +220,7 @@ def _treatment(
 
 
 def _hierarchy(declared: object) -> str:
-    """A declared hierarchy in a few words; the paths of files stay at home."""
+    """Describe a declared hierarchy in a few words, without file paths."""
     if not isinstance(declared, Mapping):
         return str(declared)
     return ", ".join(f"{key} {_words(value)}" for key, value in declared.items())

@@ -226,7 +226,7 @@ def _hash_rows(facts: Facts) -> Iterator[TableRow]:
 
 
 def _thing_rows(title: str, thing: Mapping[str, Any]) -> Iterator[TableRow]:
-    """An algorithm or operator, and its options under its name."""
+    """List an algorithm or operator, with its options below its name."""
     name = str(thing.get("name", "–"))
     yield title, name
     for key, value in thing.items():
@@ -235,7 +235,7 @@ def _thing_rows(title: str, thing: Mapping[str, Any]) -> Iterator[TableRow]:
 
 
 def _without_none(value: Any) -> Any:
-    """TOML has no null: a key without a value is left out."""
+    """Remove keys without a value: TOML has no null."""
     if isinstance(value, Mapping):
         return {k: _without_none(v) for k, v in value.items() if v is not None}
     if isinstance(value, list | tuple):

@@ -12,11 +12,11 @@ UNSAID: Mapping[str, object] = {
     "others_known": False,
     "reference": "published",
 }
-"""Parameters that go without saying while they have these values."""
+"""Parameters that are not shown while they have these values."""
 
 
 def amount(value: object) -> str:
-    """A number for reading: grouped digits, at most four that count."""
+    """Format a number for reading: grouped digits, at most four significant ones."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return "–" if value is None else str(value)
     if isinstance(value, int) or value.is_integer():
@@ -68,9 +68,9 @@ def _unsaid(key: str, value: object) -> bool:
 
 
 def measured(requirement: Mapping[str, Any]) -> str:
-    """What was found, under its parameter's name where only one can be meant.
+    """Format the measured figure, with its parameter's name where that is clear.
 
-    Where missing cells have several meanings, the figure of each stands beside it.
+    Where missing cells have several meanings, the figure of each is added.
     """
     found = _figure(requirement, requirement["measured"])
     readings = requirement.get("missing_as", {})

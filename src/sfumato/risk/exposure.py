@@ -80,7 +80,7 @@ def exposure(
 
 
 def special_uniques(pair: Pair, *, fraction: float | None = None) -> dict[str, Any]:
-    """The records of the original that few of their columns single out (SUDA2)."""
+    """Find the records of the original that few columns single out (SUDA2)."""
     columns = {name: pair.original[name].codes for name in pair.quasi}
     more: Mapping[str, Any] = {} if fraction is None else {"fraction": fraction}
     return suda2(columns, **more).summary()

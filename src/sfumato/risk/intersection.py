@@ -4,8 +4,8 @@ An attacker who finds a person's group in every release is left with the people 
 share all of these groups: the person's *candidates*. Being absent from a release is
 known to the attacker too, so that all who are absent from it count as one group.
 
-Groups here are taken as known. An attacker who can only tell that several groups match
-a person has more candidates, never fewer.
+Groups are assumed to be known here. An attacker who can only tell that several groups
+match a person has more candidates, never fewer.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sfumato.verify import Evidence, groups_of, source_references
 ABSENT = -1
 """The group of everybody who is not in a release."""
 LIMIT = 1 << 26
-"""So many memberships in candidate sets are looked at."""
+"""The most memberships in candidate sets that are looked at."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +128,7 @@ def _joined(left: Ints, right: Ints) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Judged:
-    """A release whose requirements are asked again, of candidates."""
+    """A release whose requirements are checked again, on candidates."""
 
     evidence: Evidence
     """Its sensitive values, with the person behind each row as the subject."""
@@ -151,7 +151,7 @@ class CandidateVerdict:
 def judge_candidates(
     sets: CandidateSets, releases: Sequence[Judged]
 ) -> tuple[CandidateVerdict, ...]:
-    """Ask every requirement of every release about the candidates it leaves."""
+    """Judge every requirement of every release on the candidates it leaves."""
     return tuple(
         found
         for place, release in enumerate(releases)

@@ -1,10 +1,10 @@
-"""What the choice of groups tells about sensitive values to who knows the algorithm.
+"""What the choice of groups reveals about sensitive values if the algorithm is known.
 
 An attacker who knows everybody's quasi-identifiers and sees the published groups knows
-which values each group has, but not whose they are: every way of dealing the values of
-a group to its people is a possible *world*. The attacker runs the algorithm on the
-worlds. Those that would have been published otherwise drop out, and what is left may
-say more about a person than the group's values do (the minimality attack).
+which values each group has, but not whose they are: every way of assigning the values
+of a group to its people is a possible *world*. The attacker runs the algorithm on the
+worlds. Those that would have been published differently are ruled out, and what is left
+may say more about a person than the group's values do (the minimality attack).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sfumato.publish.group_spans import Extent
 Remake = Callable[[Codes, Seed], Grouping]
 """Runs the algorithm on other sensitive values."""
 CONFIDENCE = 20.0
-"""How many worlds the group's own shares weigh as much as, where worlds are drawn."""
+"""The weight of the group's own shares, in worlds, where worlds are drawn."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -168,7 +168,7 @@ def _orders(values: Codes) -> Iterator[Codes]:
 def exact_posteriors(published: Published, remake: Remake, seed: Seed) -> Floats:
     """(rows, values): what the attacker believes after trying every world.
 
-    A world counts if the algorithm publishes the same groups of it.
+    A world counts if the algorithm publishes the same groups from it.
     """
     table = np.zeros((len(published.values), published.width))
     rows = np.arange(len(published.values))

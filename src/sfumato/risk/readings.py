@@ -24,7 +24,7 @@ class PublishedForm(StrEnum):
     SWAPPED = "swapped"
     """Quasi-identifiers are exact; sensitive values changed places."""
     ANATOMIZED = "anatomized"
-    """Quasi-identifiers are exact; sensitive values stand in a table of their own."""
+    """Quasi-identifiers are exact; sensitive values are in a table of their own."""
     MICROAGGREGATED = "microaggregated"
     """Numbers are means or other typical values of a group."""
     SYNTHETIC = "synthetic"
@@ -85,8 +85,8 @@ class Pair(Quiet):
     """An original and a table published from it, ready for metrics, risk and attacks.
 
     Published rows that stand for several rows (a column of counts) are repeated. The
-    sensitive values of an anatomized group are dealt to its rows in the order of their
-    table: only how often each occurs in the group means anything.
+    sensitive values of an anatomized group are assigned to its rows in the order of
+    their table: only their counts in the group are meaningful.
     """
 
     rows: int

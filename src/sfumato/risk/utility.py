@@ -120,7 +120,7 @@ def _by_column(
 
 
 def _lacking(name: str, metric: AnyMetric, compared: Comparison) -> Need | None:
-    """The first thing that a metric needs and a comparison has not."""
+    """Return the first thing that a metric needs and a comparison does not have."""
     if issubclass(metric, Metric):
         needs = [Need.PEOPLE, Need.COVERS] if name in ON_CELLS else [Need.PEOPLE]
     else:

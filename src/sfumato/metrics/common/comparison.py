@@ -43,7 +43,7 @@ class ComparedColumn:
 
     @cached_property
     def blank(self) -> Flags:
-        """Texts that tell nothing: `*`, and what is not understood."""
+        """Return the texts that say nothing: `*`, and what is not understood."""
         whole = (self.reading.node == self.axis.root) & (self.reading.leaf < 0)
         empty = (self.reading.sizes == 0) & ~self.reading.points
         return np.asarray(whole | empty | ~self.reading.understood)
@@ -52,7 +52,7 @@ class ComparedColumn:
     def centers(self) -> Floats:
         """The number in the middle of what each text says; NaN where it says none.
 
-        Of an interval the middle of its ends, of a set the mean of its values.
+        For an interval this is the midpoint, for a set the mean of its values.
         """
         positions = np.asarray(self.axis.positions)
         reading = self.reading
@@ -95,7 +95,7 @@ class Comparison:
 
     @cached_property
     def lost(self) -> Flags:
-        """Original rows that are not published, or show no quasi-identifier."""
+        """Return original rows that are unpublished, or show no quasi-identifier."""
         if self.source_row is None:
             raise TypeError("The comparison does not know which row is which.")
         lost = np.ones(self.rows_in, dtype=np.bool_)

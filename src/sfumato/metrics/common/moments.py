@@ -9,7 +9,7 @@ from sfumato.metrics.common.comparison import ComparedColumn
 
 
 def weighted_moments(numbers: Floats, counts: Counts) -> tuple[float, float]:
-    """Mean and variance of numbers that occur so often; missing ones do not count.
+    """Return mean and variance of counted numbers; missing ones do not count.
 
     Both are NaN where there is no number.
     """

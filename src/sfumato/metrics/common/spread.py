@@ -1,8 +1,8 @@
 """The distribution that a release shows: each cell spread evenly over its values.
 
-Method: a cell is a few runs of leaves. Every run adds its weight where it begins and
-takes it away behind its end; running sums give the distribution, at a cost that does
-not depend on how wide the cells are.
+Method: a cell is a few runs of leaves. Every run adds its weight at its start and
+subtracts it after its end; running sums give the distribution, at a cost that does not
+depend on how wide the cells are.
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ def _pairs_of_texts(
 def divergence(before: Counts, after: Floats, rows: int) -> float:
     """KL divergence in bits: of the original's counts from the release's chances.
 
-    Where a value that occurs has no chance by the `rows` of the release, it would be
-    infinite. One more row, which may have any value, is then added to them.
+    If a value that occurs has probability 0 according to the `rows` of the release, it
+    would be infinite. In that case, one more row that may have any value is added.
     """
     there = before > 0
     if (after[there] <= 0).any():

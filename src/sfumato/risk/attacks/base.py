@@ -1,9 +1,9 @@
 """What an attack is, what it is given, and what it reports.
 
 The targets of an attack are people of the original, all of them or a sample. Every
-attack says what its attacker knows, how often it succeeds, how often somebody would who
-sees the published marginals alone (the *baseline*), and, where it learns, how often it
-succeeds on people who are not in the table (the *control*).
+attack says what its attacker knows, how often it succeeds, how often an attacker who
+sees only the published marginals would succeed (the *baseline*), and, where it learns,
+how often it succeeds on people who are not in the table (the *control*).
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from sfumato.risk.possible_worlds import Rerun
 from sfumato.risk.readings import Pair
 
 SAMPLE = 10_000
-"""So many people are attacked where nobody says how many."""
+"""How many people are attacked by default."""
 MOST_AT_RISK = 20
-"""So many of them are named in the private facts."""
+"""How many of them are named in the private facts."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -66,7 +66,7 @@ class AttackInput(Quiet):
 
     @property
     def secrets(self) -> tuple[View, ...]:
-        """The sensitive columns that the attacker is after."""
+        """Return the sensitive columns that the attacker wants to learn."""
         return self.views or tuple(View(name) for name in self.pair.sensitive)
 
     @cached_property
@@ -117,7 +117,7 @@ class AttackResult(Quiet):
     baseline: float
     control: float | None = None
     worst: float | None = None
-    """The figure of the person, or group, that fares worst."""
+    """The figure of the person, or group, that is worst off."""
     bound: float | None = None
     """What a model promises; None where none does."""
     on_average: bool = False
@@ -126,7 +126,7 @@ class AttackResult(Quiet):
     """The sensitive column that was attacked."""
     options: Mapping[str, Any] = field(default_factory=dict)
     at_risk: tuple[int, ...] = ()
-    """The rows of the original that fare worst."""
+    """The rows of the original that are worst off."""
     note: str = ""
 
     def _told(self) -> str:
@@ -162,7 +162,7 @@ class AttackResult(Quiet):
         }
 
     def private_record(self) -> dict[str, Any]:
-        """The same with the rows of the original that fare worst, counted from 0."""
+        """Return the same with the rows that are worst off, counted from 0."""
         return self.record() | {"at_risk": list(self.at_risk)}
 
 
@@ -179,7 +179,7 @@ class Attack(ABC):
     """Whether it trains a model (extra `learn`)."""
 
     def refusal(self, scene: AttackInput) -> str | None:
-        """Why it cannot be run on these tables; None: it can."""
+        """Explain why it cannot run on these tables; None if it can."""
         return None
 
     @abstractmethod
@@ -234,5 +234,5 @@ def most_at_risk(chances: Floats, rows: Ints) -> tuple[int, ...]:
 def under_bound(
     result: AttackResult, at_most: float, *, on_average: bool
 ) -> AttackResult:
-    """The result beside what a model promises."""
+    """Return the result together with what a model promises."""
     return replace(result, bound=at_most, on_average=on_average)

@@ -25,8 +25,8 @@ class ComplementaryRelease(Attack):
     all these candidates share it, or it is the only value that the person's groups have
     in common.
     Baseline: the same with this release alone.
-    Bound: none for releases that do not know of each other; a release made with `--after`
-    keeps its requirements on the intersection.
+    Bound: none for releases made independently of each other; a release made with
+    `--after` keeps its requirements on the intersection.
     Reference: Sweeney 2002 (complementary and temporal release); Ganta, Kasiviswanathan
     and Smith 2008.
     """

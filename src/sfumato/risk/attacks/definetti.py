@@ -1,4 +1,4 @@
-"""deFinetti's attack: learn across groups whose value is whose within them."""
+"""deFinetti's attack: learn from all groups who has which value within each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sfumato.risk.attacks.base import AttackInput, AttackResult
 
 SMOOTHING = 1.0
 BALANCE = 8
-"""Turns of scaling rows and groups."""
+"""Iterations of scaling rows and groups."""
 CELLS = 1 << 22
 """Rows × values that are held at a time."""
 
@@ -32,8 +32,8 @@ class DeFinetti(AttributeAttack):
     everybody has each value of the group with its share; then the chances of known
     values given a sensitive one are counted, and with them the shares within groups,
     which keep adding up to how often each value occurs there.
-    Baseline: guessing the commonest value of the group, which θ-diversity bounds. This
-    attack it does not bound.
+    Baseline: guessing the commonest value of the group. θ-diversity bounds that guess,
+    but not this attack.
     Reference: Kifer 2009.
     """
 

@@ -31,7 +31,7 @@ class LearnedAttack(AttributeAttack):
     model: str = ""
     """"boosting" or "bayes"; left out: both, where the attack has a result for each."""
     train: int = 10_000
-    """At most so many published rows are learned from."""
+    """The most published rows that are learned from."""
 
     def refusal(self, scene: AttackInput) -> str | None:
         try:

@@ -20,11 +20,10 @@ class Linkage(Attack):
     Knows: a person's exact values in the known columns, and that the person is in the
     original.
     Success: the chance to pick the person's row among all rows whose cells may stand for
-    these values. A person whose row was left out is never found. Where nobody says which
-    row is whose, a person is taken to be among the candidates.
-    Baseline: picking any published row.
-    Bound: k-anonymity, (α, k), p-sensitivity and LKC promise at most 1 / k for everybody,
-    average risk promises its mean.
+    these values. A person whose row was left out is never found. Where it is not known
+    which row is whose, a person is assumed to be among the candidates. Baseline:
+    picking any published row. Bound: k-anonymity, (α, k), p-sensitivity and LKC promise
+    at most 1 / k for everybody, average risk promises its mean.
     Reference: Sweeney 2002; El Emam 2013 (prosecutor risk).
     """
 
@@ -82,7 +81,7 @@ def _published_subjects(scene: AttackInput) -> Codes | None:
 
 
 def _number(fits: Flags, shown: ShownTuples, subjects: Codes | None) -> Floats:
-    """How many rows, or people, each person's candidates are."""
+    """Count each person's candidates, as rows or people."""
     if subjects is None:
         return (fits.astype(np.float32) @ shown.sizes.astype(np.float32)).astype("f8")
     found = np.empty(len(fits))

@@ -1,9 +1,9 @@
 """Which published rows could be a person's, and what they say about the person.
 
-Where the private record says which row is whose, an attacker is taken to have found a
-person's group: the rows that show the same in the known columns, or the published or
-recorded group where quasi-identifiers are exact. Otherwise all rows are candidates whose
-cells may stand for the person's values.
+Where the private record says which row is whose, the attacker is assumed to have found
+the person's group: the rows that show the same in the known columns, or the published
+or recorded group where quasi-identifiers are exact. Otherwise all rows are candidates
+whose cells may stand for the person's values.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ class Membership(Attack):
     """Tell that a person is in the table: some published row may be the person's.
 
     Knows: a person's values in the known columns.
-    Success: the share of people of the original of whom a published row may be.
+    Success: the share of people in the original who may have a published row.
     Baseline: the same share of made-up people, whose values were drawn column by column
     from the original.
     Control: the same share of people who are not in the table. An attack is worth the

@@ -1,4 +1,4 @@
-"""Minimality: what the choice of groups tells to who knows the algorithm."""
+"""Minimality: what the choice of groups reveals to an attacker who knows the algorithm."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sfumato.risk.possible_worlds import (
 )
 
 MOST_ROWS = 5_000
-"""The algorithm is run on the whole table again and again: larger ones take too long."""
+"""The largest table: the algorithm runs on it repeatedly, and more rows take too long."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,12 +31,12 @@ class Minimality(AttributeAttack):
 
     Knows: everybody's quasi-identifiers and other sensitive values, the policy and the
     algorithm.
-    Success: the share of people whose value is guessed right. The algorithm is run on
-    worlds in which the values of a group are dealt to its people otherwise, on all of
-    them if they are few; those of which other groups are made are ruled out. The worst
-    figure is the largest chance that the attacker gives to a value.
-    Baseline: guessing the commonest value of a person's group.
-    Bound: none. `blind` and `simulatable` make groups that tell next to nothing.
+    Success: the share of people whose value is guessed right. The algorithm runs on
+    worlds in which the values of a group are assigned to its people differently, on all
+    such worlds if they are few. Worlds that lead to other groups are ruled out. The
+    worst figure is the largest chance that the attacker gives to a value. Baseline:
+    guessing the commonest value of a person's group. Bound: none. `blind` and
+    `simulatable` make groups that tell next to nothing.
     Reference: Wong, Fu, Wang and Pei 2007.
     """
 

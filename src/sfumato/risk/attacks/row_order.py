@@ -1,4 +1,4 @@
-"""Unsorted matching: does the order of published rows tell whose they are?"""
+"""Unsorted matching: does the order of published rows show whose they are?"""
 
 from __future__ import annotations
 

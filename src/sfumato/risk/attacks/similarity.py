@@ -1,4 +1,4 @@
-"""Similarity: all candidates have values that are much alike."""
+"""Similarity: all candidates have similar values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sfumato.risk.attacks.matching_rows import beliefs
 
 @dataclass(frozen=True, kw_only=True)
 class Similarity(AttributeAttack):
-    """Learn what kind of sensitive value a person has: all candidates' are alike.
+    """Learn what kind of sensitive value a person has: all candidates' are similar.
 
     Knows: a person's group.
     Success: the share of people whose candidates all lie under one node of the hierarchy

@@ -24,7 +24,7 @@ class SwapReconstruction(AttributeAttack):
     Knows: the groups, the program, and that its seed may be a small number.
     Success: the share of people whose value is right after undoing the swap of the
     likeliest seed: the one whose table ties sensitive values closest to the known columns
-    (mutual information, added up). To leave the table as it is counts as one more seed.
+    (mutual information, added up). Leaving the table as it is counts as one more seed.
     Baseline: a swap that is undone at random within the groups.
     Bound: none. A secret seed of 128 bits is not found.
     """

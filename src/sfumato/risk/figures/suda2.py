@@ -2,7 +2,7 @@
 
 A *minimal sample unique* of a record is a set of columns on which nobody shares its
 values, while for each smaller set somebody does. A record with many, or with small ones,
-stands out for reasons that likely hold in the population, too.
+is probably unusual in the population, too.
 
 Method: sets of columns, from small to large. A record is unique on a set exactly where its
 key occurs once; it is minimal where it was unique on none of the sets with one column less.
@@ -218,4 +218,4 @@ def packed_columns(columns: Sequence[Codes]) -> tuple[Counts, int]:
 
 
 def _unwatched(_step: str, _share: float) -> None:
-    """Nobody is looking."""
+    """Ignore progress."""

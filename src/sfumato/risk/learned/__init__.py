@@ -1,1 +1,1 @@
-"""What machine learning makes of a release; needs scikit-learn (`sfumato[learn]`)."""
+"""Machine learning on a release; needs scikit-learn (`sfumato[learn]`)."""

@@ -18,7 +18,7 @@ from sfumato.risk.readings import Pair, PublishedForm
 
 FOLDS = 5
 IMPORTANCE = "boosting"
-"""The learner whose columns are weighed: it needs no scaling and finds any shape."""
+"""The learner used for column importance: it needs no scaling and fits any shape."""
 
 
 class FoldResult(NamedTuple):
@@ -114,7 +114,7 @@ class Lesson:
 
     @cached_property
     def _told(self) -> Floats:
-        """The answer that each published row shows, NaN where it shows none."""
+        """Return the answer that each published row shows, NaN where it shows none."""
         shown = self.pair.published[self.target]
         column = ComparedColumn(
             original=self.pair.original[self.target],
@@ -149,7 +149,7 @@ class Lesson:
         return TrainingRows(self._space.of_published(rows), self._told[rows])
 
     def _losses(self, fitted: Fitted, tested: TrainingRows) -> Floats:
-        """What the score loses when a column's values change places."""
+        """Return what the score loses when a column's values are shuffled."""
         whole, drawn = fitted.score(*tested), Seed.guessable(self.seed)
         losses = np.zeros(len(self.names))
         for column in range(len(self.names)):

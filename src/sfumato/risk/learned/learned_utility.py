@@ -2,8 +2,8 @@
 
 Method: the original is cut into folds. A model learns from the release without the
 rows of a fold and answers for the original rows of that fold; a second one learns from
-the original rows themselves. Where nobody says which row is which, the first one learns
-from the whole release, and the result says so.
+the original rows themselves. Where it is not known which row is which, the first one
+learns from the whole release, and the result says so.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def learned_utility(
     progress: Progress = lambda step, share: None,
 ) -> LearnedUtility:
     """Train models on the release and on the original, and test both on originals."""
-    # Before any work: it may not be installed.
+    # Imported before any work, because it may not be installed.
     scikit("ensemble")
     lesson = Lesson.of(pair, target=target, sample=sample, seed=seed)
     results = []

@@ -1,4 +1,4 @@
-"""The models that learn: what scikit-learn offers, with one way of calling them."""
+"""The models that learn: scikit-learn's, behind one interface."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def score(task: Task, answers: Floats, truth: Floats) -> float:
 
 
 def usual(task: Task, answers: Floats) -> float:
-    """What is answered by whoever knows no features: the commonest, or the mean."""
+    """Return the answer without any features: the commonest value, or the mean."""
     if task is Task.REGRESSION:
         return float(answers.mean())
     values, counts = np.unique(answers, return_counts=True)

@@ -12,7 +12,7 @@ from sfumato.errors import UsageError
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let scikit-learn use one thread: on small tables, more wait for each other."""
+    """Let scikit-learn use one thread: on small tables, more are slower."""
     scikit("utils")
     with import_module("threadpoolctl").threadpool_limits(limits=1):
         yield
