@@ -104,3 +104,10 @@ def test_digamma_is_the_slope_of_log_gamma(x):
     step = 1e-5 * x
     slope = (math.lgamma(x + step) - math.lgamma(x - step)) / (2 * step)
     assert digamma(x) == pytest.approx(slope, rel=1e-6)
+
+
+def test_groups_of_a_hundred_thousand_people_are_estimated_without_overflow():
+    sizes = np.array([1] * 500 + [2] * 200 + [3] * 100 + [100_000])
+    with np.errstate(all="raise", under="ignore"):
+        found = PopulationUniqueness.of(sizes, 0.2)
+    assert 0.0 < found.dankar < 500 / sizes.sum()

@@ -135,7 +135,8 @@ def population_groups(sizes: Counts, fraction: float) -> float:
     kept = (1.0 - fraction) ** size
     square = fraction * fraction
     first = (size * square * (1.0 - square) ** (size - 1) * number).sum()
-    second = (kept * ((1.0 + fraction) ** size - 1.0) * number).sum()
+    # (1 − π)^i ((1 + π)^i − 1), without the power that grows.
+    second = (((1.0 - square) ** size - kept) * number).sum()
     third = (kept * number).sum()
     fourth = (size * fraction * (1.0 - fraction) ** (size - 1) * number).sum()
     singles = float(number[size == 1].sum())
