@@ -15,6 +15,7 @@ from sfumato.data.seeds import Seed
 from sfumato.pipeline import (
     build_request,
     expand_requirements,
+    given_tables,
     make_release,
     operator_refusals,
     release,
@@ -210,7 +211,9 @@ def test_a_check_refuses_once_and_makes_the_operator_once(place, called):
 
 def test_a_run_codes_once_and_reads_source_and_release_once(place, called):
     found = called(
-        (build_request, "coded_table"), (api, "read_source"), (release, "read_source")
+        (build_request, "coded_table"),
+        (given_tables, "read_source"),
+        (release, "read_source"),
     )
     anonymized(place, PLAIN)
     assert found == {"coded_table": 1, "read_source": 2}
