@@ -1,4 +1,4 @@
-"""What the machine can do anyway: sorting, reading and writing, grouping, starting."""
+"""Baselines of the machine: sorting, reading and writing, grouping, starting Python."""
 
 from __future__ import annotations
 

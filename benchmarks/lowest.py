@@ -1,4 +1,4 @@
-"""Who loses least: releases of real tables, algorithm beside algorithm."""
+"""Which algorithm loses least: releases of real tables, compared."""
 
 from __future__ import annotations
 

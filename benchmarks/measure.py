@@ -1,4 +1,4 @@
-"""Runs one case in a process of its own and reports what it took.
+"""Run one case in a process of its own and report its time and memory.
 
 Times are the least of several runs: CPU seconds of all threads, and wall seconds. Peak
 memory is that of the whole process (or of the commands it ran), libraries included.

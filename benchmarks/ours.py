@@ -1,4 +1,4 @@
-"""Sfumato's own part: the search alone, the whole call, the whole command."""
+"""Sfumato's own cases: the search alone, the whole call, the whole command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the benchmarks keep what they make, and the programs they run."""
+"""Paths of benchmark output, and of the programs that benchmarks run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores a published table from its cells alone, ours or another package's.
+"""Score a published table from its cells alone, ours or another package's.
 
 This shares no code with the product, so that a mistake in one shows in the other.
 A published cell is first read into a `Cell`, in which equal things are equal however

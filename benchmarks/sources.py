@@ -1,4 +1,4 @@
-"""The data that is measured: Adult, and larger tables made from it or from nothing."""
+"""The benchmark data: Adult, and larger tables drawn from it or at random."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Figures and tables of the papers, made again. One script each."""
+"""Reproduce figures and tables of papers. One script each."""

@@ -1,4 +1,4 @@
-"""How far DIVA is from the best release there is, on tables small enough to try all.
+"""How far DIVA is from the best possible release, on tables small enough to try all.
 
 Usage: python -m experiments.diva_gap [NUMBER]
 

@@ -1,4 +1,4 @@
-"""DP-anonym beside its peers, the effect of ε, and two count queries.
+"""DP-anonym compared with its peers, the effect of ε, and two count queries.
 
 Figures 8.11 to 8.18 of Kuksina 2023, with the accounting corrected: the ε on the axis is
 that of the whole tree. Usage, with the tables in SFUMATO_DATA or shared/data beside the

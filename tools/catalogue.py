@@ -1,4 +1,4 @@
-"""Writes the pages of the catalogue from what the code says of itself.
+"""Write the pages of the catalogue from the docstrings.
 
 Usage: python tools/catalogue.py DIRECTORY
 """

@@ -1,4 +1,4 @@
-"""Take the steps of the Dockerfile in clean directories, where there is no Docker.
+"""Run the steps of the Dockerfile in clean directories, without Docker.
 
 Usage: python -m tools.try_container [--python python3.13]
 

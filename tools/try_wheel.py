@@ -1,4 +1,5 @@
-"""Build the wheel and try it in clean environments, at both ends of what is allowed.
+"""Build the wheel and try it in clean environments, with lowest and newest
+dependencies.
 
 Python 3.11 gets the lowest and the newest versions that `pyproject.toml` allows; a newer
 Python, where an interpreter is present, gets the newest ones. Constraints of ours have

@@ -1,4 +1,4 @@
-"""An error of ours hides the error it comes from: that one's text may quote a cell."""
+"""Our errors hide their cause, because its text may quote a cell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No module imports itself in a circle, not even by an import inside a function."""
+"""There are no import cycles, not even through imports inside functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The public door is small, sorted and light."""
+"""The public API is small, sorted and light to import."""
 
 from __future__ import annotations
 

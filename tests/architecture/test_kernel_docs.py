@@ -1,4 +1,4 @@
-"""What every kernel module says of itself, and that every family is held to it."""
+"""Every kernel module documents its cost and invariants, and every family is tested."""
 
 from __future__ import annotations
 

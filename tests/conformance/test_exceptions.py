@@ -1,4 +1,4 @@
-"""The list of exceptions holds nothing that has become needless."""
+"""The list of exceptions holds nothing that is no longer needed."""
 
 from __future__ import annotations
 

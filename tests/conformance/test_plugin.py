@@ -1,4 +1,4 @@
-"""A package of somebody else adds to the catalogue by its entry points alone."""
+"""A third-party package adds to the catalogue through entry points alone."""
 
 from __future__ import annotations
 

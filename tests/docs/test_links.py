@@ -1,4 +1,4 @@
-"""Every link and every file that the documentation names leads somewhere."""
+"""Every link and every file that the documentation names exists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A case of the fuzz: a table, a policy and the door it goes through, as plain data.
+"""A case of the fuzz: a table, a policy and the way to run it, as plain data.
 
 Every cell is a text (None: null), so that a case can be printed, kept and cut down.
 Typed columns are cast from their texts by Arrow.

@@ -1,4 +1,4 @@
-"""One case, run through a public door and judged by what came out."""
+"""Run one case through the public API and judge the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether anything that may be handed on carries a text that nobody should see."""
+"""Find texts that nobody should see in anything that may be shared."""
 
 from __future__ import annotations
 

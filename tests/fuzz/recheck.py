@@ -1,4 +1,4 @@
-"""What `check` says of a release of ours: it has to prove it again, and leak nothing."""
+"""`check` must prove our releases again, and leak nothing."""
 
 from __future__ import annotations
 

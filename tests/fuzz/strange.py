@@ -1,4 +1,4 @@
-"""Tables of others, drawn at random, for `check` to judge.
+"""Random tables as other tools might write them, for `check` to judge.
 
 Such a table was made by no algorithm: it has several marks of a missing value, bounds
 that nobody put in order, and groups of any size. `check` has to say of it exactly what

@@ -1,4 +1,4 @@
-"""What `check` says of tables of others: cases with fixed seeds, and planted faults."""
+"""`check` on tables of other tools: cases with fixed seeds, and planted faults."""
 
 from __future__ import annotations
 

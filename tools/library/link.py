@@ -1,4 +1,4 @@
-"""Link compiled kernels into one shared library that needs libc and libm alone."""
+"""Link compiled kernels into one shared library that needs only libc and libm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All that depends on the insides of Numba: types, bitcode and the calling convention.
+"""All code that depends on Numba's internals: types, bitcode, calling convention.
 
 Every entry point is a function `status f(result*, fault**, words…)` in LLVM bitcode.
 Arrays are flattened to counter, parent, items, item size, data, shape and strides, and

@@ -1,4 +1,4 @@
-"""Say how far compiling is: a bar on a terminal, few lines elsewhere."""
+"""Show the progress of compiling: a bar on a terminal, a few lines elsewhere."""
 
 from __future__ import annotations
 

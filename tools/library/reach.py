@@ -1,4 +1,4 @@
-"""Run whatever the catalogue can do, and list the entry points that are called.
+"""Run everything in the catalogue, and list the entry points that are called.
 
 Usage: python -m tools.library.reach [--check]
 

@@ -1,4 +1,4 @@
-"""Note every entry point of the kernels that Python calls, with the kinds it is given.
+"""Record every kernel entry point that Python calls, with the kinds of its arguments.
 
 As a plugin of pytest it adds what the tests reach to the list of entry points:
 python -m pytest -p tools.library.recording tests/conformance

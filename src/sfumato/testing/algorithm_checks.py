@@ -166,7 +166,7 @@ def check_solution(request: Request, solution: Solution) -> None:
     grouping = solution.grouping
     _is_well_formed(request, grouping)
     groups = request.groups(grouping)
-    # What matches in a population shows in published cells only, not in a grouping.
+    # Matches in a population depend on published cells, not on a grouping.
     for model in (m for m in request.models if m.scope is not Scope.POPULATION):
         must(model.verify(groups).holds, f"the groups do not meet {model}")
         if is_defined(model):
@@ -259,7 +259,7 @@ def _same_for_permuted_rows(algorithm: Algorithm) -> None:
 
 
 def contents(request: Request, grouping: Grouping) -> Counter[tuple[Any, ...]]:
-    """The groups as bags of points: equal for equal groups, whatever their numbers."""
+    """Return the groups as bags of points: equal for equal groups, however numbered."""
     points = np.column_stack([coded.codes for coded in request.quasi])
     bags: dict[int, Counter[tuple[int, ...]]] = {}
     for group, point in zip(grouping.group_of.tolist(), points.tolist(), strict=True):
@@ -277,7 +277,7 @@ def _solved(algorithm: Algorithm) -> Iterator[tuple[Request, Grouping]]:
 
 
 def _accepts(algorithm: Algorithm, request: Request) -> bool:
-    """Whether a request is not refused; that it may be is asked elsewhere."""
+    """Return whether a request is accepted; refusals are checked elsewhere."""
     try:
         algorithm.check(request)
     except RefusedError:
@@ -326,7 +326,7 @@ def _reports_progress(algorithm: Algorithm) -> None:
 
 
 class _Pressed(KeyboardInterrupt):
-    """Ctrl-C, told apart from a real one."""
+    """A Ctrl-C that can be distinguished from a real one."""
 
 
 def _can_be_cancelled(algorithm: Algorithm) -> None:
@@ -397,7 +397,7 @@ def _serves(algorithm: Algorithm, request: Request) -> None:
 
 
 def _may_refuse(algorithm: Algorithm, request: Request) -> bool:
-    """Whether a request asks for more than the algorithm says that it serves."""
+    """Return whether a request asks for more than the algorithm supports."""
     if {model.scope for model in request.models} != {Scope.GROUP}:
         return True
     if request.subject is not None and not algorithm.counts_persons:

@@ -24,7 +24,7 @@ class Audit:
     """What an audit proved."""
 
     proven: float
-    """The privacy loss is at least this, but for the false-alarm rate; −inf: nothing."""
+    """The privacy loss is at least this, up to the false-alarm rate; −inf: nothing."""
     trials: int
     false_alarm: float
 

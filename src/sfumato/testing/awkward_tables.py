@@ -40,7 +40,7 @@ class Awkward:
     roles: Mapping[str, Role]
     kinds: Mapping[str, Kind]
     missing: tuple[str, ...] = ()
-    """Texts that stand for a missing value, beside Arrow's null."""
+    """Texts that stand for a missing value, in addition to Arrow's null."""
     hierarchies: Mapping[str, Any] = field(default_factory=dict)
     """Hierarchies as a policy writes them; columns without one are free or flat."""
 
@@ -174,7 +174,7 @@ def all_missing() -> Awkward:
 
 
 def constant_columns() -> Awkward:
-    """Columns that tell nothing beside one that does."""
+    """Columns that say nothing, and one that does."""
     columns: CellLists = {
         "country": ["It"] * 40,
         "year": [2020] * 40,
@@ -294,7 +294,7 @@ def looks_like_missing() -> Awkward:
 
 
 def one_row_differs() -> Awkward:
-    """All rows but one share a value, and can be parted in millions of ways."""
+    """All rows but one share a value, and can be split in millions of ways."""
     columns: CellLists = {
         "id": [f"i{number:02d}" for number in range(18)],
         "c": ["same"] * 17 + ["other"],

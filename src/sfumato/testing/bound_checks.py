@@ -44,7 +44,7 @@ def bound_checks(*, examples: int = EXAMPLES) -> Iterator[Check]:
 
 @cache
 def bounds_seen() -> Counter[str]:
-    """How often each attack was held against a bound in this process."""
+    """Return how often each attack was compared with a bound in this process."""
     return Counter()
 
 

@@ -25,7 +25,7 @@ Row = tuple[str, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class QuasiDomain:
-    """Everything that a quasi-identifier may show, told without axes or codes."""
+    """Everything that a quasi-identifier may show, without axes or codes."""
 
     values: frozenset[str]
     """The texts that occur in the source, the missing mark among them."""

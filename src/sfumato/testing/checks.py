@@ -1,7 +1,7 @@
 """The conformance checks: what every algorithm, model, operator and metric must meet.
 
 Each of `check_algorithm`, `check_model`, `check_operator` and `check_metric` returns a
-list of named checks. Run them one by one (a check raises if it is not met), or hand
+list of named checks. Run them one by one (a check raises if it is not met), or pass
 them to pytest:
 
     @pytest.mark.parametrize("check", check_model(MyModel), ids=str)

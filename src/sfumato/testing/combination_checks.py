@@ -211,7 +211,7 @@ def cases(draw: st.DrawFn, combination: Combination) -> Case:
 
 
 def _least(combination: Combination) -> st.SearchStrategy[list[Options]]:
-    """Perhaps a second requirement, on the size of groups."""
+    """Draw an optional second requirement, on the size of groups."""
     form = registry.load("operators", combination.operator).form
     name = "k-anonymity" if form is Form.CELLS else "group-size"
     return st.sampled_from([[], [{"model": name, "k": 2}]])

@@ -17,13 +17,13 @@ CALM = settings(
 
 
 class Check(NamedTuple):
-    """A statement that must hold for a thing, and how to find out."""
+    """A statement that must hold, and how to check it."""
 
     name: str
     """The statement."""
     run: Callable[[], None]
     case: str = ""
-    """The options and the table that it is asked of."""
+    """The options and the table that it is checked on."""
 
     def __call__(self) -> None:
         self.run()
@@ -33,7 +33,7 @@ class Check(NamedTuple):
 
 
 def must(condition: object, otherwise: str) -> None:
-    """Fail with a text; unlike `assert`, whatever flags Python runs with."""
+    """Fail with a text; unlike `assert`, this cannot be switched off."""
     if not condition:
         raise AssertionError(otherwise)
 

@@ -19,7 +19,7 @@ from sfumato.testing.model_oracles import (
 )
 
 SLACK = 1e-9
-"""A limit that is met exactly is met, whatever the last digit says."""
+"""A limit that is met exactly is met, despite rounding."""
 
 Definition = Callable[[Any, OracleGroup], bool]
 """Whether one group meets a model."""

@@ -1,4 +1,4 @@
-"""Small random tables under diversity constraints, and the best there is for them."""
+"""Small random tables under diversity constraints, and their optimal releases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small axes and requests, and Mondrian written plainly: slow, and easy to believe."""
+"""Small axes and requests, and a plain Mondrian: slow, but easy to verify."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tree of cuts: its cost by hand, its blindness to rows, its loss measured.
+"""The tree of cuts: its cost by hand, its independence of rows, its measured loss.
 
 The statistical tests draw afresh on every run, with a false-alarm rate of 1e-7 each.
 """

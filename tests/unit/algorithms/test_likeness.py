@@ -1,4 +1,4 @@
-"""Values that go with the same other values become neighbors."""
+"""Values that occur with the same other values become neighbors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is wrong with the input: the right exit code, words, and nothing written."""
+"""Bad input gives the right exit code and message, and nothing is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every way a command can end: its exit code, its words, and what it keeps quiet."""
+"""Every way a command can end: its exit code, its message, and what it must not say."""
 
 from __future__ import annotations
 

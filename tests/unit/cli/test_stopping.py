@@ -1,4 +1,4 @@
-"""Signals that ask to stop: heard from the first import on, whatever is going on."""
+"""Termination signals are handled from the first import on, at any time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams that are closed, full or left: a release is never lost to them."""
+"""Closed or full streams, or readers that leave, never lose a release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No setting and no input is so odd that the answer is our fault."""
+"""No setting or input, however odd, causes an internal error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings and inputs that no sane person gives, each with what the answer must name."""
+"""Absurd settings and inputs, each with what the error must name."""
 
 from __future__ import annotations
 

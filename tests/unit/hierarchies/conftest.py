@@ -1,4 +1,4 @@
-"""Columns for hierarchy tests, coded here by the plainest possible means."""
+"""Columns for hierarchy tests, coded here in the simplest way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No byte of a bare table stands for what its cells do not show."""
+"""A bare table contains no byte of anything that its cells do not show."""
 
 from __future__ import annotations
 

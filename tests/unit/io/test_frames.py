@@ -1,4 +1,4 @@
-"""Frames come in as Arrow and go out as they came."""
+"""Frames are converted to Arrow and back to the same type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written reads back cell by cell, and carries nothing along."""
+"""Written files read back cell by cell, and contain nothing else."""
 
 from __future__ import annotations
 

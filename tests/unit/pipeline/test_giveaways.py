@@ -1,4 +1,4 @@
-"""A column that tells rows apart does not leave in silence."""
+"""A column that tells rows apart is never published without a warning."""
 
 from __future__ import annotations
 

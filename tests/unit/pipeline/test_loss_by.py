@@ -1,4 +1,4 @@
-"""Who bears the loss: by value, for every algorithm, and without telling on the few."""
+"""The loss by value, for every algorithm, without revealing small counts."""
 
 from __future__ import annotations
 

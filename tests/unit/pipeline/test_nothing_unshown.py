@@ -1,4 +1,4 @@
-"""Nothing that a release hands out or writes carries a value that it does not show.
+"""No returned object or written file contains a value that the release does not show.
 
 Canaries stand in the cells of a row that is suppressed, in values that are generalized
 away, and in every nested type; then every byte that leaves is searched for them.

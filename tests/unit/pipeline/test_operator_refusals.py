@@ -1,4 +1,4 @@
-"""Combinations that could not be kept are refused before any work."""
+"""Combinations that could not keep their promise are refused before any work."""
 
 import pyarrow as pa
 import pytest

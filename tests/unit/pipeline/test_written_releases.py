@@ -1,4 +1,4 @@
-"""A release is private until it is proven, on the disk before it has its name."""
+"""A release is private until it is proven, and synced to disk before it gets its name."""
 
 from __future__ import annotations
 

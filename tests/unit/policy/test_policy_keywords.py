@@ -1,4 +1,4 @@
-"""The keyword door builds the same policy as a file."""
+"""Keyword arguments build the same policy as a file."""
 
 from __future__ import annotations
 

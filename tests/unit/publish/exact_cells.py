@@ -1,4 +1,4 @@
-"""What published cells say, read by fractions and by nothing of the code under test."""
+"""Read published cells as exact fractions, without the code under test."""
 
 import re
 from fractions import Fraction

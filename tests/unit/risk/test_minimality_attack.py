@@ -1,4 +1,4 @@
-"""The minimality attack on releases: what algorithms that look give away."""
+"""The minimality attack on releases: what algorithms that use sensitive values reveal."""
 
 from __future__ import annotations
 
