@@ -17,7 +17,7 @@ from sfumato.data.cell_text import distinct
 MOST = 0.05
 """If a larger share of rows has a unique value, a column gives people away."""
 FEW = 8
-"""Pairs are counted in a table where it has at most so many cells per row."""
+"""Pairs are counted in a table if it has at most this many cells per row."""
 BETWEEN = pa.scalar(b"\x1f")
 
 

@@ -26,8 +26,8 @@ from sfumato.publish.base import (
 class Swap(Operator):
     """The table keeps its schema; sensitive values change places within each group.
 
-    Guarantee: whoever knows the groups learns of a person's sensitive value only the
-    histogram of the group. Everything else is published exactly.
+    Guarantee: even an attacker who knows the groups learns only the histogram of a
+    person's group about their sensitive value. Everything else is published exactly.
     Method: one uniformly random permutation per group, from the run's secret seed.
     Limits: membership is not hidden, and quasi-identifiers are not generalized:
     k-anonymity does not apply; `group-size` is its counterpart.

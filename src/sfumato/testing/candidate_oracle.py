@@ -69,6 +69,6 @@ def group_of_rows(
 
 
 def known_sets(width: int, most: int) -> list[tuple[int, ...]]:
-    """Every set of at most so many columns."""
+    """Every set of at most this many columns."""
     sizes = range(min(most, width) + 1)
     return [known for size in sizes for known in combinations(range(width), size)]

@@ -210,7 +210,7 @@ def _split(sizes: list[int], total: int) -> Iterator[tuple[int, ...]]:
 
 
 def _without(request: Request, kinds: Ints, choice: tuple[int, ...]) -> Ints:
-    """The rows without so many of each kind, drawn at random."""
+    """The rows without this many of each kind, drawn at random."""
     order = request.seed.child("leave out").permutation(len(kinds))
     ordered = order[np.argsort(kinds[order], kind="stable")]
     starts = np.cumsum(np.append(0, np.bincount(kinds)))[:-1]

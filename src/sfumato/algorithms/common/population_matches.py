@@ -103,7 +103,7 @@ class People:
         return inside, int(self.counts[~matched].sum())
 
     def allowed(self, present: Ints, people: Ints) -> Flags:
-        """Which groups, with so many present and so many people, break no rule."""
+        """Which groups, with these numbers of rows and matching people, break no rule."""
         found = np.ones(len(present), dtype=np.bool_)
         for rule in self.rules:
             if rule.traits.limits_presence:

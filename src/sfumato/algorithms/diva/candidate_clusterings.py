@@ -226,7 +226,7 @@ class Source:
     def _of_size(
         self, node: int, state: State, free: Ints, size: int, *, hiding: bool
     ) -> Iterator[Clustering]:
-        """Clusterings of so many rows, each kind of rows once."""
+        """Clusterings of this many rows, each kind of rows once."""
         need = state.need(node)
         seen: set[tuple[tuple[bytes, ...], ...]] = set()
         for rows in combinations(free.tolist(), size):

@@ -196,7 +196,7 @@ def _needed(
 
 
 def raised(counts: Counts, spare: int) -> Counts:
-    """The most even counts if so many are added to values that occur."""
+    """Return the most even counts after adding this many to values that occur."""
     occurring = np.flatnonzero(counts)
     if not spare or not len(occurring):
         return counts

@@ -23,7 +23,7 @@ def share_limit(limit: float, *, parameter: str) -> Limit:
 
 
 def distinct_limit(limit: float, *, parameter: str) -> Limit:
-    """At least so many values; leaving out rows never helps."""
+    """At least this many values; leaving out rows never helps."""
     return Limit(
         test=lambda counts, _: np.count_nonzero(counts) >= limit - TOLERANCE,
         score=lambda counts, _: float(np.count_nonzero(counts)),

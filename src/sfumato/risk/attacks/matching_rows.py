@@ -84,7 +84,7 @@ def distinct_people(leaves: Codes) -> tuple[Ints, Codes]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Beliefs:
-    """What an attacker believes of a sensitive column, for each set of candidates."""
+    """What an attacker believes about a sensitive column, for each set of candidates."""
 
     histogram: Histogram
     set_of: Ints

@@ -27,7 +27,7 @@ from sfumato.data.published_cells import distinct_tuples
 
 SCORINGS = ("elliot", "ihsn")
 DENSE = 8
-"""Keys are counted in place where there are at most so many per record."""
+"""Keys are counted in place if there are at most this many per record."""
 
 Progress = Callable[[str, float], None]
 

@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.data.arrays import Counts, Floats
 
 FEW = 30
-"""From so many records on, the series below needs at most `TERMS` terms."""
+"""From this many records on, the series below needs at most `TERMS` terms."""
 TERMS = 64
 
 
