@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.arrays import Floats, Ints
+from sfumato.kernels.common.borrowed_arrays import borrow
 from sfumato.kernels.common.boxes import Boxes, clear, put_point
 from sfumato.kernels.common.histograms import BoxHistograms
 from sfumato.kernels.compilation.decorators import both, inner
@@ -49,6 +50,7 @@ def split_segments(
     A group starts at each row marked in `boundaries`. Returns how many segments are
     still open and how many rows are in groups that will not be split again.
     """
+    space, boxes, room = borrow(space), borrow(boxes), borrow(room)
     settled = 0
     spent = 0
     while open_segments > 0 and spent < budget:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.arrays import Codes, Ints
+from sfumato.kernels.common.borrowed_arrays import borrow
 from sfumato.kernels.common.boxes import (
     HIGH,
     LOW,
@@ -96,6 +97,8 @@ def merge_some(
     space: BoxSpace, colony: Colony, merges: int, boxes: Boxes, room: BoxHistograms
 ) -> bool:
     """Let groups that break a rule merge, once each per round; whether all are done."""
+    space, colony = borrow(space), borrow(colony)
+    boxes, room = borrow(boxes), borrow(room)
     done = 0
     idle = 0
     while idle < colony.counters[0]:
@@ -135,21 +138,23 @@ def rows_of(colony: Colony, g: int) -> Ints:
 def _nearest(space: BoxSpace, colony: Colony, g: int) -> int:
     """The group that makes the smallest loss together with g, or −1."""
     # Arrays are taken out of their tuples first: this loop is where the time goes.
-    cells, status = colony.box.cells, colony.status
-    axis, real = space.tables.axis, space.tables.real
-    own = cells[g].copy()
+    cells, status, real = colony.box.cells, colony.status, space.tables.real
+    starts = space.tables.axis[:, PAIRS].copy()
+    sizes = space.tables.axis[:, SIZE].copy()
+    own_low, own_high = cells[g, :, LOW].copy(), cells[g, :, HIGH].copy()
     found = -1
     best = np.inf
     for other in range(colony.counters[0]):
         if other == g or status[other] == GONE:
             continue
         loss = 0.0
-        for j in range(len(own)):
-            start = axis[j, PAIRS]
-            if start >= 0:
-                lowest = min(own[j, LOW], cells[other, j, LOW])
-                highest = max(own[j, HIGH], cells[other, j, HIGH])
-                loss += real[np.uintp(start + lowest * axis[j, SIZE] + highest)]
+        for j in range(len(starts)):
+            if starts[j] >= 0:
+                low, high = (
+                    min(own_low[j], cells[other, j, LOW]),
+                    max(own_high[j], cells[other, j, HIGH]),
+                )
+                loss += real[np.uintp(starts[j] + low * sizes[j] + high)]
             else:
                 loss += joined_loss(space.tables, colony.box, g, other, j)
             if loss >= best:
