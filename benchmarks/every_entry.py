@@ -21,7 +21,7 @@ from sfumato.metrics.base import ComparisonMetric, MetricInput
 from sfumato.models.base import Model, ProcessModel
 from sfumato.pipeline.pair import PairFiles
 from sfumato.risk.attacks.base import AttackInput
-from sfumato.risk.readings import Pair
+from sfumato.risk.table_pair import Pair
 from sfumato.risk.utility import comparison
 
 K = 5

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack, get_args
 import pyarrow as pa
 
 from sfumato.algorithms.base import Progress
-from sfumato.calls import (
+from sfumato.call_arguments import (
     form_of,
     marks_of,
     models_of,

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.common.excess_rows import rows_to_keep
 from sfumato.algorithms.common.refusals import (
     refuse_counting,
     refuse_persons,
@@ -18,9 +17,10 @@ from sfumato.algorithms.common.refusals import (
     refuse_rules,
     refuse_split_persons,
 )
+from sfumato.algorithms.common.rows_left_out import rows_to_keep
 from sfumato.algorithms.request import Progress, Request, Solution, silent
-from sfumato.data.examples import OptionExamples
 from sfumato.data.grouping import SUPPRESSED, Grouping
+from sfumato.data.option_examples import OptionExamples
 from sfumato.data.rules import Rule
 from sfumato.errors import (
     GuaranteeError,

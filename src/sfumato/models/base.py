@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.arrays import Counts, Floats
-from sfumato.data.examples import ParameterExamples
+from sfumato.data.option_examples import ParameterExamples
 from sfumato.data.rules import SUBJECT, Rule, RuleKind, View
 from sfumato.dp.cost import Cost
 from sfumato.dp.ledger import Ledger

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import ClassVar
 
-from sfumato.data.examples import ParameterExamples, twentieths
+from sfumato.data.option_examples import ParameterExamples, twentieths
 from sfumato.dp.cost import Cost
 from sfumato.dp.ledger import Ledger
 from sfumato.errors import PolicyError

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from sfumato.data.examples import ParameterExamples, twentieths
+from sfumato.data.option_examples import ParameterExamples, twentieths
 from sfumato.data.rules import Rule
 from sfumato.models.base import (
     TOLERANCE,

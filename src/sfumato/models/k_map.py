@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.data.examples import ParameterExamples, twentieths
+from sfumato.data.option_examples import ParameterExamples, twentieths
 from sfumato.data.rules import Rule, RuleKind
 from sfumato.errors import PolicyError
 from sfumato.models.base import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
-from sfumato.data.examples import ParameterExamples
+from sfumato.data.option_examples import ParameterExamples
 from sfumato.data.rules import Rule, RuleKind, View
 from sfumato.models.base import (
     AttackBound,

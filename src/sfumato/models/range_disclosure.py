@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.data.arrays import Counts
-from sfumato.data.examples import ParameterExamples, twentieths
+from sfumato.data.option_examples import ParameterExamples, twentieths
 from sfumato.data.rules import Rule, RuleKind
 from sfumato.hierarchies.sensitive_axis import is_line
 from sfumato.models.base import (

@@ -26,7 +26,7 @@ from sfumato.pipeline.private_notes import OUTSIDE, PRIVATE
 from sfumato.pipeline.workload_tables import ground
 from sfumato.risk.exposure import Exposed, exposure, named_rows, special_uniques
 from sfumato.risk.learned.learned_utility import SAMPLE, learned_utility
-from sfumato.risk.readings import Pair, PublishedForm
+from sfumato.risk.table_pair import Pair, PublishedForm
 from sfumato.risk.utility import utility
 from sfumato.verify import require_columns
 

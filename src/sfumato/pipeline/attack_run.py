@@ -35,7 +35,7 @@ from sfumato.risk.attacks.base import (
     under_bound,
 )
 from sfumato.risk.possible_worlds import Rerun
-from sfumato.risk.readings import Pair
+from sfumato.risk.table_pair import Pair
 
 
 @comes_from("sfumato.attack(release, original)")

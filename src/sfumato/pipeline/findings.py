@@ -12,7 +12,7 @@ from sfumato.algorithms.base import Request, Solution
 from sfumato.data.table import Table
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.metrics.base import MetricInput
-from sfumato.pipeline.candidate_proof import CandidateProof
+from sfumato.pipeline.earlier_release_proof import CandidateProof
 from sfumato.pipeline.expand_requirements import smallest_group
 from sfumato.pipeline.linked_persons import LinkedPersons
 from sfumato.pipeline.private_run import Certificate

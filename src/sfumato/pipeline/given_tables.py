@@ -24,7 +24,7 @@ from sfumato.pipeline.release_files import ReleaseFiles
 from sfumato.policy import Policy
 from sfumato.publish.anatomize import GROUP
 from sfumato.publish.base import Form
-from sfumato.risk.readings import PublishedForm
+from sfumato.risk.table_pair import PublishedForm
 
 Source = Any
 """A path, or a pandas, polars or Arrow frame."""

@@ -18,7 +18,7 @@ from sfumato.pipeline.manifest import requirements
 from sfumato.pipeline.pair import PairFiles
 from sfumato.pipeline.verification import Claim, Private
 from sfumato.publish.base import Form
-from sfumato.risk.readings import Pair, PublishedForm
+from sfumato.risk.table_pair import Pair, PublishedForm
 
 FORMS = {
     PublishedForm.GENERALIZED: Form.CELLS,

@@ -16,14 +16,14 @@ from sfumato.errors import DataError, GuaranteeError
 from sfumato.io.strip_hidden import bare
 from sfumato.pipeline import manifest
 from sfumato.pipeline.build_request import build_request, coded_rows
-from sfumato.pipeline.candidate_proof import (
+from sfumato.pipeline.column_kinds import decide
+from sfumato.pipeline.earlier_release_proof import (
     CandidateProof,
     Earlier,
     candidate_claim,
     open_earlier,
 )
-from sfumato.pipeline.candidate_repair import solve_after
-from sfumato.pipeline.column_kinds import decide
+from sfumato.pipeline.earlier_release_repair import solve_after
 from sfumato.pipeline.earlier_releases import refuse_after
 from sfumato.pipeline.expand_requirements import (
     SourceCounts,

@@ -14,7 +14,7 @@ from sfumato.hierarchies.axis import CodedAxis
 from sfumato.models.k_map import KMap
 from sfumato.pipeline.pair import PairFiles
 from sfumato.pipeline.population import read_population, shared_axes
-from sfumato.risk.readings import Pair
+from sfumato.risk.table_pair import Pair
 from sfumato.verify import Evidence, Population, groups_of
 
 

@@ -34,7 +34,7 @@ from sfumato.pipeline.verification import matched, with_bounds
 from sfumato.policy import Policy
 from sfumato.publish.anatomize import COUNT, GROUP
 from sfumato.publish.base import Form
-from sfumato.risk.readings import (
+from sfumato.risk.table_pair import (
     ColumnReading,
     Pair,
     PublishedForm,

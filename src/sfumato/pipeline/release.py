@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sfumato.calls import path_of
+from sfumato.call_arguments import path_of
 from sfumato.data.json_records import dump
 from sfumato.data.result_classes import comes_from
 from sfumato.data.safe_repr import Quiet, counted
@@ -26,7 +26,7 @@ from sfumato.io.formats import Format, format_of
 from sfumato.io.read import read_source
 from sfumato.io.spreadsheet import unguarded
 from sfumato.io.write import hash_bytes, write_table
-from sfumato.pipeline.candidate_proof import CandidateClaim
+from sfumato.pipeline.earlier_release_proof import CandidateClaim
 from sfumato.pipeline.linked_persons import LINKED, PERSON, LinkedPersons
 from sfumato.pipeline.verification import SOURCE_VALUES, Claim
 from sfumato.pipeline.write_release import write_directory

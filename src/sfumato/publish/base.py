@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from sfumato.data.arrays import Floats
 from sfumato.data.cell_text import as_text, distinct
-from sfumato.data.examples import OptionExamples
 from sfumato.data.grouping import Grouping
+from sfumato.data.option_examples import OptionExamples
 from sfumato.data.schema import Attribute, Role
 from sfumato.data.seeds import Seed
 from sfumato.data.table import Table

@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.data.examples import OptionExamples
+from sfumato.data.option_examples import OptionExamples
 from sfumato.data.schema import Role
 from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import STAR, Axis, Shape
 from sfumato.hierarchies.labels import set_label
 from sfumato.publish.base import CellOperator, Labels, Material, Shown
+from sfumato.publish.bounds_and_means import Members, bound_leaves, bound_texts
 from sfumato.publish.group_spans import Extent
-from sfumato.publish.number_cells import Members, bound_leaves, bound_texts
 
 NUMBERS = ("interval", "bounds", "mean")
 FLAT = ("set", "star")

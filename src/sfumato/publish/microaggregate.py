@@ -12,8 +12,8 @@ from sfumato.data.grouping import Grouping
 from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.publish.base import CellOperator, Labels, Material, Shown
+from sfumato.publish.bounds_and_means import Members
 from sfumato.publish.generalize import extent_of
-from sfumato.publish.number_cells import Members
 
 NUMBERS = ("mean", "median", "mode")
 

@@ -19,7 +19,7 @@ from sfumato.risk.figures.reidentification import (
     summarize,
 )
 from sfumato.risk.figures.suda2 import suda2
-from sfumato.risk.readings import Pair, PublishedForm
+from sfumato.risk.table_pair import Pair, PublishedForm
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

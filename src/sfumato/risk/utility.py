@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.data.arrays import Floats
 from sfumato.metrics.base import ComparisonMetric, Measured, Metric, MetricInput, Need
 from sfumato.metrics.common.comparison import ComparedColumn, Comparison
-from sfumato.risk.readings import Pair, PublishedForm
+from sfumato.risk.table_pair import Pair, PublishedForm
 
 AnyMetric = type[Metric] | type[ComparisonMetric]
 ON_CELLS = frozenset({"ncp", "generalized_loss"})

@@ -18,7 +18,7 @@ from sfumato.metrics.base import ComparisonMetric, Need
 from sfumato.metrics.common.comparison import Comparison
 from sfumato.pipeline.pair import PairFiles
 from sfumato.policy import Policy
-from sfumato.risk.readings import Pair
+from sfumato.risk.table_pair import Pair
 from sfumato.risk.utility import comparison
 from sfumato.testing.conformance_check import CALM, Check, must
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from sfumato.pipeline.pair import PairFiles
 from sfumato.policy import Policy
-from sfumato.risk.readings import Pair
+from sfumato.risk.table_pair import Pair
 from sfumato.risk.utility import comparison
 
 

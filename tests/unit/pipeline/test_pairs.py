@@ -11,7 +11,7 @@ from sfumato.errors import DataError
 from sfumato.io.read import read_source
 from sfumato.pipeline.pair import PairFiles
 from sfumato.policy import Policy
-from sfumato.risk.readings import PublishedForm
+from sfumato.risk.table_pair import PublishedForm
 
 ORIGINAL = {
     "name": ["a", "b", "c", "d", "e", "f"],

@@ -17,7 +17,7 @@ def refused_before_any_work(columns, **settings):
     """The message of a refusal that comes before a cell is coded or a group made."""
     settings = {"unlisted": "keep", **settings}
     with (
-        patch("sfumato.pipeline.run.coded_table", side_effect=AssertionError),
+        patch("sfumato.pipeline.build_request.coded_table", side_effect=AssertionError),
         patch.object(Algorithm, "solve", side_effect=AssertionError),
         pytest.raises(PolicyError) as caught,
     ):

@@ -24,8 +24,8 @@ from sfumato.algorithms.refinement.refine import (
     split_groups,
 )
 from sfumato.data.arrays import Codes, Floats, Ints
-from sfumato.data.examples import OptionExamples
 from sfumato.data.grouping import Grouping
+from sfumato.data.option_examples import OptionExamples
 from sfumato.data.rules import Rule
 from sfumato.errors import InfeasibleError, PolicyError
 from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
@@ -190,9 +190,7 @@ def prepare_harvest(request: Request) -> HarvestTask:
         new[1:] |= column[1:] != column[:-1]
     tuples = np.flatnonzero(new)
     tuple_codes = [column[tuples] for column in codes]
-    # With hundreds of columns the number of tuples may exceed the largest float.
-    with np.errstate(over="ignore"):
-        chunks, layout = build_chunks(tuple_codes, levels)
+    chunks, layout = build_chunks(tuple_codes, levels)
     place = tuples_of_rows(layout, len(tuples))
     return HarvestTask(
         compiled=compiled,

@@ -19,7 +19,7 @@ from sfumato.algorithms.clustering.clustering_task import (
     prepare,
     require_choice,
 )
-from sfumato.data.examples import OptionExamples
+from sfumato.data.option_examples import OptionExamples
 from sfumato.kernels.clustering.add_unit import ROWS
 from sfumato.kernels.clustering.first_unit import first_left, furthest, next_drawn
 from sfumato.kernels.clustering.group_growth import GrowthState, grow_members

@@ -14,7 +14,7 @@ from sfumato.algorithms.clustering.clustering_task import (
     require_share,
 )
 from sfumato.algorithms.clustering.k_member import cluster
-from sfumato.data.examples import OptionExamples
+from sfumato.data.option_examples import OptionExamples
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,8 +22,8 @@ from sfumato.algorithms.clustering.clustering_task import (
     require_share,
     single_loss,
 )
-from sfumato.data.examples import OptionExamples
 from sfumato.data.grouping import Grouping
+from sfumato.data.option_examples import OptionExamples
 from sfumato.data.rules import View
 from sfumato.errors import PolicyError
 from sfumato.kernels.clustering.add_unit import PART

@@ -29,8 +29,8 @@ from sfumato.algorithms.diva.constraint_targets import Sigma
 from sfumato.algorithms.diva.leftover_clusters import hide_excess, settle_rest
 from sfumato.algorithms.diva.row_subsets import Maker, SubsetRules, starry
 from sfumato.data.arrays import Ints
-from sfumato.data.examples import OptionExamples
 from sfumato.data.grouping import Grouping
+from sfumato.data.option_examples import OptionExamples
 from sfumato.data.rules import least_rows
 from sfumato.errors import InfeasibleError, PolicyError, SearchError
 from sfumato.models.diversity import Diversity

@@ -77,13 +77,11 @@ class Coding:
         people = known_people(self.request)
         if people is not None:
             codes = [np.append(c, p) for c, p in zip(codes, people, strict=True)]
-        # With hundreds of columns the number of tuples may exceed the largest float.
-        with np.errstate(over="ignore"):
-            chunks, layout = build_chunks(
-                codes,
-                [coded.axis.levels for coded in self.request.quasi],
-                population=len(codes[0]) - count,
-            )
+        chunks, layout = build_chunks(
+            codes,
+            [coded.axis.levels for coded in self.request.quasi],
+            population=len(codes[0]) - count,
+        )
         values = self.compiled.codes[:, chosen]
         runs = build_runs(layout, count, values, len(chunks.counts))
         return chunks, layout, runs

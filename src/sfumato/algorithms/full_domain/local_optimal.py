@@ -15,8 +15,8 @@ from sfumato.algorithms.full_domain.lattice import Lattice, Node, infeasible
 from sfumato.algorithms.full_domain.level_losses import SEPARABLE, check_metric
 from sfumato.algorithms.full_domain.optimal import find_best
 from sfumato.data.arrays import Ints
-from sfumato.data.examples import OptionExamples
 from sfumato.data.grouping import Grouping
+from sfumato.data.option_examples import OptionExamples
 from sfumato.errors import PolicyError
 
 CHECKS = 20_000

@@ -10,8 +10,8 @@ import numpy as np
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.common.refusals import refuse_population
-from sfumato.data.examples import OptionExamples
 from sfumato.data.grouping import Grouping
+from sfumato.data.option_examples import OptionExamples
 from sfumato.data.rules import Rule, least_rows
 from sfumato.errors import PolicyError, RefusedError, SearchError
 from sfumato.hierarchies.axis import CodedAxis

@@ -23,8 +23,8 @@ from sfumato.algorithms.common.population_matches import (
 )
 from sfumato.algorithms.partition.category_order import likeness_ranks
 from sfumato.data.arrays import Ints
-from sfumato.data.examples import OptionExamples
 from sfumato.data.grouping import SUPPRESSED, Grouping
+from sfumato.data.option_examples import OptionExamples
 from sfumato.data.rules import least_rows, only_sizes
 from sfumato.errors import InfeasibleError, PolicyError
 from sfumato.hierarchies.axis import Shape

@@ -23,8 +23,8 @@ from sfumato.algorithms.private.private_algorithm import (
     whole,
 )
 from sfumato.data.arrays import Ints
-from sfumato.data.examples import OptionExamples
 from sfumato.data.grouping import SUPPRESSED, Grouping
+from sfumato.data.option_examples import OptionExamples
 from sfumato.dp.amplification import Poisson, Sampling, WithoutReplacement
 from sfumato.dp.cost import Cost, Relation
 from sfumato.dp.ledger import Ledger, LedgerEntry

@@ -24,8 +24,8 @@ from sfumato.algorithms.private.private_algorithm import (
     whole,
 )
 from sfumato.data.arrays import Counts, Floats
-from sfumato.data.examples import OptionExamples
 from sfumato.data.grouping import SUPPRESSED, Grouping
+from sfumato.data.option_examples import OptionExamples
 from sfumato.data.seeds import Seed
 from sfumato.dp.additive_noise import Geometric
 from sfumato.dp.cost import Cost

@@ -20,8 +20,8 @@ from sfumato.algorithms.private.private_algorithm import (
     share,
 )
 from sfumato.data.arrays import Ints
-from sfumato.data.examples import OptionExamples
 from sfumato.data.grouping import SUPPRESSED, Grouping
+from sfumato.data.option_examples import OptionExamples
 from sfumato.data.published_cells import distinct_tuples, packed_key
 from sfumato.dp.cost import Cost
 from sfumato.dp.ledger import Ledger

@@ -18,6 +18,8 @@ their nodes agree on every column of the chunk.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from heapq import heapify, heappop, heappush
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -72,18 +74,20 @@ class Layout(NamedTuple):
 
 def chunk_members(heights: Sequence[int], sizes: Sequence[int]) -> list[list[int]]:
     """Split columns into chunks whose tables stay small."""
-    chunks = [[column] for column in range(len(heights))]
-    cost = [height * size for height, size in zip(heights, sizes, strict=True)]
+    costs = (height * size for height, size in zip(heights, sizes, strict=True))
+    # Ties go to the chunk whose first column comes first.
+    cheapest = [(cost, column) for column, cost in enumerate(costs)]
+    heapify(cheapest)
+    chunks = {column: [column] for column in range(len(heights))}
     # Join the two cheapest: the look-ups per tuple fall, the tables stay small.
     while len(chunks) > CHUNKS:
-        first, second = np.argsort(cost, kind="stable")[:2]
-        if cost[first] * cost[second] > TABLE_LIMIT:
+        (cost, one), (next_cost, other) = heappop(cheapest), heappop(cheapest)
+        if cost * next_cost > TABLE_LIMIT:
             break
-        low, high = sorted((int(first), int(second)))
-        cost[low] *= cost[high]
-        chunks[low] += chunks[high]
-        del cost[high], chunks[high]
-    return [sorted(chunk) for chunk in chunks]
+        first, second = sorted((one, other))
+        chunks[first] += chunks.pop(second)
+        heappush(cheapest, (cost * next_cost, first))
+    return [sorted(chunks[first]) for first in sorted(chunks)]
 
 
 def build_chunks(
@@ -158,7 +162,7 @@ def _collapse(
     row_keys: Ints, ids: Sequence[Codes], widths: Sequence[int]
 ) -> tuple[Ints, Hashes, Ints]:
     """Return sorted distinct keys, their chunk ids and how many rows have each."""
-    if np.prod(np.array(widths, dtype=np.float64)) >= KEY_LIMIT:
+    if prod(widths) >= KEY_LIMIT:
         keys, first, counts = np.unique(row_keys, return_index=True, return_counts=True)
         parts = np.stack([column[first] for column in ids]).astype(np.uint32)
         return keys, parts, counts

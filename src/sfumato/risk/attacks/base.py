@@ -24,7 +24,7 @@ from sfumato.data.seeds import Seed
 from sfumato.models.base import TOLERANCE
 from sfumato.risk.attacks.success_interval import interval
 from sfumato.risk.possible_worlds import Rerun
-from sfumato.risk.readings import Pair
+from sfumato.risk.table_pair import Pair
 
 SAMPLE = 10_000
 """How many people are attacked by default."""

@@ -12,7 +12,7 @@ from sfumato.data.rules import View
 from sfumato.risk.attacks.base import Attack, AttackInput, AttackResult
 from sfumato.risk.attacks.matching_rows import ShownTuples
 from sfumato.risk.intersection import CandidateSets, ReleaseRows, candidate_sets
-from sfumato.risk.readings import Pair
+from sfumato.risk.table_pair import Pair
 
 
 @dataclass(frozen=True, kw_only=True)

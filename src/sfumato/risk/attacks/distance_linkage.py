@@ -12,7 +12,7 @@ from sfumato.hierarchies.axis import Axis, Shape
 from sfumato.hierarchies.cell_readings import Reading
 from sfumato.risk.attacks.base import Attack, AttackInput, AttackResult
 from sfumato.risk.attacks.matching_rows import CHUNK, ShownTuples, distinct_people
-from sfumato.risk.readings import PublishedForm
+from sfumato.risk.table_pair import PublishedForm
 
 EQUAL = 1e-12
 

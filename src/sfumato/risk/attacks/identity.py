@@ -12,7 +12,7 @@ from sfumato.data.published_cells import distinct_tuples
 from sfumato.risk.attacks.base import AttackInput, AttackResult
 from sfumato.risk.attacks.learned import LearnedAttack, trained
 from sfumato.risk.attacks.matching_rows import ShownTuples
-from sfumato.risk.readings import PublishedForm
+from sfumato.risk.table_pair import PublishedForm
 
 
 @dataclass(frozen=True, kw_only=True)

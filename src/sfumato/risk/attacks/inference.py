@@ -18,7 +18,7 @@ from sfumato.risk.attacks.learned import (
     commonest,
     trained,
 )
-from sfumato.risk.readings import Pair
+from sfumato.risk.table_pair import Pair
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from sfumato.risk.attacks.attribute import AttributeAttack
 from sfumato.risk.attacks.base import AttackInput, sampled
 from sfumato.risk.learned.features import FeatureSpace
 from sfumato.risk.learned.scikit import one_thread, scikit
-from sfumato.risk.readings import Pair
+from sfumato.risk.table_pair import Pair
 
 MOST_LABELS = 40
 """A column of numbers with more values than this is learned in tenths."""

@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.data.arrays import Codes, Flags, Floats, Ints
 from sfumato.risk.attacks.base import Attack, AttackInput, AttackResult
 from sfumato.risk.attacks.matching_rows import ShownTuples, distinct_people
-from sfumato.risk.readings import PublishedForm
+from sfumato.risk.table_pair import PublishedForm
 
 
 @dataclass(frozen=True, kw_only=True)

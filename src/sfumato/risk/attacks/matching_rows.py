@@ -23,7 +23,7 @@ from sfumato.hierarchies.sensitive_axis import roll_up
 from sfumato.models.base import Histogram
 from sfumato.models.common.groups import build_groups, value_shares
 from sfumato.risk.attacks.base import AttackInput
-from sfumato.risk.readings import Pair
+from sfumato.risk.table_pair import Pair
 
 CHUNK = 1 << 23
 """Pairs of targets and cells that are compared at a time."""

@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.data.arrays import Codes, Counts, Flags, Ints
 from sfumato.risk.attacks.base import Attack, AttackInput, AttackResult, sampled
 from sfumato.risk.attacks.matching_rows import CHUNK, ShownTuples, distinct_people
-from sfumato.risk.readings import Pair
+from sfumato.risk.table_pair import Pair
 
 
 @dataclass(frozen=True, kw_only=True)

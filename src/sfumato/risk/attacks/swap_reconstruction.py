@@ -14,7 +14,7 @@ from sfumato.data.seeds import Seed
 from sfumato.publish.swap import givers
 from sfumato.risk.attacks.attribute import AttributeAttack
 from sfumato.risk.attacks.base import AttackInput, AttackResult
-from sfumato.risk.readings import PublishedForm
+from sfumato.risk.table_pair import PublishedForm
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ import numpy as np
 
 from sfumato.data.arrays import Floats, Ints
 from sfumato.metrics.common.comparison import ComparedColumn
-from sfumato.risk.readings import Pair
+from sfumato.risk.table_pair import Pair
 
 MOST_VALUES = 40
 """The commonest values of a column get a feature each; the others share one."""

@@ -14,7 +14,7 @@ from sfumato.errors import UsageError
 from sfumato.metrics.common.comparison import ComparedColumn
 from sfumato.risk.learned.features import FeatureSpace
 from sfumato.risk.learned.models import LEARNERS, Fitted, Task, usual
-from sfumato.risk.readings import Pair, PublishedForm
+from sfumato.risk.table_pair import Pair, PublishedForm
 
 FOLDS = 5
 IMPORTANCE = "boosting"

@@ -17,7 +17,7 @@ import numpy as np
 from sfumato.risk.learned.folds import FOLDS, FoldResult, Lesson
 from sfumato.risk.learned.models import LEARNERS, Task
 from sfumato.risk.learned.scikit import one_thread, scikit
-from sfumato.risk.readings import Pair
+from sfumato.risk.table_pair import Pair
 
 SAMPLE = 20_000
 """Rows that models learn from and are tested on, unless told otherwise."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.data.arrays import Ints
-from sfumato.data.examples import OptionExamples
 from sfumato.data.grouping import Grouping
+from sfumato.data.option_examples import OptionExamples
 from sfumato.errors import InfeasibleError, PolicyError
 
 

@@ -24,7 +24,7 @@ from sfumato.data.grouping import Grouping
 from sfumato.data.safe_repr import counted
 from sfumato.data.seeds import Seed
 from sfumato.errors import InfeasibleError
-from sfumato.pipeline.candidate_proof import Earlier, judged_request
+from sfumato.pipeline.earlier_release_proof import Earlier, judged_request
 from sfumato.pipeline.expand_requirements import smallest_group
 from sfumato.risk.intersection import (
     ABSENT,

@@ -20,7 +20,7 @@ from sfumato.io.memory import out_of_memory
 from sfumato.models.base import OutputModel
 from sfumato.policy import Policy
 from sfumato.policy.keywords import Settings
-from sfumato.risk.readings import PublishedForm
+from sfumato.risk.table_pair import PublishedForm
 
 if TYPE_CHECKING:
     from sfumato.workload.queries import Workload
