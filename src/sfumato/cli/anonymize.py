@@ -251,10 +251,10 @@ def _file_rows(out: Path) -> list[tuple[str, str]]:
     return [
         (str(data), "the release"),
         *beside,
-        (str(out / "manifest.json"), "its record, for machines; publish it along"),
-        (str(out / "report.html"), "its report, for people; publish it along"),
+        (str(out / "manifest.json"), "machine-readable manifest; safe to publish"),
+        (str(out / "report.html"), "report for readers; safe to publish"),
         (
             f"{out / 'private'}/",
-            "seed and source rows: keep it, never hand it on",
+            "seed and source rows; keep it, never share it",
         ),
     ]

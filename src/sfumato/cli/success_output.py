@@ -96,7 +96,7 @@ def print_giveaways(columns: Mapping[str, Mapping[str, Any]]) -> None:
     if not columns:
         return
     typer.echo(
-        "\nRows with a value that occurs once, in columns that are no quasi-identifiers:"
+        "\nRows with a unique value in columns other than the quasi-identifiers:"
     )
     rows = [("column", "role", "alone", "with the quasi-identifiers")]
     print_columns([*rows, *giveaway_rows(columns)])

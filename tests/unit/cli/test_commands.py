@@ -260,7 +260,7 @@ def test_anonymize_says_where_everything_is(hospital, tmp_path, capsys):
     said = capsys.readouterr().out
     for name in ("data.csv", "manifest.json", "report.html", "private/"):
         assert str(out / name).rstrip("/") in said
-    assert "never hand it on" in said
+    assert "never share it" in said
     assert "not for publication" in said
 
 
