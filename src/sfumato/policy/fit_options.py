@@ -57,7 +57,7 @@ def fit(value: Any, annotation: Any) -> Any:
     number is allowed. But lists become tuples, and words become members of an
     enumeration.
     """
-    adapter, frozen = _adapter(annotation), _frozen(value)
+    adapter, frozen = _adapter(annotation, repr(annotation)), _frozen(value)
     if isinstance(value, str) and _is_enumeration(annotation):
         return adapter.validate_python(value)
     adapter.validate_python(frozen, strict=True)
@@ -69,7 +69,12 @@ def _is_enumeration(annotation: Any) -> bool:
 
 
 @cache
-def _adapter(annotation: Any) -> TypeAdapter[Any]:
+def _adapter(annotation: Any, _spelled: str) -> TypeAdapter[Any]:
+    """Make the adapter of a type once.
+
+    Literals with the same choices in another order are equal, but messages list the
+    choices in the order of the source: so the spelling is a part of the key.
+    """
     return TypeAdapter(annotation)
 
 

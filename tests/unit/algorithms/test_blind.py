@@ -93,7 +93,7 @@ TABLE = pa.table({"age": [1, 2, 3, 4], "ill": [1, 2, 1, 2]})
         ({"algorithm": {"name": "blind", "refine": True}}, "cannot be refined"),
         (
             {"require": [{"model": "range-disclosure", "r": 0.5, "at_most": 1.0}]},
-            "may break range-disclosure",
+            "does not support range-disclosure",
         ),
     ],
 )

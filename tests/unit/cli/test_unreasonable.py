@@ -89,7 +89,7 @@ def test_running_out_of_memory_is_an_answer(place, capsys, monkeypatch):
     def full(*_args, **_kwargs):
         raise MemoryError
 
-    monkeypatch.setattr(sfumato.api, "_read", full)
+    monkeypatch.setattr(sfumato.api, "read_table", full)
     assert main(["anonymize", "policy.toml"]) == 2
     assert capsys.readouterr().err.startswith("Error: Memory ran out; ")
 

@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
-from sfumato.algorithms.common.refusals import refuse_population
 from sfumato.data.grouping import Grouping
 from sfumato.data.option_examples import OptionExamples
 from sfumato.data.rules import Rule, least_rows
@@ -42,6 +41,7 @@ class Blind(Algorithm):
         "Groups rows without their sensitive values, by a larger k until all is met."
     )
     examples: ClassVar[OptionExamples] = ({"base": "k-member"},)
+    counts_population: ClassVar[bool] = False
 
     base: str = "mondrian"
     """The algorithm that groups rows by their quasi-identifiers."""
@@ -58,15 +58,7 @@ class Blind(Algorithm):
         return rule.traits.convex
 
     def check(self, request: Request) -> None:
-        refuse_population(self.name, request)
-        names, subjects = tuple(request.sensitive), request.subject is not None
-        for model in request.models:
-            if not all(map(self.serves, model.rules(names, subjects=subjects))):
-                raise RefusedError(
-                    f"'{self.name}' only makes groups larger, which may break "
-                    f"{model.name}.",
-                    hint="Take 'mondrian', or require another model.",
-                )
+        super().check(request)
         if request.resolve(self.base).certifies:
             raise PolicyError(
                 f"{self.name}: 'base' is '{self.base}', whose groups are private.",

@@ -62,7 +62,6 @@ class PrivateAlgorithm(Algorithm):
 
     def check(self, request: Request) -> None:
         """Refuse a request that the guarantee could not hold for."""
-        super().check(request)
         if request.ledger is None:
             raise RefusedError(
                 f"'{self.name}' needs a privacy budget, and the policy requires none.",
@@ -77,6 +76,7 @@ class PrivateAlgorithm(Algorithm):
                     "a file or a tree.",
                 )
         self.check_models(request)
+        super().check(request)
 
     @abstractmethod
     def check_models(self, request: Request) -> None:

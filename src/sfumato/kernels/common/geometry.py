@@ -31,6 +31,7 @@ FLAT = int(Shape.FLAT)
 
 ABOVE = np.int32(2**31 - 1)
 """Above every code."""
+LARGEST = float(np.finfo(np.float64).max)
 PAIR_LIMIT = 256
 """Axes with at most so many codes have the loss of every run of codes in a table."""
 
@@ -135,7 +136,8 @@ def _unit(axis: Axis) -> float:
     if axis.shape is Shape.FLAT:
         return axis.weight / max(axis.size, 1)
     if axis.shape is Shape.FREE and axis.span > 0:
-        return axis.weight / axis.span
+        # The span of denormal numbers has no finite inverse.
+        return min(axis.weight / axis.span, LARGEST)
     return 0.0
 
 
