@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
@@ -64,8 +65,8 @@ def hidden_texts(release: Release) -> set[str]:
     """Texts of the source that no published cell shows."""
     shown = json.dumps([release.rows, release.values], ensure_ascii=False, default=str)
     shown += _side_by_side(release)
-    pooled = _reported(release)
-    return {t for t in secrets(release.case) if t not in shown and t not in pooled}
+    shown += "\n".join(_reported(release))
+    return {text for text in secrets(release.case) if text not in shown}
 
 
 def _side_by_side(release: Release) -> str:
@@ -77,15 +78,31 @@ def _side_by_side(release: Release) -> str:
 
 
 def _reported(release: Release) -> set[str]:
-    """Values that the policy asks to be counted in the report."""
-    by = release.case.policy.get("report", {}).get("loss_by", [])
-    wanted = [
-        w.get("generate", {}).get("column") for w in release.case.policy["require"]
-    ]
-    names = [name for name in (*by, *wanted) if name]
-    columns = [release.case.columns[name] for name in names]
-    shown = {str(cell) for column in columns for cell in column.cells}
-    return shown | {str(cell) for name in names for cell in release.source(name)}
+    """Values that the policy asks to be counted, and that enough rows share."""
+    required = release.case.policy["require"]
+    k = max(int(wanted.get("k", 1)) for wanted in required)
+    found: set[str] = set()
+    for name in release.case.policy.get("report", {}).get("loss_by", []):
+        found |= _shared(release, name, max(k, 2))
+    for wanted in required:
+        if "generate" in wanted:
+            found |= _shared(release, wanted["generate"]["column"], k)
+    return found
+
+
+def _shared(release: Release, name: str, least: int) -> set[str]:
+    """The spellings of a column's values that at least so many rows have."""
+    keys = [release.reader(name).key(text) for text in release.source(name)]
+    rows = Counter(keys)
+    spelled = zip(
+        keys, release.source(name), release.case.columns[name].cells, strict=True
+    )
+    return {
+        str(each)
+        for key, text, cell in spelled
+        if key is not None and rows[key] >= least
+        for each in (text, cell)
+    }
 
 
 def _held(path: Path, hidden: set[str]) -> bool:
@@ -155,7 +172,8 @@ def handed_out(release: Any, case: Case) -> Iterator[str]:
         "the notebook card": release._repr_html_(),
     }
     loss_by = case.policy.get("report", {}).get("loss_by", [])
-    reported = {str(c) for n in loss_by for c in case.columns[n].cells}
+    reported = "\n".join(str(c) for n in loss_by for c in case.columns[n].cells)
+    told = {secret for secret in secrets(case) if secret not in reported}
     for where, text in seen.items():
-        if any(secret in text for secret in secrets(case) - reported):
+        if any(secret in text for secret in told):
             yield f"{where} shows a cell"

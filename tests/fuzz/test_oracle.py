@@ -99,6 +99,31 @@ def test_a_hidden_text_in_the_manifest_is_noticed(tmp_path, release):
     assert found == ["manifest.json holds a text that no published cell shows"]
 
 
+def reporting(release: Release, *cells: str) -> Release:
+    """The release as if its ages were other texts, and its manifest counted the first."""
+    case = people()
+    case.columns["age"] = Column(kind="category", cells=cells)
+    case.policy["report"] = {"loss_by": ["age"]}
+    path = release.place / "manifest.json"
+    path.write_text(json.dumps({**release.manifest, "x": cells[0]}), "utf-8")
+    return Release(case, release.place)
+
+
+def test_a_rare_value_in_the_loss_by_value_is_noticed(release):
+    lying = reporting(release, "hiddenzq01", "b", "c", "d")
+    assert list(leaks.published(lying)) == [
+        "manifest.json holds a text that no published cell shows"
+    ]
+
+
+def test_a_text_inside_a_common_value_of_the_loss_by_value_is_no_leak(release):
+    honest = reporting(release, "1969-12-31 23:16", "1969-12-31 23:16", "c", "d")
+    honest.case.columns["day"] = Column(
+        kind="date", cells=("1969-12-31", "1970-01-01", "1970-01-02", "1970-01-03")
+    )
+    assert list(leaks.published(honest)) == []
+
+
 @pytest.mark.parametrize("ending", ["arrow", "parquet"])
 def test_an_unshown_value_in_a_nested_dictionary_is_noticed(tmp_path, ending):
     words = pa.DictionaryArray.from_arrays([0], ["seen", "hiddenzq01"])
