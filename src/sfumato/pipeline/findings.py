@@ -88,9 +88,9 @@ class Findings:
     @property
     def least(self) -> int:
         """The smallest count that may be published: k, or the size of the smallest
-        group."""
-        k = smallest_group(self.request.models)
-        return k if k > 1 else int(self.proof.groups.sizes.min(initial=1))
+        group; never 1, which would tell the value of one row or person."""
+        k, sizes = smallest_group(self.request.models), self.proof.groups.sizes
+        return k if k > 1 else max(2, int(sizes.min()) if len(sizes) else 2)
 
     @cached_property
     def measured(self) -> MetricInput:

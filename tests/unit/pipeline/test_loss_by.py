@@ -219,3 +219,91 @@ def test_sensitive_values_of_rows_left_out_are_not_told(tmp_path):
         assert line["suppressed_rows"] is None
         assert line["rows"] == line["shown"] == cells.count(line["value"])
     release.report(tmp_path / "report.html")
+
+
+ILLNESSES = pa.table(
+    {
+        "race": RACES,
+        "age": [20 + row for row in range(ROWS)],
+        "illness": ["flu", "gout", "cough", "cold"] * (ROWS // 4),
+        "town": ["x"] * 20 + ["y"] * 20,
+    }
+)
+NO_K = {
+    "quasi": ["race", "age"],
+    "sensitive": ["illness"],
+    "insensitive": ["town"],
+    "seed": Seed.guessable(1),
+}
+
+
+def named(release: sf.Release, column: str) -> dict[str, int]:
+    """The rows of each value that the manifest names."""
+    found = release.manifest["loss_by"][column]
+    return {each["value"]: each["rows"] for each in found if each["value"]}
+
+
+def test_without_k_values_rarer_than_the_smallest_group_are_not_told():
+    release = sf.anonymize(
+        ILLNESSES,
+        **NO_K,
+        require=[{"model": "l-diversity", "l": 4}],
+        algorithm="mondrian",
+        loss_by=["race"],
+    )
+    assert 1 / release.manifest["risk"]["prosecutor_max"] == 4
+    assert named(release, "race") == {"a": 26, "b": 10}
+
+
+def test_without_k_a_value_of_one_row_is_not_told():
+    release = sf.anonymize(
+        ILLNESSES,
+        **NO_K,
+        require=[{"model": "t-closeness", "t": 1.0}],
+        algorithm="mondrian",
+        loss_by=["race", "age"],
+    )
+    assert release.manifest["risk"]["prosecutor_max"] == 1.0
+    assert named(release, "race") == {"a": 26, "b": 10}
+    assert named(release, "age") == {}
+
+
+def test_without_k_the_report_names_no_value_of_one_row(tmp_path):
+    cells = ["zqcanary01", *RACES[1:]]
+    release = sf.anonymize(
+        ILLNESSES.set_column(0, "race", [cells]),
+        **NO_K,
+        require=[{"model": "l-diversity", "l": 4}],
+        hierarchies={"race": {"tree": {"any": ["zqcanary01", "a", "b", "c", "d"]}}},
+        max_loss=1.0,
+        algorithm="datafly",
+        loss_by=["race"],
+    )
+    release.save(tmp_path / "out")
+    assert "zqcanary01" not in release.table.column("race").to_pylist()
+    for name in ("manifest.json", "report.html"):
+        assert "zqcanary01" not in (tmp_path / "out" / name).read_text("utf-8")
+
+
+def test_without_k_sensitive_values_of_rows_left_out_are_not_told():
+    release = sf.anonymize(
+        ILLNESSES,
+        **NO_K,
+        require=[{"model": "l-diversity", "l": 3}],
+        max_suppressed=0.4,
+        algorithm="datafly",
+        loss_by=["illness"],
+    )
+    assert release.manifest["rows_suppressed"] > 0
+    for line in release.manifest["loss_by"]["illness"]:
+        assert line["suppressed_rows"] is None
+
+
+def test_without_k_the_source_count_of_one_row_is_not_told():
+    release = sf.anonymize(
+        ILLNESSES,
+        **NO_K,
+        require=[{"model": "diversity", "where": {"race": "d"}, "at_most": 10}],
+        algorithm={"name": "diva", "base": "mondrian"},
+    )
+    assert release.verdicts[0]["details"]["source"] is None
