@@ -201,7 +201,7 @@ def check(
     if groups is not None:
         record = path_of(groups, what="groups")
         private = read_private(record, source, swapped=form is Form.SWAPPED)
-    models = expanded(models, from_record(private.source_values))
+    models = expanded(models, from_record(private.generated_values))
     claim = Claim(
         policy=asked,
         models=models,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +41,7 @@ def generated_counts(
     persons = None if subject is None else table.columns[subject].codes
     k = smallest_group(models)
     return {
-        name: _common_values(table.columns[name], persons, k=k)
+        name: common_values(_tallied(table.columns[name]), persons, k=k)
         for name in _generated_columns(models)
     }
 
@@ -50,8 +51,21 @@ def _generated_columns(models: Sequence[OutputModel]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(each["column"]) for each in asked if each))
 
 
-def _common_values(
-    column: Column, subject: Codes | None = None, *, k: int = 1
+class Tallied(NamedTuple):
+    """A coded column, as far as counting its values needs it."""
+
+    codes: Codes
+    labels: Sequence[str]
+    missing: int
+    """The code of missing cells; -1 if there are none."""
+
+
+def _tallied(column: Column) -> Tallied:
+    return Tallied(column.codes, column.labels, column.missing)
+
+
+def common_values(
+    column: Tallied, subject: Codes | None = None, *, k: int = 1
 ) -> dict[str, int]:
     """How often each value of a column occurs; missing cells have none.
 

@@ -13,7 +13,12 @@ from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.models.theta_diversity import ThetaDiversity
-from sfumato.pipeline.expand_requirements import expanded
+from sfumato.pipeline.expand_requirements import (
+    Tallied,
+    common_values,
+    expanded,
+    smallest_group,
+)
 from sfumato.pipeline.manifest import requirements
 from sfumato.pipeline.pair import PairFiles
 from sfumato.pipeline.verification import Claim, Private
@@ -83,10 +88,16 @@ def _unjudged(files: PairFiles, pair: Pair) -> str | None:
 
 
 def _requirements(files: PairFiles, pair: Pair) -> tuple[OutputModel, ...]:
-    def counts(name: str) -> dict[str, int]:
-        return _source_values(pair).get(name, {})
+    models = files.policy.models()
 
-    return expanded(files.policy.models(), counts)
+    def counts(name: str) -> dict[str, int]:
+        if name not in pair.sensitive:
+            return {}
+        coded = pair.original[name]
+        tallied = Tallied(coded.codes, coded.axis.labels, coded.axis.missing)
+        return common_values(tallied, pair.subject, k=smallest_group(models))
+
+    return expanded(models, counts)
 
 
 def _measures(pair: Pair, form: Form) -> list[OutputModel]:

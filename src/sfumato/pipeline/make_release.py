@@ -70,7 +70,6 @@ def make_release(run: Run) -> Release:
         material = _material(run, table, request, solution)
         draft = _draft(run, request, solution, material)
     with run.step("verify", 0.8):
-        counts |= compared_counts(request)
         claim = _claim(run, request, material, certificate, counts)
         found = Findings(
             run=run,
@@ -127,11 +126,12 @@ def _claim(
     request: Request,
     material: Material,
     certificate: Certificate | None,
-    counts: dict[str, SourceCounts],
+    generated: dict[str, SourceCounts],
 ) -> Claim:
     """What the draft has to prove: the policy's promises, on the source's kinds.
 
     `material` gives the order of the rows, and the groups of a swapped table.
+    `generated` counts the values that requirements were generated from.
     """
     whole = certificate is not None and certificate.algorithm.every_column
     form, rows, subject = run.operator.form, material.rows, None
@@ -142,7 +142,12 @@ def _claim(
         policy=run.policy,
         models=request.models,
         base=run.base,
-        private=Private(subject=subject, groups=swapped, source_values=counts),
+        private=Private(
+            subject=subject,
+            groups=swapped,
+            source_values=compared_counts(request),
+            generated_values=generated,
+        ),
         form=form,
         every_column=whole,
         decided=decide(material.table, request.sensitive, request.quasi),

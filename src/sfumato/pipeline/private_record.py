@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from sfumato.data.json_records import parse
 from sfumato.errors import DataError
 from sfumato.io.read import read_source
-from sfumato.pipeline.verification import SOURCE_VALUES, Private
+from sfumato.pipeline.verification import GENERATED_VALUES, SOURCE_VALUES, Private
 
 HINT = "Give the rows.parquet that was written with this table."
 NEEDED = frozenset({"published_row", "group"})
@@ -37,7 +37,8 @@ def read_private(place: Path, source: pa.Table, *, swapped: bool) -> Private:
     return Private(
         subject=subject,
         groups=groups if swapped else None,
-        source_values=_source_values(record, place),
+        source_values=_value_counts(record, SOURCE_VALUES, place),
+        generated_values=_value_counts(record, GENERATED_VALUES, place),
     )
 
 
@@ -114,15 +115,18 @@ def _integers(record: pa.Table, name: str, place: Path) -> pa.ChunkedArray:
     return column
 
 
-def _source_values(record: pa.Table, place: Path) -> dict[str, dict[str, int]]:
+def _value_counts(
+    record: pa.Table, key: bytes, place: Path
+) -> dict[str, dict[str, int]]:
     """Value counts of the source, which are in the file's metadata."""
-    text = (record.schema.metadata or {}).get(SOURCE_VALUES, b"{}")
+    text = (record.schema.metadata or {}).get(key, b"{}")
+    name = key.decode().removeprefix("sfumato.")
     try:
         found = parse(text)
     except ValueError:
-        raise _damaged(place, "source_values") from None
+        raise _damaged(place, name) from None
     if not isinstance(found, dict) or not all(map(_are_counts, found.values())):
-        raise _damaged(place, "source_values")
+        raise _damaged(place, name)
     return found
 
 

@@ -28,7 +28,7 @@ from sfumato.io.spreadsheet import unguarded
 from sfumato.io.write import hash_bytes, write_table
 from sfumato.pipeline.earlier_release_proof import CandidateClaim
 from sfumato.pipeline.linked_persons import LINKED, PERSON, LinkedPersons
-from sfumato.pipeline.verification import SOURCE_VALUES, Claim
+from sfumato.pipeline.verification import GENERATED_VALUES, SOURCE_VALUES, Claim
 from sfumato.pipeline.write_release import write_directory
 from sfumato.report.card import card
 from sfumato.report.html import render
@@ -229,7 +229,8 @@ def _row_record(release: Release) -> pa.Table:
     if release.subject_of is not None:
         columns["subject"] = pa.array(release.subject_of)
     told: dict[str | bytes, str] = {
-        SOURCE_VALUES: json.dumps(release.claim.private.source_values)
+        SOURCE_VALUES: json.dumps(release.claim.private.source_values),
+        GENERATED_VALUES: json.dumps(release.claim.private.generated_values),
     }
     if release.persons is not None:
         columns[PERSON] = pa.array(release.persons.hashes.astype(str))

@@ -32,6 +32,8 @@ from sfumato.verify import Evidence, Population, Proof, prove, require_columns
 BOUNDS = ("_from", "_to")
 SOURCE_VALUES = b"sfumato.source_values"
 """The metadata key of the source's value counts in the private record."""
+GENERATED_VALUES = b"sfumato.generated_values"
+"""The metadata key of the counts that requirements were generated from."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -41,7 +43,11 @@ class Private(Quiet):
     subject: npt.NDArray[np.int32] | None = None
     groups: npt.NDArray[np.int32] | None = None
     source_values: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """How often each value of each sensitive column occurs in the source."""
+    """How many persons of the source have each value, missing included, of the
+    sensitive columns that requirements compare with the source."""
+    generated_values: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """How many rows of the source have each value of the columns that requirements are
+    generated from; values too rare to be told are left out, and so is the missing one."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -174,8 +180,9 @@ class Claim(Quiet):
 
     def _known(self, name: str) -> tuple[str | None, ...]:
         """The source's values, as far as they are known."""
-        counted_values = self.private.source_values.get(name, ())
-        return self.kind_of(name).labels or tuple(counted_values)
+        compared = self.private.source_values.get(name, ())
+        counted = compared or self.private.generated_values.get(name, ())
+        return self.kind_of(name).labels or tuple(counted)
 
     def _check_distance(self, name: str, axis: Axis) -> None:
         """Refuse to measure by a distance other than the manifest's."""

@@ -167,12 +167,12 @@ def test_a_run_counts_the_source_once_for_each_column_that_is_asked_of_it(
     place, called
 ):
     found = called(
-        (expand_requirements, "_common_values"),
+        (expand_requirements, "common_values"),
         (expand_requirements, "_counts_on_axis"),
         (expand_requirements, "persons_with"),
     )
     anonymized(place, GENERATED)
-    assert found == {"_common_values": 1, "_counts_on_axis": 1, "persons_with": 2}
+    assert found == {"common_values": 1, "_counts_on_axis": 1, "persons_with": 2}
 
 
 @pytest.mark.parametrize("requirements", [PLAIN, GENERATED, PRIVATE])
