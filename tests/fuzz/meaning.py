@@ -73,6 +73,13 @@ class Reader:
         number = number_of(str(text), self.kind) if self.kind in NUMERIC else None
         return text if number is None else number
 
+    def path(self, text: str) -> list[str]:
+        """A value and its ancestors, however the value is written."""
+        assert self.paths is not None
+        if text in self.paths:
+            return self.paths[text]
+        return next(p for v, p in self.paths.items() if self.key(v) == self.key(text))
+
     def covers(self, cell: str | None, value: str | None) -> bool:
         """Whether a published cell may stand for a value of the source."""
         if cell == STAR:

@@ -146,8 +146,7 @@ class Proof:
         if reader.missing(text):
             return GAP if level == 0 or level < self._height(column) else "*"
         if level:
-            assert reader.paths is not None
-            return reader.paths[str(text)][level]
+            return reader.path(str(text))[level]
         key = reader.key(text)
         assert isinstance(key, Hashable)
         return key

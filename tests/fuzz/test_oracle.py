@@ -160,6 +160,12 @@ def test_an_open_end_does_not_contain_its_bound():
     assert not reader.covers("[20, 25)", "25")
 
 
+def test_a_moment_has_its_ancestors_however_it_is_written():
+    path = ["1969-12-31 23:20:34.252000000", "evening", "*"]
+    reader = Reader("datetime", paths={path[0]: path})
+    assert reader.path("1969-12-31 23:20:34.252") == path
+
+
 def test_a_missing_value_is_not_inside_an_interval():
     assert not Reader("integer").covers("[1, 9]", "")
     assert Reader("integer").covers("*", "")
