@@ -22,7 +22,7 @@ MOST_ROWS = 8
 TOO_COARSE = "publish.max_loss"
 """In the reason of a refusal that is about utility."""
 CHANGE = re.compile(r"(?:[Rr]aise|[Ll]ower) (\w+) to ([\d.]*\d)")
-ALLOW = re.compile(r"allow (\d+) rows")
+ALLOW = re.compile(r"publish\.max_suppressed = ([\d.]*\d)")
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,7 @@ def followed(case: Case, reason: str, hint: str) -> Iterator[tuple[str, Case]]:
         allowed = ALLOW.search(way)
         if allowed:
             publish = case.policy["publish"]
-            share = min(1.0, int(allowed[1]) / case.rows)
-            changed = {"publish": {**publish, "max_suppressed": share}}
+            changed = {"publish": {**publish, "max_suppressed": float(allowed[1])}}
             yield named[0], replace(case, policy={**case.policy, **changed})
 
 

@@ -54,7 +54,8 @@ def test_a_refusal_for_utility_is_no_question_of_feasibility():
 
 
 def test_every_way_that_a_hint_names_is_followed():
-    hint = "Raise theta to 0.75, or allow 2 rows to be left out."
+    allow = "allow 2 rows to be left out (publish.max_suppressed = 0.5)"
+    hint = f"Raise theta to 0.75, or {allow}."
     changed = [case for _, case in followed(people(), "theta-diversity needs …", hint)]
     assert changed[0].policy["require"][1]["theta"] == 0.75
     assert changed[1].policy["publish"]["max_suppressed"] == 0.5

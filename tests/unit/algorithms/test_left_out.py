@@ -357,6 +357,21 @@ def test_lkc_is_met_where_leaving_rows_out_makes_it_so(algorithm):
     assert release.table.num_rows == 5
 
 
+def test_a_hint_names_the_share_of_the_rows_that_are_left_when_some_are_dropped():
+    """One of six rows is dropped, and one of the other five is in excess: a fifth."""
+    cells = {"q": ["a", "b", "b", None, "c", "b"], "s": list("xyzuvz")}
+    asked = {"model": "lkc", "l": 2, "k": 2, "c": 0.3}
+    settings = {"quasi": "q", "sensitive": "s", "missing_as": "drop", "max_loss": 1}
+    settings |= {"algorithm": "mondrian", "require": [asked]}
+    with pytest.raises(InfeasibleError) as caught:
+        sf.anonymize(pa.table(cells), **settings)
+    assert "allow 1 rows to be left out (publish.max_suppressed = 0.2)" in (
+        caught.value.hint
+    )
+    release = sf.anonymize(pa.table(cells), max_suppressed=0.2, **settings)
+    assert release.table.num_rows == 4
+
+
 @pytest.mark.parametrize("name", registry.names("algorithms"))
 def test_rows_that_remain_are_compared_with_the_whole_source(name):
     table = pa.table({"day": ["1", "2", "1", "2"], "illness": ["x", "-", "y", "x"]})

@@ -52,7 +52,14 @@ def test_too_few_rows_to_leave_out_is_infeasible_and_says_how_many():
     found = answer(ThetaDiversity(theta=0.5), removable=1)
     assert not found.feasible
     assert "it takes 2" in found.message
-    assert "allow 2 rows" in found.hint
+    assert "allow 2 rows to be left out (publish.max_suppressed = 0.2)" in found.hint
+
+
+def test_the_share_that_a_hint_allows_is_rounded_up():
+    """Of 6, 4, 1: two less make 4 of 9, and 2 / 11 is 0.18181…"""
+    values = ["flu"] * 6 + ["acne"] * 4 + ["gout"]
+    found = answer(Lkc(l=1, k=2, c=0.45), values)
+    assert "allow 2 rows to be left out (publish.max_suppressed = 0.1819)" in found.hint
 
 
 @pytest.mark.parametrize(

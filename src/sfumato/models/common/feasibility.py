@@ -170,7 +170,7 @@ def _on_column(
         at_best, _ = _needed(counts, sizes, limit)
     best = _best(counts, sizes, limit, removable)
     helps = at_best is not None and rows - at_best >= least and not persons
-    ways = _other_ways(at_best if helps else None, alone=alone)
+    ways = _other_ways(at_best if helps else None, rows, alone=alone)
     within_reach = best if alone else _best(counts, sizes, limit, 0)
     return Feasibility(
         feasible=at_best is not None and at_best <= removable,
@@ -259,11 +259,15 @@ def _change(limit: Limit, best: float | None) -> list[str]:
     return [f"{verb} {limit.parameter} to {value}"]
 
 
-def _other_ways(needed: int | None, *, alone: bool) -> tuple[str, ...]:
-    number = str(needed) if alone else "more"
-    allow = f"allow {number} rows to be left out (max_suppressed)"
+def _other_ways(needed: int | None, rows: int, *, alone: bool) -> tuple[str, ...]:
     another = "name another sensitive column in 'on'"
-    return (allow, another) if needed else (another,)
+    if not needed:
+        return (another,)
+    if not alone:
+        return ("allow more rows to be left out (publish.max_suppressed)", another)
+    share = math.ceil(10**4 * needed / rows) / 10**4
+    setting = f"publish.max_suppressed = {short_number(share)}"
+    return (f"allow {needed} rows to be left out ({setting})", another)
 
 
 def sentence(ways: Sequence[str]) -> str:
