@@ -67,6 +67,8 @@ class Histogram:
     """The table's group of each of its groups; None: they are the same."""
     missing_any: bool = False
     """Whether a missing cell (`axis.missing`) may be any value, the worst one."""
+    persons: npt.NDArray[Any] | None = None
+    """With subjects: the persons that each entry counts, entry by entry."""
 
     @property
     def count(self) -> int:

@@ -53,11 +53,10 @@ class Lkc(SensitiveModel):
     Method: sets of exactly L suffice (of all, if there are fewer): the rows that
     agree on a smaller set are a union of such unions, so there are more of them, and
     the share of a value in a union of disjoint parts is a mean of its shares in the
-    parts, so at most their largest. Where a missing cell may be any value, unions
-    overlap, and all sets are looked at. For the same reason it suffices that every group
-    has K rows and shares of at most C: each union consists of whole groups. Of
-    persons who are in several groups, unions are taken to hold as many as their
-    largest group.
+    parts, so at most their largest. Where a missing cell may be any value, or a person
+    is in several groups, unions overlap, and all sets are looked at. Without overlaps
+    it suffices that every group has K rows and shares of at most C: each union
+    consists of whole groups.
     Limits: attackers who know more than L quasi-identifiers.
     Reference: Mohammed, Fung, Hung and Lee 2009.
     """
@@ -115,7 +114,8 @@ class Lkc(SensitiveModel):
         width = 0 if shown.cells is None else shown.cells.shape[1]
         largest = min(self.l, width)
         found = [self._found(groups, s) for s in known_sets(width, _sizes(largest))]
-        if groups.candidates is not None or any(f.broken.any() for f in found):
+        overlaps = groups.candidates is not None or not shown.apart
+        if overlaps or any(f.broken.any() for f in found):
             # A smaller set is broken only if a larger one is, but offends more
             # groups; where unions overlap, it may be broken on its own.
             smaller = known_sets(width, range(largest))

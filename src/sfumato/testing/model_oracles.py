@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 Value = Hashable
@@ -318,12 +318,12 @@ def lkc(
 ) -> tuple[int, float]:
     """The smallest set of rows and the largest confidence over all known sets."""
     width = len(cells[0])
-    smallest, confidence = len(cells), 0.0
+    smallest, confidence = len(set(rows.persons())), 0.0
     for size in range(min(l, width) + 1):
         for known in combinations(range(width), size):
             keys = [tuple(row[column] for column in known) for row in cells]
             labels = {key: at for at, key in enumerate(dict.fromkeys(keys))}
-            union = OracleRows([labels[key] for key in keys], rows.value)
+            union = replace(rows, group=[labels[key] for key in keys])
             for group in groups_of(union, domain):
                 smallest = min(smallest, group.size)
                 confidence = max(confidence, commonest_share(group))
@@ -351,7 +351,7 @@ def n_t_distance(
                     for at, row in enumerate(cells)
                     if all(row[column] == own[column] for column in known)
                 ]
-                if len(superset) >= n:
+                if len({rows.persons()[at] for at in superset}) >= n:
                     group = _compared(rows, domain, inside, superset)
                     nearest = min(nearest, distance(group))
         furthest = max(furthest, nearest)
@@ -365,8 +365,7 @@ def _compared(
     superset: Sequence[int],
 ) -> OracleGroup:
     """A group beside the distribution of a superset, over the table's own domain."""
-    everywhere = set(rows.value)
-    counts = Counter(rows.value[at] for at in superset)
-    reference = {v: max(counts[v] / len(superset), 1e-300) for v in everywhere}
-    values = Counter(rows.value[at] for at in inside)
-    return OracleGroup(len(inside), values, domain, reference)
+    everywhere, who = set(rows.value), rows.persons()
+    counts = Counter(v for _, v in {(who[at], rows.value[at]) for at in superset})
+    reference = {v: max(counts[v] / counts.total(), 1e-300) for v in everywhere}
+    return _group([(who[at], rows.value[at]) for at in inside], domain, reference)

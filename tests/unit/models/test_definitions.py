@@ -21,7 +21,7 @@ from sfumato.models.range_disclosure import RangeDisclosure
 from sfumato.models.t_closeness import TCloseness
 from sfumato.models.theta_diversity import ThetaDiversity
 from sfumato.testing import model_oracles as oracles
-from sfumato.testing.random_groups import COLUMN, random_sample
+from sfumato.testing.random_groups import COLUMN, random_sample, sample_of
 
 TABLES = 60
 SHAPES = ("flat", "ordered", "tree", "line")
@@ -221,19 +221,22 @@ def cells_of(generator, rows, width):
     return generator.integers(0, 2, (rows, width)).astype(np.int32)
 
 
-def grouped(generator, shape):
+def grouped(generator, shape, *, persons=False):
     """A sample whose groups are its distinct cells, and the cells."""
-    sample = random_sample(generator, shape=shape, values=4, rows=14, groups=1)
+    sample = random_sample(
+        generator, shape=shape, values=4, rows=14, groups=1, persons=persons
+    )
     cells = cells_of(generator, 14, 3)
     found, group_of = np.unique(cells, axis=0, return_inverse=True)
     group_of = group_of.reshape(-1).astype(np.int32)
     return replace(sample, group_of=group_of, count=len(found)), cells, found
 
 
-def test_lkc_holds_for_every_set_of_known_columns():
+@pytest.mark.parametrize("persons", [False, True])
+def test_lkc_holds_for_every_set_of_known_columns(persons):
     generator = np.random.default_rng(31)
     for turn in range(200):
-        sample, cells, found = grouped(generator, "flat")
+        sample, cells, found = grouped(generator, "flat", persons=persons)
         model = Lkc(l=1 + turn % 4, k=3, c=0.6, on=COLUMN)
         smallest, confidence = oracles.lkc(
             cells.tolist(), sample.rows(), sample.domain, l=model.l
@@ -244,6 +247,43 @@ def test_lkc_holds_for_every_set_of_known_columns():
         assert verdict.holds == (smallest >= 3 and confidence <= 0.6 + 1e-9)
 
 
+def lkc_of_persons(cells, values, persons, **parameters):
+    """The verdict on rows of which some are about the same person."""
+    found, group_of = np.unique(np.array(cells), axis=0, return_inverse=True)
+    sample = replace(sample_of(group_of.reshape(-1), values), subject=np.array(persons))
+    model = Lkc(**parameters)
+    return model.verify(sample.groups(model, cells=found.astype(np.int32)))
+
+
+def test_lkc_counts_a_person_of_two_groups_once_in_their_union():
+    """Person 0 is in two of three groups; 3 of all 5 persons have each value."""
+    verdict = lkc_of_persons(
+        [(0, 0), (0, 1), (0, 2), (0, 1), (0, 2), (0, 0)],
+        ["yes", "no", "yes", "no", "no", "yes"],
+        [0, 1, 2, 3, 0, 4],
+        l=1,
+        k=2,
+        c=1.0,
+    )
+    assert verdict.holds
+    assert verdict.measured == 1.0
+    assert verdict.details["k"] == 2
+
+
+def test_lkc_sees_that_groups_which_share_persons_break_it_together_only():
+    """In each group one of two persons has flu; in both together both have."""
+    verdict = lkc_of_persons(
+        [(0,), (0,), (1,), (1,)],
+        ["flu", "acne", "gout", "flu"],
+        [0, 1, 0, 1],
+        l=1,
+        k=2,
+        c=0.5,
+    )
+    assert not verdict.holds
+    assert verdict.measured == 1.0
+
+
 @pytest.mark.parametrize(
     ("shape", "distance", "measure"),
     [
@@ -252,13 +292,16 @@ def test_lkc_holds_for_every_set_of_known_columns():
         ("tree", "hierarchical", oracles.hierarchical),
     ],
 )
-def test_n_t_closeness_finds_the_nearest_natural_superset(shape, distance, measure):
+@pytest.mark.parametrize(("persons", "n"), [(False, 5), (True, 3)])
+def test_n_t_closeness_finds_the_nearest_natural_superset(
+    shape, distance, measure, persons, n
+):
     generator = np.random.default_rng(32)
     for _ in range(100):
-        sample, cells, found = grouped(generator, shape)
-        model = NTCloseness(n=5, t=0.2, distance=distance, on=COLUMN)
+        sample, cells, found = grouped(generator, shape, persons=persons)
+        model = NTCloseness(n=n, t=0.2, distance=distance, on=COLUMN)
         expected = oracles.n_t_distance(
-            cells.tolist(), sample.rows(), sample.domain, measure, n=5
+            cells.tolist(), sample.rows(), sample.domain, measure, n=n
         )
         verdict = model.verify(sample.groups(model, cells=found.astype(np.int32)))
         assert verdict.measured == pytest.approx(expected, abs=1e-9)

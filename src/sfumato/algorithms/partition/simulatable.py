@@ -214,4 +214,5 @@ def _commonest(histogram: Histogram, rows: Ints) -> Histogram:
         codes=rank[kept].astype(np.int32),
         counts=filled[kept],
         sizes=rows,
+        persons=None,
     )

@@ -157,8 +157,9 @@ def _histogram(
         split, groups, sizes = _split(rows, view.column, sensitive)
     size = max(axis.size, 1)
     key, number = packed([split, kept], [len(sizes), size])
+    persons = None
     if rows.subject is not None:
-        key = _once_per_person(key, rows)
+        key, persons = once_per_person(key, rows.of_kept(rows.subject))
     found, counts = run_lengths(key, number)
     values = (found % size).astype(np.int32)
     return Histogram(
@@ -170,6 +171,7 @@ def _histogram(
         reference=_published(rows, axis, kept, values, counts, missing_any),
         groups=groups,
         missing_any=missing_any,
+        persons=persons,
     )
 
 
@@ -208,11 +210,11 @@ def _split(
     return split, rows.group[first], sizes
 
 
-def _once_per_person(key: Counts, rows: _Rows) -> Counts:
-    """The keys, each counted once per person."""
-    assert rows.subject is not None
-    pairs, _ = packed([key, rows.of_kept(rows.subject)])
-    return np.asarray(_first_rows(pairs, key))
+def once_per_person(key: Counts, persons: AnyCodes) -> tuple[Counts, AnyCodes]:
+    """The keys, each once per person who has it, ascending; and those persons."""
+    pairs, _ = packed([key, persons])
+    _, first = np.unique(pairs, return_index=True)
+    return key[first], persons[first]
 
 
 def value_shares(

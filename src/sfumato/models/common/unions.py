@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from sfumato.data.arrays import Counts
 from sfumato.models.base import Groups, Histogram
 from sfumato.models.common.candidates import agreeing, fillings
-from sfumato.models.common.groups import packed
+from sfumato.models.common.groups import once_per_person, packed
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,22 +27,27 @@ class Unions:
     count: int
 
     def sizes(self, groups: Groups) -> Counts:
-        """Rows or persons in each; where persons are in several groups, at least."""
-        inside = groups.sizes[self.members]
+        """Rows in each, or different persons; a person has a value in every view."""
         if groups.apart:
+            inside = groups.sizes[self.members]
             summed = np.bincount(self.sets, weights=inside, minlength=self.count)
             return summed.astype(np.int64)
-        largest = np.zeros(self.count, dtype=np.int64)
-        np.maximum.at(largest, self.sets, inside)
-        return largest
+        histogram = next(iter(groups.histograms.values()))
+        entry, of_set = self._entries(histogram)
+        once, _ = _by_person(histogram, entry, of_set)
+        return np.bincount(once, minlength=self.count)
 
     def histogram(self, histogram: Histogram, sizes: Counts) -> Histogram:
         """The histogram of the unions, of the sizes given."""
         entry, of_set = self._entries(histogram)
         size = max(histogram.axis.size, 1)
         key = of_set * size + histogram.codes[entry]
+        number, persons = histogram.counts[entry], None
+        if histogram.persons is not None:
+            key, persons = _by_person(histogram, entry, key)
+            number = np.ones(len(key), dtype=np.int64)
         found, inverse = np.unique(key, return_inverse=True)
-        counts = np.bincount(inverse, weights=histogram.counts[entry])
+        counts = np.bincount(inverse, weights=number)
         return replace(
             histogram,
             starts=np.searchsorted(found, np.arange(len(sizes) + 1) * size),
@@ -49,6 +55,7 @@ class Unions:
             counts=counts.astype(np.int64),
             sizes=sizes,
             groups=None,
+            persons=persons,
         )
 
     def _entries(self, histogram: Histogram) -> tuple[Counts, Counts]:
@@ -59,9 +66,24 @@ class Unions:
         order = np.argsort(owners, kind="stable")
         first = np.searchsorted(owners[order], self.members, "left")
         number = np.searchsorted(owners[order], self.members, "right") - first
-        shift = np.repeat(first - (np.cumsum(number) - number), number)
-        places = np.arange(int(number.sum())) + shift
-        return order[places], np.repeat(self.sets, number)
+        return order[_stretches(first, number)], np.repeat(self.sets, number)
+
+
+def _by_person(
+    histogram: Histogram, entry: Counts, key: Counts
+) -> tuple[Counts, npt.NDArray[Any]]:
+    """The keys of some entries, each once per person who is in them; those persons."""
+    assert histogram.persons is not None
+    number = histogram.counts[entry]
+    first = np.cumsum(histogram.counts)[entry] - number
+    persons = histogram.persons[_stretches(first, number)]
+    return once_per_person(np.repeat(key, number), persons)
+
+
+def _stretches(first: Counts, number: Counts) -> Counts:
+    """The places of stretches that begin at `first`, one stretch after the other."""
+    shift = np.repeat(first - (np.cumsum(number) - number), number)
+    return np.asarray(np.arange(int(number.sum())) + shift)
 
 
 def known_sets(width: int, sizes: range) -> Iterator[tuple[int, ...]]:
@@ -103,10 +125,8 @@ def candidate_unions(
     about = partition(union)
     start = np.searchsorted(about.sets, owner)
     number = np.searchsorted(about.sets, owner, "right") - start
-    shift = np.repeat(start - (np.cumsum(number) - number), number)
-    places = np.arange(int(number.sum())) + shift
     return (
         Unions(sets, members, len(filled)),
         np.repeat(np.arange(len(filled)), number),
-        about.members[places],
+        about.members[_stretches(start, number)],
     )

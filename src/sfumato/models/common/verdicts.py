@@ -137,6 +137,7 @@ def _chosen(histogram: Histogram, groups: Counts) -> Histogram:
         counts=histogram.counts[entries],
         sizes=histogram.sizes[groups],
         groups=groups if histogram.groups is None else histogram.groups[groups],
+        persons=None,
     )
 
 
