@@ -289,3 +289,24 @@ def test_results_show_no_cell_when_printed():
     release = sf.anonymize(table, asked, insecure_seed=3)
     found = sf.attack(release, table, "guess", asked)
     assert repr(found) == "<Attacked: 2 attacks; 0 above a promised bound>"
+
+
+@pytest.mark.parametrize(
+    "cell", ["{i0|i1}", "[100, 400]"], ids=["a set", "an interval"]
+)
+def test_attacks_on_generalized_sensitive_values_are_not_run(cell):
+    original = people()
+    column = "income" if cell.startswith("[") else "illness"
+    shown = original.assign(**{column: [cell, *original[column][1:]]})
+    found = published(original, shown, policy()).run(["homogeneity", "linkage"])
+    assert found.skipped == {
+        "homogeneity": f"'{column}' shows labels, intervals or sets, not values"
+    }
+    assert [result.name for result in found.results] == ["linkage"]
+
+
+def test_attacks_on_a_suppressed_sensitive_column_are_not_run():
+    original = people()
+    shown = original.assign(illness="*")
+    found = published(original, shown, policy()).run(["guess"])
+    assert "'illness' shows" in found.skipped["guess"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sfumato.data.rules import View
 from sfumato.risk.attacks.base import Attack, AttackInput, AttackResult
+from sfumato.risk.table_pair import Pair
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,6 +17,9 @@ class AttributeAttack(Attack):
     def refusal(self, scene: AttackInput) -> str | None:
         if not scene.secrets:
             return "the published table has no sensitive column"
+        for view in scene.secrets:
+            if _is_generalized(scene.pair, view.column):
+                return f"'{view.column}' shows labels, intervals or sets, not values"
         return None if scene.columns else "no column is known"
 
     def run(self, scene: AttackInput) -> tuple[AttackResult, ...]:
@@ -24,3 +28,17 @@ class AttributeAttack(Attack):
     @abstractmethod
     def attack(self, scene: AttackInput, view: View) -> AttackResult:
         """Attack one column."""
+
+
+def _is_generalized(pair: Pair, name: str) -> bool:
+    """Whether cells of a column stand for several values; a suppressed cell does not.
+
+    Beliefs are about single values: rows that show none would be left out of them, and
+    the attack would seem to learn nothing.
+    """
+    column = pair.published[name]
+    reading, shown = column.reading, column.counts > 0
+    every = reading.axis.size - (reading.axis.missing >= 0)
+    several = shown & (reading.leaf < 0) & (reading.sizes > 1)
+    exact = shown & (reading.leaf >= 0)
+    return bool((several & (reading.sizes < every)).any() or not exact.any())
