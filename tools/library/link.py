@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -19,6 +21,7 @@ ALWAYS = ("-O2", "-shared", "-fPIC", "-fvisibility=hidden")
 ELF = ("-Wl,-z,defs", "-Wl,-Bsymbolic", "-Wl,--gc-sections", "-s", "-lm")
 MACOS = ("-Wl,-dead_strip",)
 WINDOWS = ("-s",)
+ZIG_CACHE = "ZIG_GLOBAL_CACHE_DIR"
 
 
 def link(
@@ -30,7 +33,9 @@ def link(
     files = [str(path) for path in (*objects, RUNTIME, stubs)]
     out = ["-o", str(place / TARGETS[platform].file)]
     words = [*_compiler(platform), *ALWAYS, *out, *files, *_flags(platform)]
-    subprocess.run(words, check=True)
+    with tempfile.TemporaryDirectory(prefix="sfumato-zig-") as cache:
+        # Without a home directory Zig finds no place for its cache.
+        subprocess.run(words, check=True, env={ZIG_CACHE: cache, **os.environ})
     for path in place.iterdir():
         if path.name != TARGETS[platform].file:
             path.unlink()
