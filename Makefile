@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 unexport VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports compiler library entries wheel trial fuzz bench docs clean
+.PHONY: help demo test check lint types imports compiler browser library entries wheel trial fuzz bench docs clean
 
 help:  ## Say what there is.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -23,7 +23,7 @@ demo: $(VENV)/.demo compiler  ## Publish the embedded hospital table and verify 
 	rm -rf sfumato-demo
 	$(BIN)/sfumato demo
 
-test: check library trial  ## Everything that must hold.
+test: check library trial browser  ## Everything that must hold.
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: lint types imports  ## Style, types and layers.
@@ -40,6 +40,9 @@ imports: $(VENV)/.tests
 
 compiler: | $(BIN)/python
 	@command -v cc >/dev/null || $(PIP) -c constraints.txt ziglang
+
+browser:  ## Install what tests of pages need: Chromium and axe-core.
+	tools/browser
 
 library: $(VENV)/.tests compiler  ## Compile all kernels ahead of time; nothing where that is done.
 	$(BIN)/python -m tools.library.build

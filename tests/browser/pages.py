@@ -1,0 +1,78 @@
+"""The pages that Sfumato makes, by name; every test in this directory opens each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from sfumato.cli import main
+
+ADULT = """
+version = 1
+unlisted = "drop"
+[data]
+missing = ["?"]
+[columns.age]
+role = "quasi"
+hierarchy = { intervals = [5, 10, 20] }
+[columns.education]
+role = "quasi"
+[columns.marital-status]
+role = "quasi"
+[columns.race]
+role = "quasi"
+[columns.sex]
+role = "quasi"
+[columns.native-country]
+role = "quasi"
+[columns.occupation]
+role = "sensitive"
+[columns.salary-class]
+role = "insensitive"
+[[require]]
+model = "k-anonymity"
+k = 10
+[[require]]
+model = "l-diversity"
+l = 3
+[algorithm]
+name = "mondrian"
+[report]
+loss_by = ["race", "sex"]
+"""
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """A directory in which releases are made, each once."""
+
+    directory: Path
+    shared_data: Callable[[], Path]
+    """Finds the real tables, or skips the test."""
+
+    @cached_property
+    def demo(self) -> Path:
+        """The release of the demo."""
+        place = self.directory / "demo"
+        assert main(["demo", "--out", str(place)]) == 0
+        return place / "release"
+
+    @cached_property
+    def adult(self) -> Path:
+        """A release of Adult."""
+        policy = self.directory / "adult.toml"
+        policy.write_text(ADULT, encoding="utf-8")
+        source = self.shared_data() / "adult" / "adult_clean_30162.csv.gz"
+        place = self.directory / "adult"
+        words = ["anonymize", policy, "--data", source, "--out", place, "--quiet"]
+        assert main([str(word) for word in words]) == 0
+        return place
+
+
+PAGES: dict[str, Callable[[Workshop], Path]] = {
+    "demo": lambda workshop: workshop.demo / "report.html",
+    "adult": lambda workshop: workshop.adult / "report.html",
+}
+"""Where each page is, in a workshop."""
