@@ -27,6 +27,7 @@ from sfumato.errors import PolicyError, UsageError
 from sfumato.models.base import Model, OutputModel, ProcessModel
 from sfumato.policy import consistency as checks
 from sfumato.policy import edit as changes
+from sfumato.policy.edit_text import edited as edited_text
 from sfumato.policy.error_text import translated
 from sfumato.policy.instantiate import Made, load_named, make_model, make_named
 from sfumato.policy.keywords import document_of
@@ -294,6 +295,21 @@ class Policy(Section):
             document = changes.changed(document, key, value)
         return type(self)._validated(document, Origin("the settings", "", self.base))
 
+    def edited(self, settings: Mapping[str, Any]) -> str:
+        """Write the policy with settings changed, as the text it was read from.
+
+        None takes a setting away. Comments and layout are kept, unless the text is laid
+        out so that a setting cannot be changed in its place: then it is as from `dump`.
+        """
+        changed = self.with_settings(settings)
+        places = {_place(key): value for key, value in settings.items()}
+        text = edited_text(self._origin.text, places) if self._origin.text else ""
+        try:
+            kept = type(self).parse(text)._document() == changed._document()
+        except PolicyError:
+            kept = False
+        return text if kept else changed.dump()
+
     def dump(self) -> str:
         """Write the policy as TOML text, without settings that have their default."""
         return tomli_w.dumps(self._document())
@@ -315,6 +331,13 @@ class Policy(Section):
         """The hash of the publishable policy, which anybody can recompute."""
         text = json.dumps(self.public_dict(), sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _place(key: str) -> Key:
+    """A setting as its path: `require.0.k` is ("require", 0, "k")."""
+    parts = changes.parts_of(key)
+    numbered = parts[0] == "require"
+    return tuple(int(p) if numbered and p.isdigit() else p for p in parts)
 
 
 def _too_deep(source: str) -> PolicyError:

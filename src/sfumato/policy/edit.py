@@ -11,9 +11,9 @@ from sfumato.errors import UsageError
 
 
 def changed(document: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
-    """A copy of a document with one setting changed."""
+    """A copy of a document with one setting changed; None takes a setting away."""
     result = deepcopy(dict(document))
-    *way, last = _parts(key)
+    *way, last = parts_of(key)
     place: Any = result
     for part in way:
         place = _entered(place, part, key)
@@ -30,7 +30,7 @@ def without_nothing(value: Any) -> Any:
     )
 
 
-def _parts(key: str) -> list[str]:
+def parts_of(key: str) -> list[str]:
     """Split `columns."a.b".kind` into parts; only names with dots need quotes."""
     try:
         nested: Any = tomllib.loads(f"{key} = 0")
@@ -65,6 +65,8 @@ def _entered(place: Any, part: str, key: str) -> Any:
 def _assign(place: Any, part: str, value: Any, key: str) -> None:
     if isinstance(place, list):
         place[_index(place, part, key)] = value
+    elif isinstance(place, dict) and value is None:
+        place.pop(part, None)
     elif isinstance(place, dict):
         place[part] = value
     else:

@@ -16,7 +16,7 @@ Key = tuple[str | int, ...]
 """The path to a setting: ("require", 1, "k")."""
 
 _HEADER = re.compile(r"^\s*(\[\[?)(.+?)\]\]?\s*(#.*)?$")
-_SETTING = re.compile(
+SETTING = re.compile(
     r"""^\s*((?:"[^"]*"|'[^']*'|[\w-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*'|[\w-]+))*)\s*="""
 )
 
@@ -33,7 +33,7 @@ class Origin(Quiet):
     def line_of(self, key: Key) -> int | None:
         """The line of a key, or of the nearest table around it that has one."""
         best, line = 0, None
-        for number, found in _keys(self.text):
+        for number, found in keys_of(self.text):
             shared = _shared(found, key)
             if shared == len(found) and shared > best:
                 best, line = shared, number
@@ -54,13 +54,13 @@ def spelled(key: Key) -> str:
     return text.removeprefix(".")
 
 
-def _keys(text: str) -> Iterator[tuple[int, Key]]:
+def keys_of(text: str) -> Iterator[tuple[int, Key]]:
     """The line and the full key of every table header and setting."""
     table: Key = ()
     seen: dict[tuple[str, ...], int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         header = _HEADER.match(line)
-        setting = _SETTING.match(line)
+        setting = SETTING.match(line)
         if header and (parts := _parts(header.group(2))):
             table = parts
             if header.group(1) == "[[":
