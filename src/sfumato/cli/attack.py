@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 EXCEEDED = 1
 LOOK_UP = "lookup"
 KEPT = "attacks.jsonl"
+SHOWN = 10
+"""How many groups, and values of a column, a lookup prints."""
 
 
 def attack(
@@ -139,19 +142,23 @@ def _attacked(
 
 
 def _keep(found: Attacked, release: Path) -> Path | None:
-    """Write the private facts next to the release's own, readable only by its owner."""
+    """Add the private facts to the release's own, readable only by its owner.
+
+    Those of earlier runs stay: every run begins with a line that says when it was.
+    """
     from sfumato.data.json_records import dump_line
-    from sfumato.io.atomic_files import own_file
+    from sfumato.io.atomic_files import append_own
     from sfumato.pipeline.release_files import ReleaseFiles
 
     place = ReleaseFiles.of(release).private
     if place is None:
         return None
-    lines = "".join(dump_line(line) + "\n" for line in found.private_lines())
+    head, *results = found.private_lines()
+    when = datetime.now(UTC).isoformat(timespec="seconds")
+    lines = [head | {"time": when}, *results]
     target = place / KEPT
     try:
-        target.unlink(missing_ok=True)
-        own_file(target).write_text(lines, encoding="utf-8")
+        append_own(target, "".join(dump_line(line) + "\n" for line in lines))
     except OSError as fault:
         raise OutputError(
             f"'{target}' cannot be written: {fault.strerror}.",
@@ -248,19 +255,26 @@ def _person(record: Path, policy: Policy) -> pa.Table:
 
 
 def _print_found(found: LookedUp) -> None:
+    from sfumato.report.number_text import counted, percent
+
     typer.echo(PRIVATE)
     typer.echo()
     if not found.rows:
         typer.echo("No published row may be the person's.")
         return
-    typer.echo(f"{found.rows} published rows may be the person's:")
-    for group in found.groups:
+    typer.echo(f"{counted(found.rows, 'published row')} may be the person's:")
+    for group in found.groups[:SHOWN]:
         cells = ", ".join(f"{name} {cell}" for name, cell in group["cells"].items())
-        typer.echo(f"  {group['rows']} rows: {cells}")
+        typer.echo(f"  {counted(group['rows'], 'row')}: {cells}")
+    if len(found.groups) > SHOWN:
+        typer.echo(f"  … and {len(found.groups) - SHOWN:,} other groups (all: --json)")
     for name, values in found.values.items():
         typer.echo(f"\n{name}:")
         head = ("value", "of the candidates", "of the table")
-        shown = [(v, f"{share:.1%}", f"{whole:.1%}") for v, share, whole in values]
-        print_columns([head, *shown])
+        shown = values[:SHOWN]
+        rows = [(v, percent(share), percent(whole)) for v, share, whole in shown]
+        print_columns([head, *rows])
+        if len(values) > SHOWN:
+            typer.echo(f"  … and {len(values) - SHOWN:,} other values (all: --json)")
     if any(len(values) == 1 for values in found.values.values()):
         warn("all candidates share one value: it is given away.")

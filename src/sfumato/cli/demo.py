@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -53,6 +54,7 @@ def _introduce(out: Path) -> None:
         [
             (str(out / "source.csv"), "what the hospital knows"),
             (str(out / "policy.toml"), "what it promises, with comments"),
+            (str(out / "person.csv"), "what an attacker may know of one patient"),
             (f"{out / 'hierarchies'}/", "how its categories become coarser"),
             (f"{out / 'release'}/", "what it publishes"),
         ]
@@ -61,12 +63,38 @@ def _introduce(out: Path) -> None:
 
 
 def _suggest(out: Path) -> None:
-    data, policy = out / "release" / "data.csv", out / "policy.toml"
     typer.echo("\nNext:")
-    print_columns(
-        [
-            (f"sfumato check {data} --policy {policy}", "prove it again"),
-            (f"sfumato anonymize {policy} --set require.0.k=10", "ask for more"),
-            ("sfumato init YOUR.csv -o policy.toml", "start with your own data"),
-        ]
-    )
+    for command, purpose in suggestions(out):
+        typer.echo(f"  # {purpose}\n  {command}")
+
+
+def suggestions(out: Path) -> list[tuple[str, str]]:
+    """Return the commands to try next, as a shell takes them, and what each is for."""
+    release, source = quoted(out / "release"), quoted(out / "source.csv")
+    policy, person = quoted(out / "policy.toml"), quoted(out / "person.csv")
+    data = quoted(out / "release" / "data.csv")
+    return [
+        (f"sfumato check {data} --policy {policy}", "prove it again"),
+        (
+            f"sfumato assess --original {source} --published {release} --policy {policy}",
+            "measure what it keeps, and how exposed people are",
+        ),
+        (
+            f"sfumato attack all {release} --original {source} --policy {policy}",
+            "attack it, as others might",
+        ),
+        (
+            f"sfumato attack lookup {release} --record {person} --policy {policy}",
+            "look one person up in it",
+        ),
+        (
+            f"sfumato anonymize {policy} --set require.0.k=10 --out {quoted(out / 'k10')}",
+            "ask for more",
+        ),
+        ("sfumato init YOUR.csv -o policy.toml", "start with your own data"),
+    ]
+
+
+def quoted(path: Path) -> str:
+    """A path as one word of a shell."""
+    return shlex.quote(str(path))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import reduce
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
 from sfumato.demo.generate import hospital
@@ -14,6 +16,9 @@ from sfumato.demo.hospital_lists import DIAGNOSES
 SOURCE = "source.csv"
 POLICY = "policy.toml"
 HIERARCHIES = "hierarchies"
+PERSON = "person.csv"
+KNOWN = ("birth_date", "sex", "zip")
+"""What an attacker knows of the patient in `person.csv`."""
 
 POLICY_TEXT = """\
 # How the demo hospital publishes its stays. Every row is invented.
@@ -131,14 +136,24 @@ CHAPTERS: Mapping[str, str] = {
 
 
 def write(directory: Path) -> Path:
-    """Write the demo's source, policy and hierarchies; return the policy's path."""
+    """Write the demo's tables, policy and hierarchies; return the policy's path."""
     (directory / HIERARCHIES).mkdir(parents=True)
-    _write_table(hospital(), directory / SOURCE)
+    table = hospital()
+    _write_table(table, directory / SOURCE)
+    known = table.select(KNOWN)
+    _write_table(known.filter(_complete(known)).slice(0, 1), directory / PERSON)
     for name, lines in _hierarchies().items():
         text = "".join(f"{line}\n" for line in lines)
         _write_text(directory / HIERARCHIES / f"{name}.csv", text)
     _write_text(directory / POLICY, POLICY_TEXT)
     return directory / POLICY
+
+
+def _complete(table: pa.Table) -> pa.ChunkedArray:
+    """Which rows have no missing cell."""
+    texts = [pc.cast(column, pa.string()) for column in table.columns]
+    filled = [pc.not_equal(pc.fill_null(text, ""), "") for text in texts]
+    return reduce(pc.and_, filled)
 
 
 def _hierarchies() -> dict[str, list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import fcntl
 import os
 import re
@@ -34,6 +35,25 @@ def own_file(path: Path) -> Path:
     """Make an empty file that only its owner can read; writing keeps it so."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWN_FILE))
     return path
+
+
+def append_own(path: Path, text: str) -> None:
+    """Add text to the end of a file that only its owner can read, in one write.
+
+    The file is made if it is not there. A link is not followed.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+    content = text.encode("utf-8")
+    handle = os.open(path, flags, OWN_FILE)
+    try:
+        before = os.fstat(handle).st_size
+        os.fchmod(handle, OWN_FILE)
+        if os.write(handle, content) < len(content):
+            # A full disk takes a part only: take it back.
+            os.ftruncate(handle, before)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    finally:
+        os.close(handle)
 
 
 def usual_mode(inside: Path) -> int:

@@ -61,8 +61,18 @@ class Attacked(Quiet):
         return not any(result.exceeded for result in self.results)
 
     def __getitem__(self, name: str) -> AttackResult:
-        """The first result of an attack."""
-        return next(each for each in self.results if each.name == name)
+        """The first result of an attack.
+
+        A KeyError names the attacks that were run, and why this one was not.
+        """
+        for each in self.results:
+            if each.name == name:
+                return each
+        if name in self.skipped:
+            raise KeyError(f"'{name}' was not run: {self.skipped[name]}")
+        there = dict.fromkeys(each.name for each in self.results)
+        listed = ", ".join(f"'{each}'" for each in there) or "none"
+        raise KeyError(f"'{name}' was not run; these attacks were: {listed}")
 
     def notes(self) -> list[str]:
         """What a reader must know first."""

@@ -70,6 +70,41 @@ def test_people_read_form_loss_and_risk(place, capsys):
     assert "k-anonymity k = 2 k = 2 ✓ holds" in lines
 
 
+def told(capsys) -> list[str]:
+    """The lines of the text, with single spaces."""
+    return [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_people_read_estimates_of_population_uniqueness(place, capsys):
+    assess("--fraction", "0.5")
+    lines = told(capsys)
+    assert "unique in the population, Zayatz 100.0% 0.00%" in lines
+    assert "the model that Dankar's rule takes zayatz no sample uniques" in lines
+
+
+def test_people_read_special_uniques_with_the_part_of_each_column(place, capsys):
+    assess("--suda")
+    lines = told(capsys)
+    assert "Special uniques of the original (SUDA2):" in lines
+    # Every age is unique alone, and so are the cities Rome and Pisa.
+    assert "records with a score 4" in lines
+    assert "minimal sample uniques of 1 column 6" in lines
+
+
+def test_people_read_the_risk_of_households(place, capsys):
+    text = ORIGINAL.replace("illness\n", "illness,home\n")
+    for number, home in enumerate("1123"):
+        text = text.replace(*_line_with(number, home))
+    (place / "original.csv").write_text(text)
+    assess("--household", "home")
+    assert "household, highest 100.0% –" in told(capsys)
+
+
+def _line_with(number: int, home: str) -> tuple[str, str]:
+    line = ORIGINAL.splitlines()[1 + number]
+    return line + "\n", f"{line},{home}\n"
+
+
 def test_json_has_utility_risk_form_and_unrecognized_cells(place, capsys):
     assert assess("--json") == 0
     found = json.loads(capsys.readouterr().out)

@@ -99,6 +99,43 @@ def test_the_people_at_risk_are_kept_for_the_owner_alone(place, capsys):
     assert result["at_risk"]
 
 
+def test_a_second_run_keeps_what_the_first_found(place, capsys):
+    attacked(place, "linkage")
+    attacked(place, "homogeneity")
+    kept = place / "release" / "private" / "attacks.jsonl"
+    lines = [json.loads(line) for line in kept.read_text().splitlines()]
+    assert [line.get("name", "private") for line in lines] == [
+        *("private", "linkage", "private", "homogeneity"),
+    ]
+    assert all("time" in line for line in lines if "name" not in line)
+
+
+def test_a_record_that_others_could_read_becomes_the_owners_alone(place, capsys):
+    kept = place / "release" / "private" / "attacks.jsonl"
+    kept.write_text("")
+    kept.chmod(0o644)
+    attacked(place, "linkage")
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+
+
+def test_a_link_in_place_of_the_record_is_not_followed(place, capsys):
+    elsewhere = place / "elsewhere"
+    elsewhere.write_text("mine")
+    (place / "release" / "private" / "attacks.jsonl").symlink_to(elsewhere)
+    assert attacked(place, "linkage") == 2
+    assert elsewhere.read_text() == "mine"
+
+
+def test_a_lookup_prints_the_likeliest_values_and_counts_the_others(place, capsys):
+    rows = [f"{20 + i % 30},{'ab'[i % 2]},{i}" for i in range(60)]
+    (place / "published.csv").write_text("\n".join(["age,city,illness", *rows]))
+    (place / "person.csv").write_text("city\na\n")
+    words = ["attack", "lookup", str(place / "published.csv")]
+    words += ["--record", str(place / "person.csv")]
+    assert main([*words, "--policy", str(place / "policy.toml")]) == 0
+    assert "… and 20 other values (all: --json)" in capsys.readouterr().out
+
+
 def test_the_published_part_of_a_release_stays_as_it_was(place, capsys):
     published = {
         path: path.read_bytes()

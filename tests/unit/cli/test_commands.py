@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import shlex
 from pathlib import Path
 
 import pandas as pd
@@ -190,7 +191,7 @@ def check_demo(data: Path, hospital: Path) -> int:
 
 
 def test_the_demo_leaves_what_it_says(hospital):
-    names = ["hierarchies", "policy.toml", "release", "source.csv"]
+    names = ["hierarchies", "person.csv", "policy.toml", "release", "source.csv"]
     assert sorted(path.name for path in hospital.iterdir()) == names
     names = ["data.csv", "manifest.json", "private", "report.html"]
     assert sorted(path.name for path in (hospital / "release").iterdir()) == names
@@ -202,6 +203,17 @@ def test_the_demo_tells_what_it_did(tmp_path, capsys):
     assert "No row is about a real person." in said.out
     assert "✓ holds" in said.out
     assert "sfumato check" in said.out
+
+
+def test_every_command_that_the_demo_suggests_works_as_printed(tmp_path, capsys):
+    out = tmp_path / "a demo"
+    assert main(["demo", "--out", str(out)]) == 0
+    printed = capsys.readouterr().out.partition("\nNext:\n")[2]
+    commands = [shlex.split(line) for line in printed.splitlines() if "#" not in line]
+    assert {words[1] for words in commands} >= {"check", "assess", "attack", "init"}
+    for words in commands:
+        if "YOUR.csv" not in words:
+            assert main(words[1:]) == 0, words
 
 
 def test_the_demo_release_passes_its_check(hospital):

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from sfumato.cli import main
+
 STOPPED = "Error: Stopped. Nothing is left half-written.\n"
 TABLE = "age,disease\n" + "".join(f"{20 + i % 4},D{i % 2}\n" for i in range(40))
 POLICY = """\
@@ -72,6 +74,21 @@ def busy(*_, **__):
     threading.Event().wait(30)
 
 sfumato.pipeline.release.prove_files = busy
+from sfumato.cli import main
+main()
+"""
+
+
+# Says that a model learns, and learns for minutes without hearing Python.
+WHILE_LEARNING = """
+import hashlib
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+def busy(*_, **__):
+    print("busy", flush=True)
+    hashlib.pbkdf2_hmac("sha256", b"a", b"b", 2_000_000_000)
+
+HistGradientBoostingClassifier.fit = busy
 from sfumato.cli import main
 main()
 """
@@ -180,6 +197,24 @@ def test_a_signal_while_a_release_is_written_leaves_nothing(place):
         "people.csv",
         "policy.toml",
     ]
+
+
+@pytest.mark.parametrize("name", ["inference", "identity", "all"])
+def test_ctrl_c_while_an_attack_learns_keeps_nothing_of_it(place, monkeypatch, name):
+    monkeypatch.chdir(place)
+    assert main(["anonymize", "policy.toml", "--out", "release", "--quiet"]) == 0
+    before = {path: path.read_bytes() for path in (place / "release").rglob("*.*")}
+    words = ["attack", name, "release", "--original", "people.csv"]
+    run = started(WHILE_LEARNING, *words, place=place)
+    assert run.stdout is not None
+    assert run.stdout.readline() == "busy\n"
+    run.send_signal(signal.SIGINT)
+    out, said = ended(run)
+    assert (run.returncode, out) == (130, "")
+    assert said.endswith(STOPPED)
+    assert before == {
+        path: path.read_bytes() for path in (place / "release").rglob("*.*")
+    }
 
 
 def test_a_signal_that_was_ignored_before_stays_ignored(place):

@@ -21,6 +21,15 @@ def release():
     return table, policy, sf.anonymize(table, policy, insecure_seed=1)
 
 
+def test_an_attack_that_was_not_run_is_a_key_error_with_the_names_there_are(release):
+    table, policy, made = release
+    found = sf.attack(made, table, ["linkage", "definetti"], policy)
+    with pytest.raises(KeyError, match="'nope' was not run; these attacks were: 'link"):
+        found["nope"]
+    with pytest.raises(KeyError, match="'definetti' was not run: only swapped and"):
+        found["definetti"]
+
+
 def test_every_result_says_first_that_it_is_private():
     assert Attacked(results=()).notes() == [PRIVATE]
     assert next(iter(Attacked(results=()).record())) == "private"

@@ -22,7 +22,7 @@ from sfumato.data.rules import View
 from sfumato.data.safe_repr import Quiet, counted
 from sfumato.data.seeds import Seed
 from sfumato.models.base import TOLERANCE
-from sfumato.risk.attacks.success_interval import interval
+from sfumato.risk.attacks.success_interval import mean_interval, rate_interval
 from sfumato.risk.possible_worlds import Rerun
 from sfumato.risk.table_pair import Pair
 
@@ -177,6 +177,8 @@ class Attack(ABC):
     """What its attacker knows, in one plain sentence."""
     learns: ClassVar[bool] = False
     """Whether it trains a model (extra `learn`)."""
+    rate: ClassVar[bool] = True
+    """Whether its success is a share of people, or a chance; else a mean figure."""
 
     def refusal(self, scene: AttackInput) -> str | None:
         """Explain why it cannot run on these tables; None if it can."""
@@ -204,7 +206,7 @@ class Attack(ABC):
     ) -> AttackResult:
         """The result from what the attack achieved on each target."""
         success = float(chances.mean()) if len(chances) else 0.0
-        low, high = interval(chances)
+        low, high = (rate_interval if self.rate else mean_interval)(chances)
         rows = scene.targets if rows is None else rows
         return AttackResult(
             name=self.name,

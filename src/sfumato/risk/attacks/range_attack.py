@@ -28,6 +28,8 @@ class Range(AttributeAttack):
     sentence: ClassVar[str] = "Name a value to within a range, by other candidates'."
     knows: ClassVar[str] = "the person's group"
 
+    rate: ClassVar[bool] = False
+
     r: float = 0.1
 
     def attack(self, scene: AttackInput, view: View) -> AttackResult:

@@ -36,6 +36,8 @@ class Skewness(AttributeAttack):
     sentence: ClassVar[str] = "Learn that a value is likelier than in the table."
     knows: ClassVar[str] = "the person's group, and the values of the whole table"
 
+    rate: ClassVar[bool] = False
+
     measure: str = "shift"
     distance: str | None = None
 

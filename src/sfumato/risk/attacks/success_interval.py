@@ -10,20 +10,29 @@ Z = 1.959963984540054
 """The 97.5th percentile of the normal distribution."""
 
 
-def interval(chances: Floats) -> tuple[float, float]:
-    """The 95% interval of a mean: Wilson's for shares, else by the normal distribution.
+def rate_interval(chances: Floats) -> tuple[float, float]:
+    """The 95% interval of a success rate (Wilson's).
 
-    Chances between 0 and 1 vary less than coin tosses with the same mean, so that
-    Wilson's interval is wide enough for them.
+    Chances vary less than coin tosses with the same mean, so that Wilson's interval is
+    wide enough for them.
     """
     n = len(chances)
+    return wilson(float(chances.mean()), n) if n else (0.0, 1.0)
+
+
+def mean_interval(figures: Floats) -> tuple[float, float]:
+    """The 95% interval of the mean of figures that are at least 0 and are no chances.
+
+    By the normal distribution, with the spread of the figures themselves. A single
+    figure shows no spread: its interval is the figure.
+    """
+    n = len(figures)
     if n == 0:
-        return 0.0, 1.0
-    mean = float(chances.mean())
-    if chances.min() >= 0.0 and chances.max() <= 1.0:
-        return wilson(mean, n)
-    half = Z * float(chances.std()) / math.sqrt(n)
-    return mean - half, mean + half
+        return 0.0, 0.0
+    mean = float(figures.mean())
+    spread = float(figures.std(ddof=1)) if n > 1 else 0.0
+    half = Z * spread / math.sqrt(n)
+    return max(0.0, mean - half), mean + half
 
 
 def wilson(share: float, n: int) -> tuple[float, float]:
