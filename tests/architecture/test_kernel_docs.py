@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = ROOT / "src" / "sfumato" / "kernels"
 TESTS = ROOT / "tests" / "unit" / "kernels"
-LAYOUTS = {"cut_workspace", "row_points", "units"}
+LAYOUTS = {"cut_workspace", "point_space", "units"}
 """Modules that lay data out and take no step of an algorithm."""
 WITHOUT_ALGORITHMS = {"common", "compilation"}
 """Families whose modules serve several algorithms and follow no paper's steps."""

@@ -199,8 +199,8 @@ def test_clustering_turns_table_2_into_table_4():
 def test_partitioning_turns_table_2_into_table_3():
     request = table_2()
     task = prepare(request, Tgc().plan(request))
-    _, sizes = column_kinds(task.units, task.secrets.sizes)
-    order, parts = pre_partition(task.units, sizes, task.secrets, 2, 1.0)
+    _, sizes = column_kinds(task.units, task.contributions.sizes)
+    order, parts = pre_partition(task.units, sizes, task.contributions, 2, 1.0)
     rows = [task.rows[order[a:b]] for a, b in pairwise(parts)]
     assert sorted(sorted(part.tolist()) for part in rows) == TABLE_3
 
@@ -208,8 +208,8 @@ def test_partitioning_turns_table_2_into_table_3():
 def test_unprotected_halves_are_not_cut_apart():
     request = table_2()
     task = prepare(request, Tgc().plan(request))
-    _, sizes = column_kinds(task.units, task.secrets.sizes)
-    _, parts = pre_partition(task.units, sizes, task.secrets, 2, 0.99)
+    _, sizes = column_kinds(task.units, task.contributions.sizes)
+    _, parts = pre_partition(task.units, sizes, task.contributions, 2, 0.99)
     assert np.diff(parts).tolist() == [4, 4]
 
 
@@ -318,5 +318,5 @@ def test_tables_have_room_for_sensitive_values_that_no_row_has():
     illness = request.sensitive["illness"]
     kept = request.only(np.flatnonzero(illness.codes < illness.axis.size - 1))
     task = prepare(kept, Tgc().plan(kept))
-    _, sizes = column_kinds(task.units, task.secrets.sizes)
+    _, sizes = column_kinds(task.units, task.contributions.sizes)
     assert sizes[-1] == illness.axis.size

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.common.compiled_rules import Compiled, compile_rules
 from sfumato.algorithms.common.parallel_ranges import Clock
-from sfumato.algorithms.refinement.growth_targets import make_guide
+from sfumato.algorithms.refinement.growth_targets import make_growth_targets
 from sfumato.algorithms.refinement.refine import (
     looks_at_table,
     loss_of,
@@ -42,12 +42,12 @@ from sfumato.kernels.best.leftover_rows import (
     absorb,
     add_parts,
     make_released,
+    place_leftovers,
     released_parts,
-    settle,
 )
 from sfumato.kernels.common.tuple_chunks import build_chunks, tuples_of_rows
-from sfumato.kernels.refinement.pools import make_law
-from sfumato.kernels.refinement.row_points import Terrain, make_terrain
+from sfumato.kernels.refinement.point_space import PointSpace, make_point_space
+from sfumato.kernels.refinement.pools import make_pool_rules
 
 NODES = 1 << 16
 """A larger lattice is thinned out, level by level; then columns share a level."""
@@ -114,17 +114,17 @@ class Harvest(Algorithm):
         clock = Clock()
         request.progress("collapsing rows", 0.0)
         with clock.running():
-            crop = prepare_harvest(request)
+            task = prepare_harvest(request)
         found: list[tuple[float, Grouping, dict[str, int]]] = []
         work = 0
         for number in range(self.orders):
             if work > ENOUGH:
                 break
-            field = crop.sorted_nodes(_factors(request, number))
-            parts, facts = gather(request, crop, field, clock)
-            grouping = crop.group(parts)
+            tables = task.sorted_nodes(_factors(request, number))
+            parts, facts = gather(request, task, tables, clock)
+            grouping = task.group(parts)
             found.append((loss_of(request, grouping), grouping, facts))
-            work += facts["tuples_visited"] * (JUDGED if crop.judged else 1)
+            work += facts["tuples_visited"] * (JUDGED if task.judged else 1)
         _, grouping, facts = min(found, key=lambda each: each[0])
         grouping = split_groups(request, grouping, clock)
         if looks_at_table(request) and not meets(request, grouping):
@@ -147,9 +147,9 @@ class HarvestTask:
     compiled: Compiled
     order: Ints
     """Rows sorted by item."""
-    terrain: Terrain
+    space: PointSpace
     """One point per item."""
-    field: HarvestTables
+    tables: HarvestTables
     amounts: Ints
     levels: list[Floats]
     """The mean loss of a cell at each level, per column."""
@@ -165,7 +165,7 @@ class HarvestTask:
     def sorted_nodes(self, factors: Floats) -> HarvestTables:
         """The nodes in order, with these factors on the columns' losses."""
         costs = [f * level for f, level in zip(factors, self.levels, strict=True)]
-        return self.field._replace(nodes=node_order(costs, self.steps))
+        return self.tables._replace(nodes=node_order(costs, self.steps))
 
     def group(self, parts: Ints) -> Grouping:
         """The group of each row, from parts: group, item, rows."""
@@ -195,9 +195,9 @@ def prepare_harvest(request: Request) -> HarvestTask:
     return HarvestTask(
         compiled=compiled,
         order=order,
-        terrain=make_terrain(axes, codes),
-        field=HarvestTables(
-            tables=chunks.groups,
+        space=make_point_space(axes, codes),
+        tables=HarvestTables(
+            groups=chunks.groups,
             ids=np.ascontiguousarray(chunks.ids[:, place]),
             width=chunks.width,
             start=chunks.start,
@@ -309,32 +309,32 @@ def _cell_costs(axis: Axis, nodes: Codes) -> Floats:
 
 
 def gather(
-    request: Request, crop: HarvestTask, field: HarvestTables, clock: Clock
+    request: Request, task: HarvestTask, tables: HarvestTables, clock: Clock
 ) -> tuple[Ints, dict[str, int]]:
     """Release boxes node by node, then place the other rows; return group parts."""
-    compiled = crop.compiled
-    strict = make_law(compiled.only(with_room(compiled.rules)))
-    guide = make_guide(compiled)
-    guide = guide._replace(excess=guide.excess * ROOM)
-    state = make_harvest(crop.field, crop.amounts)
+    compiled = task.compiled
+    strict = make_pool_rules(compiled.only(with_room(compiled.rules)))
+    targets = make_growth_targets(compiled)
+    targets = targets._replace(excess=targets.excess * ROOM)
+    state = make_harvest(task.tables, task.amounts)
     release = np.zeros(1 + 3 * request.rows, dtype=np.int64)
-    nodes = len(field.nodes)
+    nodes = len(tables.nodes)
     finished = False
     while not finished:
         request.progress("releasing boxes", float(state.numbers[NEXT]) / nodes)
         with clock.running():
             finished = harvest_nodes(
-                field, strict, guide, state, VISITS_AT_MOST, PAUSE, release
+                tables, strict, targets, state, VISITS_AT_MOST, PAUSE, release
             )
     count = int(state.numbers[GROUPS])
     parts = release[1 : 1 + 3 * int(release[0])].reshape(-1, 3)
     left = int(state.left.sum())
     if left:
-        parts = _placed(request, crop, state, parts, count, clock)
+        parts = _placed(request, task, state, parts, count, clock)
     return parts, {
-        "tuples": len(crop.field.item_starts) - 1,
+        "tuples": len(task.tables.item_starts) - 1,
         # A number with thousands of digits cannot be printed.
-        "nodes": min(crop.lattice, MOST_COUNTED),
+        "nodes": min(task.lattice, MOST_COUNTED),
         "tuples_visited": int(state.numbers[VISITS]),
         "rows_left_over": left,
     }
@@ -352,28 +352,30 @@ def with_room(rules: Sequence[Rule]) -> list[Rule]:
 
 def _placed(
     request: Request,
-    crop: HarvestTask,
+    task: HarvestTask,
     state: State,
     parts: Ints,
     count: int,
     clock: Clock,
 ) -> Ints:
     """Parts of groups, with every row that was left placed somewhere."""
-    law = make_law(crop.compiled.table)
+    pool_rules = make_pool_rules(task.compiled.table)
     # Every row may be a part of its own, and be added once more when groups merge.
     room = 2 * request.rows + 1
-    released = make_released(parts, count, crop.terrain.points.shape[1], room)
+    released = make_released(parts, count, task.space.points.shape[1], room)
     with clock.running():
-        add_parts(crop.terrain, released, parts)
+        add_parts(task.space, released, parts)
     items = np.flatnonzero(state.left)
     for done, batch in enumerate(np.array_split(items, max(1, len(items) // 64))):
         if count and len(batch):
             request.progress("placing rows left over", done * 64 / len(items))
             with clock.running():
-                settle(crop.terrain, crop.field, law, state, released, batch)
+                place_leftovers(
+                    task.space, task.tables, pool_rules, state, released, batch
+                )
     with clock.running():
         fine = not state.left.any() or absorb(
-            crop.terrain, crop.field, law, state, released
+            task.space, task.tables, pool_rules, state, released
         )
     if not fine:
         models = ", ".join(str(model) for model in request.models)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from sfumato.algorithms.request import Request
 from sfumato.data.rules import least_rows
 from sfumato.hierarchies.axis import Shape
-from sfumato.kernels.best.agreement_levels import count_company
+from sfumato.kernels.best.agreement_levels import count_matching_rows
 
 SAMPLE = 200
 """Rows for which the bound is computed."""
@@ -94,7 +94,7 @@ def _losses(
     for i, row in enumerate(chosen):
         if i % 20 == 0:
             request.progress("measuring the distance from perfect", i / len(chosen))
-        count_company(tuples, weights, row, levels, starts, heights, sizes, found)
+        count_matching_rows(tuples, weights, row, levels, starts, heights, sizes, found)
         cells = [
             a.weight * a.node_ncp[a.levels[:, c]]
             for a, c in zip(axes, row, strict=True)

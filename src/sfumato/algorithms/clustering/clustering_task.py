@@ -19,7 +19,7 @@ from sfumato.errors import InfeasibleError, PolicyError, RefusedError
 from sfumato.hierarchies.axis import Axis, Shape
 from sfumato.hierarchies.sensitive_axis import is_line
 from sfumato.kernels.clustering.add_unit import LAST, ROWS, add_pointer
-from sfumato.kernels.clustering.block_tree import build_index
+from sfumato.kernels.clustering.block_tree import build_block_tree
 from sfumato.kernels.clustering.centers import fill_clusters
 from sfumato.kernels.clustering.first_unit import seed_pointer
 from sfumato.kernels.clustering.group_growth import GrowthState
@@ -27,19 +27,19 @@ from sfumato.kernels.clustering.group_state import (
     GROUPS,
     ClusterRules,
     Clusters,
-    Secrets,
+    PairwiseContributions,
     collect,
     insert_rest,
-    make_law,
+    make_cluster_rules,
+    merge_offending_groups,
     rows_to_groups,
-    settle,
 )
 from sfumato.kernels.clustering.nearest_unit import (
     column_kinds,
-    make_aim,
+    make_unit_search,
     nearest_pointer,
 )
-from sfumato.kernels.clustering.sensitive_state import make_hidden
+from sfumato.kernels.clustering.sensitive_state import make_sensitive_state
 from sfumato.kernels.clustering.units import Units
 from sfumato.kernels.common.boxes import new_boxes
 from sfumato.kernels.common.geometry import (
@@ -88,7 +88,7 @@ class ClusteringTask:
     plan: ClusteringPlan
     compiled: Compiled
     units: Units
-    secrets: Secrets
+    contributions: PairwiseContributions
     filters: Ints
     rows: Ints
     """The table's rows, sorted by unit."""
@@ -104,11 +104,13 @@ def prepare(request: Request, plan: ClusteringPlan) -> ClusteringTask:
     refuse_infeasible(request)
     request.progress("collapsing rows", 0.0)
     compiled = compile_rules(request)
-    hidden = [coded.codes for coded in request.sensitive.values()]
+    sensitive_state = [coded.codes for coded in request.sensitive.values()]
     wanted = plan.sensitive > 0 or plan.singles
-    secrets = make_secrets(request, plan) if wanted else make_secrets_of([], plan)
+    contributions = (
+        make_contributions(request, plan) if wanted else contributions_of([], plan)
+    )
     filters = plain_views(request, compiled) if plan.filtered else []
-    extra = (hidden if wanted else []) + [compiled.codes[v] for v in filters]
+    extra = (sensitive_state if wanted else []) + [compiled.codes[v] for v in filters]
     rows, starts = sort_rows(request, [*extra, *compiled.codes], merged=plan.merged)
     clock = Clock()
     with clock.running():
@@ -120,7 +122,7 @@ def prepare(request: Request, plan: ClusteringPlan) -> ClusteringTask:
         plan=plan,
         compiled=compiled,
         units=units,
-        secrets=secrets,
+        contributions=contributions,
         filters=np.array(filters, dtype=np.int64),
         rows=rows,
         clock=clock,
@@ -252,16 +254,16 @@ def _sets(
     return sets
 
 
-def make_secrets(request: Request, plan: ClusteringPlan) -> Secrets:
+def make_contributions(request: Request, plan: ClusteringPlan) -> PairwiseContributions:
     """The sensitive columns, with pairwise contributions."""
-    return make_secrets_of(
+    return contributions_of(
         [(c.axis, np.unique(c.codes)) for c in request.sensitive.values()], plan
     )
 
 
-def make_secrets_of(
+def contributions_of(
     columns: Sequence[tuple[Axis, Codes]], plan: ClusteringPlan
-) -> Secrets:
+) -> PairwiseContributions:
     """Pairwise contributions of the values that occur, column by column."""
     start, matrices, positions, places = [], [np.zeros(0)], [np.zeros(0)], []
     for axis, occurring in columns:
@@ -272,7 +274,7 @@ def make_secrets_of(
             continue
         start.append(sum(map(len, matrices)))
         matrices.append(_contributions(axis, occurring, plan.reach).ravel())
-    return Secrets(
+    return PairwiseContributions(
         columns=len(columns),
         start=np.array(start, dtype=np.int64),
         matrix=np.concatenate(matrices),
@@ -309,8 +311,8 @@ def _contributions(axis: Axis, occurring: Codes, reach: float) -> Floats:
         for nodes in axis.levels[::-1]:
             leaves = np.bincount(nodes, weights=present)[nodes]
             same = nodes[:, None] == nodes[None, :]
-            told = np.broadcast_to(1.0 - (leaves - 1.0) / total, same.shape)
-            result[same] = told[same]
+            similarity = np.broadcast_to(1.0 - (leaves - 1.0) / total, same.shape)
+            result[same] = similarity[same]
     else:
         result = np.full((axis.size, axis.size), 1.0 - 1.0 / total)
     result[result < 1.0 - reach - 1e-9] = 0.0
@@ -332,7 +334,7 @@ def make_clusters(task: ClusteringTask, groups: int | None = None) -> Clusters:
         size=np.zeros(groups, dtype=np.int64),
         box=new_boxes(units.tables, groups),
         left=copies,
-        pairs=np.zeros((groups, task.secrets.columns)),
+        pairs=np.zeros((groups, task.contributions.columns)),
     )
 
 
@@ -340,37 +342,39 @@ def make_work(
     task: ClusteringTask, *, seed: Any, order: Ints, parts: Ints, layout: Ints
 ) -> GrowthState:
     """Allocate everything that growing groups needs, for seeds drawn in `order`."""
-    units, secrets = task.units, task.secrets
-    kind, sizes = column_kinds(units, secrets.sizes)
-    base = units.axes + secrets.columns
+    units, contributions = task.units, task.contributions
+    kind, sizes = column_kinds(units, contributions.sizes)
+    base = units.axes + contributions.columns
     spread = np.zeros(len(kind))
     factor = units.tables.factor
     spread[: units.axes] = factor[:, SCALE] * factor[:, WEIGHT]
-    spread[units.axes : base] = secrets.scale
-    aim = make_aim(kind, sizes, spread > 0, new_boxes(units.tables, 1))
-    index = build_index(units, aim.columns, spread, parts, layout)
-    hidden = make_hidden(secrets, task.filters, int(sizes[base:].max(initial=1)))
+    spread[units.axes : base] = contributions.scale
+    search = make_unit_search(kind, sizes, spread > 0, new_boxes(units.tables, 1))
+    index = build_block_tree(units, search.columns, spread, parts, layout)
+    sensitive_state = make_sensitive_state(
+        contributions, task.filters, int(sizes[base:].max(initial=1))
+    )
     clusters, state = make_clusters(task), np.zeros(6, dtype=np.int64)
     state[LAST], state[ROWS] = order[0], task.request.rows
     rules = task.compiled.table
     return GrowthState(
         units=units,
         index=index,
-        aim=aim,
+        search=search,
         clusters=clusters,
-        hidden=hidden,
+        sensitive_state=sensitive_state,
         order=order,
         middle=np.zeros(len(units.weight), dtype=np.int64),
         state=state,
-        seed=seed_pointer(seed, units, index, aim, order, state),
-        nearest=nearest_pointer(units, index, aim),
-        add=add_pointer(units, index, aim, clusters, hidden, rules, state),
+        seed=seed_pointer(seed, units, index, search, order, state),
+        nearest=nearest_pointer(units, index, search),
+        add=add_pointer(units, index, search, clusters, sensitive_state, rules, state),
     )
 
 
-def law_of(task: ClusteringTask, clusters: Clusters) -> ClusterRules:
+def cluster_rules_of(task: ClusteringTask, clusters: Clusters) -> ClusterRules:
     """Return the rules for groups of these units."""
-    return make_law(task.units, clusters, task.compiled.table, task.room)
+    return make_cluster_rules(task.units, clusters, task.compiled.table, task.room)
 
 
 def finish(
@@ -398,20 +402,23 @@ def place_rest(
         return
     window = min(groups, max(NEAR, EFFORT // len(rest)))
     step = max(1, 20_000_000 // max(window, 1))
-    law, changed = law_of(task, clusters), np.zeros(task.units.axes, dtype=np.int64)
+    cluster_rules, changed = (
+        cluster_rules_of(task, clusters),
+        np.zeros(task.units.axes, dtype=np.int64),
+    )
     losses, growth = np.full(groups, np.nan), np.empty(groups)
     for begin in range(0, len(rest) if groups else 0, step):
         with task.clock.running():
             insert_rest(
                 task.units,
                 clusters,
-                task.secrets,
+                task.contributions,
                 rest,
                 begin,
                 min(begin + step, len(rest)),
                 middle,
                 by_rows,
-                law,
+                cluster_rules,
                 losses,
                 growth,
                 changed,
@@ -420,7 +427,7 @@ def place_rest(
         task.request.progress("placing rows", min(1.0, (begin + step) / len(rest)))
     rest = np.flatnonzero(clusters.left)
     if len(rest):
-        collect(task.units, clusters, task.secrets, rest)
+        collect(task.units, clusters, task.contributions, rest)
 
 
 def merge_offenders(task: ClusteringTask, clusters: Clusters) -> None:
@@ -428,10 +435,12 @@ def merge_offenders(task: ClusteringTask, clusters: Clusters) -> None:
     rules, sizes = task.compiled.table, clusters.size[: clusters.number[GROUPS]]
     if not len(rules.kinds) and not ((sizes > 0) & (sizes < rules.minimum)).any():
         return
-    law, group, groups = law_of(task, clusters), 0, len(sizes)
+    cluster_rules, group, groups = cluster_rules_of(task, clusters), 0, len(sizes)
     while group < groups:
         with task.clock.running():
-            group = settle(task.units, clusters, task.secrets, law, group, 64)
+            group = merge_offending_groups(
+                task.units, clusters, task.contributions, cluster_rules, group, 64
+            )
         task.request.progress("merging groups", group / groups)
 
 
@@ -459,7 +468,7 @@ def from_assignment(task: ClusteringTask, group_of: Ints, groups: int) -> Groupi
     """Groups from a group for every unit; those that break a rule are merged."""
     clusters = make_clusters(task, groups)
     with task.clock.running():
-        fill_clusters(task.units, clusters, task.secrets, group_of, groups)
+        fill_clusters(task.units, clusters, task.contributions, group_of, groups)
     return finish(task, clusters, group_of, by_rows=True)
 
 

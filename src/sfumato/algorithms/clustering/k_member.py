@@ -11,9 +11,9 @@ from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.clustering.clustering_task import (
     ClusteringPlan,
     ClusteringTask,
+    cluster_rules_of,
     facts_of,
     finish,
-    law_of,
     make_work,
     nothing,
     prepare,
@@ -88,9 +88,9 @@ def cluster(task: ClusteringTask, seed: str) -> Solution:
 
 def grow_all(task: ClusteringTask, work: GrowthState) -> None:
     """Grow groups in batches, with progress between them."""
-    request, law = task.request, law_of(task, work.clusters)
+    request, cluster_rules = task.request, cluster_rules_of(task, work.clusters)
     finished = False
     while not finished:
         with task.clock.running():
-            finished = grow_members(work, law, BATCH)
+            finished = grow_members(work, cluster_rules, BATCH)
         request.progress("growing groups", 1 - work.state[ROWS] / request.rows)

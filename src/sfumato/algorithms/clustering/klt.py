@@ -23,9 +23,9 @@ from sfumato.kernels.clustering.klt_groups import (
     STRICT,
     TUPLE,
     VALUE,
-    Flock,
-    World,
-    new_flock,
+    KltGroups,
+    KltProblem,
+    new_klt_groups,
 )
 from sfumato.kernels.clustering.klt_steps import (
     FORM,
@@ -40,7 +40,7 @@ from sfumato.kernels.clustering.klt_steps import (
     KltWorkspace,
     advance,
     label_rows,
-    new_desk,
+    new_klt_workspace,
     open_groups,
     show_groups,
 )
@@ -52,7 +52,7 @@ from sfumato.kernels.clustering.neighbor_tree import (
     TAIL,
     WANTED,
     Items,
-    plant,
+    build_neighbor_tree,
 )
 from sfumato.models.common.groups import packed
 
@@ -202,9 +202,9 @@ class _Task:
     """A request laid out for the kernels."""
 
     request: Request
-    world: World
-    flock: Flock
-    desk: KltWorkspace
+    problem: KltProblem
+    groups: KltGroups
+    workspace: KltWorkspace
 
     @classmethod
     def of(cls, algorithm: Klt, request: Request) -> _Task:
@@ -215,7 +215,7 @@ class _Task:
         key, _ = packed([coded.codes for coded in request.quasi])
         _, first, tuple_of = np.unique(key, return_index=True, return_inverse=True)
         views = _views(request)
-        world = World(
+        problem = KltProblem(
             space=coordinates.space,
             points=coordinates.points([coded.codes[first] for coded in request.quasi]),
             asked=_asked(request, [least for least, _ in views.values()], old=old),
@@ -223,21 +223,26 @@ class _Task:
         )
         values = _values(request, tuple(views))
         categories = sum(coded.axis.size for coded in request.quasi)
-        flock = new_flock(world, tuple_of, values, categories)
-        return cls(request, world, flock, new_desk(request.rows, len(request.quasi)))
+        groups = new_klt_groups(problem, tuple_of, values, categories)
+        return cls(
+            request,
+            problem,
+            groups,
+            new_klt_workspace(request.rows, len(request.quasi)),
+        )
 
     @property
     def count(self) -> int:
         """How many groups were ever formed."""
-        return int(self.desk.counters[GROUPS])
+        return int(self.workspace.counters[GROUPS])
 
     @property
     def old(self) -> bool:
-        return bool(self.world.asked[STRICT])
+        return bool(self.problem.asked[STRICT])
 
     def alive(self) -> Ints:
         """The groups that can be found."""
-        return np.flatnonzero(self.flock.items.marks[: self.count, RANK] != GONE)
+        return np.flatnonzero(self.groups.items.marks[: self.count, RANK] != GONE)
 
     def form(self) -> tuple[int, Ints]:
         """Steps 1 to 4: how many rounds there were, and the rows that step 2 gave."""
@@ -248,9 +253,9 @@ class _Task:
             if rounds > 1 and not self._diverse(waiting):
                 # Departs from step 4: no further group could get L values, and each
                 # round would place one row. They are left to step 5 one by one.
-                gathered.append(self._gather(waiting, _single(self.world)))
+                gathered.append(self._gather(waiting, _single(self.problem)))
                 break
-            gathered.append(self._gather(waiting, self.world))
+            gathered.append(self._gather(waiting, self.problem))
             waiting = self._place(rounds)
         return rounds, np.concatenate(gathered)
 
@@ -259,31 +264,37 @@ class _Task:
         return all(
             len(np.unique(values[rows])) >= least
             for values, least in zip(
-                self.flock.rows[:, VALUE:].T, self.world.asked[DISTINCT:], strict=True
+                self.groups.rows[:, VALUE:].T,
+                self.problem.asked[DISTINCT:],
+                strict=True,
             )
         )
 
-    def _gather(self, rows: Ints, world: World) -> Ints:
+    def _gather(self, rows: Ints, problem: KltProblem) -> Ints:
         """Steps 1 and 2; the rows of each group that they made."""
         known = self.count
-        items, queues = _queues(world, self.flock.rows[rows, TUPLE], rows)
-        tree = plant(world.space, items, np.flatnonzero(items.marks[:, RANK] != GONE))
-        counters = self.desk.counters
+        items, queues = _queues(problem, self.groups.rows[rows, TUPLE], rows)
+        tree = build_neighbor_tree(
+            problem.space, items, np.flatnonzero(items.marks[:, RANK] != GONE)
+        )
+        counters = self.workspace.counters
         counters[[LEFT, QUEUED]] = len(rows), 0
         while counters[LEFT]:
             done = 1.0 - counters[LEFT] / len(rows)
             self.request.progress(f"{self.count} groups", 0.4 * done)
-            advance(FORM, world, self.flock, items, tree, self.desk, queues, STRIDE)
-        return self.flock.items.marks[known : self.count, SIZE].copy()
+            advance(
+                FORM, problem, self.groups, items, tree, self.workspace, queues, STRIDE
+            )
+        return self.groups.items.marks[known : self.count, SIZE].copy()
 
     def _place(self, rounds: int) -> Ints:
         """Step 3; the rows that found no group, ascending."""
-        waiting = self.desk.queue[: self.desk.counters[QUEUED]].copy()
+        waiting = self.workspace.queue[: self.workspace.counters[QUEUED]].copy()
         waiting = np.ascontiguousarray(waiting[::-1]) if self.old else waiting
-        self.desk.counters[QUEUED] = 0
-        open_groups(self.world, self.flock, self.count)
-        start, groups = 0, self.flock.items
-        values = self.flock.counts.shape[1] if self.flock.counts.size else 1
+        self.workspace.counters[QUEUED] = 0
+        open_groups(self.problem, self.groups, self.count)
+        start, items = 0, self.groups.items
+        values = self.groups.counts.shape[1] if self.groups.counts.size else 1
         values = values if values <= BITS else 1
         while start < len(waiting):
             share = 0.4 + 0.3 * start / len(waiting)
@@ -292,56 +303,60 @@ class _Task:
             if not len(alive):
                 break
             # Rebuilt now and then, because the groups drift.
-            tree = plant(self.world.space, groups, alive, values=values)
+            tree = build_neighbor_tree(self.problem.space, items, alive, values=values)
             chunk = waiting[start : start + max(len(alive) // 2, 1024)]
-            advance(PLACE, self.world, self.flock, groups, tree, self.desk, chunk, 0)
+            advance(
+                PLACE, self.problem, self.groups, items, tree, self.workspace, chunk, 0
+            )
             start += len(chunk)
-        left = self.desk.queue[: self.desk.counters[QUEUED]]
+        left = self.workspace.queue[: self.workspace.counters[QUEUED]]
         return np.sort(np.append(left, waiting[start:]))
 
     def parts(self, gathered: Ints) -> _UnmergedGroups:
         """The groups as step 5 finds them."""
-        marks = self.flock.items.marks[: self.count]
+        marks = self.groups.items.marks[: self.count]
         return _UnmergedGroups(gathered, marks[:, SIZE].copy(), marks[:, HEAD].copy())
 
     def merge(self) -> None:
         """Step 5."""
-        counters, groups = self.desk.counters, self.flock.items
+        counters, items = self.workspace.counters, self.groups.items
         step = MERGE_ONCE if self.old else MERGE
         counters[[NEXT, MERGES]] = 0, 0
-        show_groups(self.flock, self.count)
+        show_groups(self.groups, self.count)
         while counters[NEXT] < counters[GROUPS]:
             share = 0.7 + 0.3 * counters[NEXT] / counters[GROUPS]
             self.request.progress(f"{counters[MERGES]} groups merged", share)
             alive = self.alive()
-            tree = plant(self.world.space, groups, alive)
+            tree = build_neighbor_tree(self.problem.space, items, alive)
             most = max(len(alive) // 16, 256)
             none = np.empty(0, dtype=np.int64)
-            advance(step, self.world, self.flock, groups, tree, self.desk, none, most)
+            advance(
+                step, self.problem, self.groups, items, tree, self.workspace, none, most
+            )
 
     def labels(self) -> Ints:
         """Step 6: the group of each row, or −1."""
         labels = np.empty(self.request.rows, dtype=np.int64)
-        label_rows(self.world, self.flock, self.count, labels)
+        label_rows(self.problem, self.groups, self.count, labels)
         return labels
 
     def facts(self, rounds: int, unplaced: int, grouping: Grouping) -> dict[str, Any]:
         """What the report says of the run."""
         return {
-            "tuples": len(self.world.points),
+            "tuples": len(self.problem.points),
             "rounds": rounds,
             "groups_formed": self.count,
-            "groups_merged": int(self.desk.counters[MERGES]),
+            "groups_merged": int(self.workspace.counters[MERGES]),
             "rows_without_a_place": unplaced,
             "largest_group": int(grouping.sizes().max(initial=0)),
         }
 
 
-def _single(world: World) -> World:
+def _single(problem: KltProblem) -> KltProblem:
     """Return the same task with every row done with step 2."""
-    asked = np.ones_like(world.asked)
-    asked[STRICT] = world.asked[STRICT]
-    return world._replace(asked=asked)
+    asked = np.ones_like(problem.asked)
+    asked[STRICT] = problem.asked[STRICT]
+    return problem._replace(asked=asked)
 
 
 def _views(request: Request) -> dict[View, tuple[int, float]]:
@@ -381,9 +396,9 @@ def _values(request: Request, views: tuple[View, ...]) -> Ints:
     return values
 
 
-def _queues(world: World, owners: Codes, rows: Ints) -> tuple[Items, Ints]:
+def _queues(problem: KltProblem, owners: Codes, rows: Ints) -> tuple[Items, Ints]:
     """Some rows as queues of equal tuples: the tuples, and the rows by tuple."""
-    tuples = len(world.points)
+    tuples = len(problem.points)
     queues = rows[np.argsort(owners, kind="stable")]
     ends = np.cumsum(np.bincount(owners, minlength=tuples))
     marks = np.ones((tuples, TAIL + 1), dtype=np.int64)
@@ -392,4 +407,4 @@ def _queues(world: World, owners: Codes, rows: Ints) -> tuple[Items, Ints]:
     some = marks[:, HEAD] < ends
     marks[:, RANK] = GONE
     marks[some, RANK] = queues[marks[some, HEAD]]
-    return Items(world.points, marks), queues
+    return Items(problem.points, marks), queues

@@ -24,7 +24,7 @@ from sfumato.kernels.clustering.centers import (
     Centers,
     add_to_center,
     join_nearest,
-    shed,
+    release_farthest,
 )
 from sfumato.kernels.common.boxes import new_boxes
 from sfumato.kernels.common.geometry import UNIT
@@ -86,7 +86,7 @@ def _assign(task: ClusteringTask, k: int) -> tuple[Ints, int]:
             group_of[u] = g
     _join(task, centers, np.flatnonzero(group_of < 0), group_of, 0, "joining centers")
     with task.clock.running():
-        shed(units, centers, k, group_of)
+        release_farthest(units, centers, k, group_of)
     rest = np.flatnonzero(group_of < 0)
     order = rest[seed.child("rest").permutation(len(rest))]
     _join(task, centers, order, group_of, k, "evening groups out")

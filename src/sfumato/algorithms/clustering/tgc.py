@@ -11,9 +11,9 @@ from sfumato.algorithms.base import Algorithm, Request, Solution, silent
 from sfumato.algorithms.clustering.clustering_task import (
     ClusteringPlan,
     ClusteringTask,
+    cluster_rules_of,
     facts_of,
     finish,
-    law_of,
     least_persons,
     make_work,
     nothing,
@@ -159,10 +159,10 @@ class Tgc(Algorithm):
 
     def plan(self, request: Request) -> ClusteringPlan:
         """Weighted tuple diversity (definition 3.1): means over the attributes."""
-        hidden = len(request.sensitive)
+        sensitive_state = len(request.sensitive)
         return ClusteringPlan(
             quasi=self.weight / len(request.quasi),
-            sensitive=(1 - self.weight) / hidden if hidden else 0.0,
+            sensitive=(1 - self.weight) / sensitive_state if sensitive_state else 0.0,
             reach=self.reach,
             merged=False,
             filtered=False,
@@ -215,10 +215,10 @@ class Tgc(Algorithm):
     ) -> tuple[Grouping, int]:
         """Algorithms 2 and 1, then the rows left over; the groups, and the parts."""
         request, units = task.request, task.units
-        _, sizes = column_kinds(units, task.secrets.sizes)
+        _, sizes = column_kinds(units, task.contributions.sizes)
         with task.clock.running():
             layout, parts = pre_partition(
-                units, sizes, task.secrets, least, limits.split
+                units, sizes, task.contributions, least, limits.split
             )
             order = request.seed.child("seeds").permutation(len(units.weight))
             where = np.empty(len(layout), dtype=np.int64)
@@ -227,10 +227,10 @@ class Tgc(Algorithm):
             work = make_work(
                 task, seed=next_drawn, order=order, parts=parts, layout=layout
             )
-        law, finished = law_of(task, work.clusters), False
+        cluster_rules, finished = cluster_rules_of(task, work.clusters), False
         while not finished:
             with task.clock.running():
-                finished = grow_to_threshold(work, law, limits.delta, BATCH)
+                finished = grow_to_threshold(work, cluster_rules, limits.delta, BATCH)
             share = work.state[PART] / (len(parts) - 1)
             request.progress("growing groups", float(share))
         grouping = finish(task, work.clusters, work.middle, by_rows=False)

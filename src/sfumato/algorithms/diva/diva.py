@@ -26,7 +26,7 @@ from sfumato.algorithms.diva.coloring import (
     most_neighbors,
 )
 from sfumato.algorithms.diva.constraint_targets import Sigma
-from sfumato.algorithms.diva.leftover_clusters import hide_excess, settle_rest
+from sfumato.algorithms.diva.leftover_clusters import hide_excess, place_other_rows
 from sfumato.algorithms.diva.row_subsets import Maker, SubsetRules, starry
 from sfumato.data.arrays import Ints
 from sfumato.data.grouping import Grouping
@@ -289,7 +289,7 @@ class DivaRun:
         diverse = clustering_of(
             self.sigma, points, clusters, np.array(hidden) if hidden else None
         )
-        settled = settle_rest(self.sigma, points, self.source.maker.judge, diverse)
+        settled = place_other_rows(self.sigma, points, self.source.maker.judge, diverse)
         if settled is None:
             self.budget.stranded = self.request.rows - len(diverse.rows)
             return None

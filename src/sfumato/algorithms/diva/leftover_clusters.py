@@ -13,7 +13,7 @@ ABSORBED = 200
 """Left-over rows that may join clusters one by one, at most."""
 
 
-def settle_rest(
+def place_other_rows(
     sigma: Sigma, points: Codes, judge: SubsetRules, diverse: Clustering
 ) -> Clustering | None:
     """Change the clusters until all other rows are none, or may be a group.

@@ -22,7 +22,7 @@ from sfumato.kernels.common.tuple_chunks import (
     build_chunks,
     tuples_of_rows,
 )
-from sfumato.kernels.full_domain.node_groups import Runs
+from sfumato.kernels.full_domain.node_groups import TupleHistograms
 from sfumato.models.common.groups import value_shares
 
 
@@ -69,7 +69,9 @@ class Coding:
             people=people,
         )
 
-    def tuples(self, rows: Ints | None = None) -> tuple[Chunks, Layout, Runs]:
+    def tuples(
+        self, rows: Ints | None = None
+    ) -> tuple[Chunks, Layout, TupleHistograms]:
         """Distinct tuples of all or some rows, and the values of each view in them."""
         chosen = slice(None) if rows is None else rows
         codes = [coded.codes[chosen] for coded in self.request.quasi]
@@ -114,14 +116,14 @@ def _by_codes(request: Request, people: People | None) -> list[Rule]:
 
 def build_runs(
     layout: Layout, rows: int, values: Sequence[Codes] | Codes, count: int
-) -> Runs:
+) -> TupleHistograms:
     """Count each value of each view in each tuple."""
     tuples = tuples_of_rows(layout, rows) if len(values) else np.zeros(0, np.int64)
     parts = [_run(tuples, codes, count) for codes in values]
     sizes = np.array([int(c.max(initial=0)) + 1 for c in values], dtype=np.int64)
     offsets = np.cumsum([0, *(len(codes) for _, codes, _ in parts)])
     starts = [s + o for (s, _, _), o in zip(parts, offsets, strict=False)]
-    return Runs(
+    return TupleHistograms(
         starts=np.array(starts, dtype=np.int64).reshape(len(parts), count + 1),
         codes=_joined(codes for _, codes, _ in parts),
         counts=_joined(counts for _, _, counts in parts),

@@ -105,7 +105,7 @@ def minimal_nodes(
     finished = False
     while not finished:
         finished = visit_subsets(
-            order, BATCH, problem, status, counters, *lattice.ground
+            order, BATCH, problem, status, counters, *lattice.kernel_arguments
         )
         waiting = int(counters[kernel.PENDING])
         if waiting >= 0:

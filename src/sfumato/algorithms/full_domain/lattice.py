@@ -44,8 +44,8 @@ from sfumato.kernels.common.tuple_chunks import (
 from sfumato.kernels.full_domain import lattice_search as kernel
 from sfumato.kernels.full_domain.node_cells import NodeWorkspace, workspace
 from sfumato.kernels.full_domain.node_groups import (
-    Judging,
-    Runs,
+    NodeRules,
+    TupleHistograms,
     drop_groups,
     groups_kept,
     judge,
@@ -83,7 +83,7 @@ class Lattice:
     metric: str
     chunks: Chunks
     layout: Layout
-    runs: Runs
+    runs: TupleHistograms
     rows: int
     leaves: tuple[Ints, ...]
     """Rows with each leaf, per column."""
@@ -177,7 +177,7 @@ class Lattice:
         return workspace(len(self.chunks.counts))
 
     @cached_property
-    def judging(self) -> Judging | None:
+    def judging(self) -> NodeRules | None:
         """The rules beyond a least size, for kernels; None if there are none."""
         if self.rules.plain:
             return None
@@ -190,15 +190,17 @@ class Lattice:
         )
 
     @property
-    def ground(self) -> tuple[Chunks, NodeWorkspace, Judging | None]:
+    def kernel_arguments(self) -> tuple[Chunks, NodeWorkspace, NodeRules | None]:
         """What every kernel works on."""
         return self.chunks, self.work, self.judging
 
-    def problem(self, *, limit: int, free_suppression: bool = False) -> kernel.Problem:
+    def problem(
+        self, *, limit: int, free_suppression: bool = False
+    ) -> kernel.LatticeProblem:
         """The search for the best node that suppresses at most `limit` rows."""
         goal = _goal(self.metric)
         weighed = goal == kernel.SEPARABLE and not free_suppression
-        return kernel.Problem(
+        return kernel.LatticeProblem(
             weights=self.weights if weighed else np.zeros(0),
             goal=goal,
             rows=self.rows,
@@ -273,10 +275,10 @@ class Lattice:
             base = sum(
                 float(b[level]) for b, level in zip(self.base, node, strict=True)
             )
-            return self._settled_groups(levels, enough - base)
+            return self._groups_of_kept_rows(levels, enough - base)
         minimum = self.rules.minimum
         nothing = np.zeros(0)
-        chunks, work, judging = self.ground
+        chunks, work, judging = self.kernel_arguments
         judge(chunks, nothing, levels, minimum, self.rows, work, judging)
         group_of = groups_kept(work, minimum, judging)
         return group_of if self.wide is None else self._widely(group_of, levels)
@@ -334,7 +336,7 @@ class Lattice:
         _, outside = people.matching(covers, cells[good])
         return np.where(np.isin(group_of, found[good]), group_of, -1), outside
 
-    def _settled_groups(self, levels: Ints, enough: float = math.inf) -> Ints:
+    def _groups_of_kept_rows(self, levels: Ints, enough: float = math.inf) -> Ints:
         """Groups where what they are compared with depends on which are kept.
 
         First those go that break a rule on their own. Then those go that break a
@@ -362,7 +364,7 @@ class Lattice:
         return len(np.unique(self.request.subject[rows]))
 
     def _drop(self, table: RuleTable, group_of: Ints, levels: Ints) -> int:
-        chunks, work, judging = self.ground
+        chunks, work, judging = self.kernel_arguments
         assert judging is not None
         return int(drop_groups(chunks, table, group_of, levels, work, judging.room))
 

@@ -86,7 +86,7 @@ class LocalOptimal(Algorithm):
         while len(rounds.rest) and self._round(coding, rounds):
             share = 1 - len(rounds.rest) / request.rows
             request.progress(f"{len(rounds.parts)} rounds", share)
-        self._settle(coding, rounds)
+        self._dissolve_until_met(coding, rounds)
         grouping = _merged(request, rounds)
         return Solution(
             grouping=grouping,
@@ -109,7 +109,7 @@ class LocalOptimal(Algorithm):
                 return True
         return False
 
-    def _settle(self, coding: Coding, rounds: _Rounds) -> None:
+    def _dissolve_until_met(self, coding: Coding, rounds: _Rounds) -> None:
         """Undo rounds until no more rows are left over than allowed.
 
         If groups are compared with the rows that are kept, none may be left over:

@@ -151,24 +151,26 @@ def find_best(
     require_room(lattice.size)
     problem = lattice.problem(limit=limit, free_suppression=free_suppression)
     search = start_search(lattice, problem)
-    guide = lattice.over_nodes(lattice.base)
+    base_losses = lattice.over_nodes(lattice.base)
     if not problem.drifting:
-        _descend(lattice, problem, search, guide)
+        _descend(lattice, problem, search, base_losses)
     elif lattice.wide is not None:
-        _descend_widely(lattice, search, guide, limit)
-    order = sweep_order(lattice, guide)
+        _descend_widely(lattice, search, base_losses, limit)
+    order = sweep_order(lattice, base_losses)
     finished = _sweep(lattice, problem, search, order, checks, seconds)
     return _outcome(lattice, search, finished=finished)
 
 
-def start_search(lattice: Lattice, problem: kernel.Problem) -> kernel.Search:
+def start_search(
+    lattice: Lattice, problem: kernel.LatticeProblem
+) -> kernel.LatticeSearch:
     """Set up a search: nothing checked, every node with its marginal bound."""
     separable = problem.goal == kernel.SEPARABLE
     base = lattice.over_nodes(lattice.base) if separable else np.zeros(lattice.size)
     least = np.zeros(0)
     if separable and problem.bounded and len(lattice.rules.convex.kinds):
         least = lattice.over_nodes(lattice.losses.least_extra())
-    return kernel.Search(
+    return kernel.LatticeSearch(
         status=np.zeros(lattice.size, dtype=np.uint8),
         low=base,
         rise=np.zeros(lattice.size),
@@ -180,18 +182,18 @@ def start_search(lattice: Lattice, problem: kernel.Problem) -> kernel.Search:
 
 
 def sweep_order(
-    lattice: Lattice, guide: npt.NDArray[np.float64]
+    lattice: Lattice, base_losses: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.int64]:
     """From the top down; within one height the most general nodes first."""
-    order = np.lexsort((-guide, -lattice.sums_of_levels))
+    order = np.lexsort((-base_losses, -lattice.sums_of_levels))
     return np.asarray(order, dtype=np.int64)
 
 
 def _descend(
     lattice: Lattice,
-    problem: kernel.Problem,
-    search: kernel.Search,
-    guide: npt.NDArray[np.float64],
+    problem: kernel.LatticeProblem,
+    search: kernel.LatticeSearch,
+    base_losses: npt.NDArray[np.float64],
 ) -> None:
     """Go down from the top, always to the most promising node within the limit."""
     counters = search.counters
@@ -199,7 +201,12 @@ def _descend(
     while len(candidates):
         counters[kernel.CURSOR], counters[kernel.PENDING] = 0, -1
         kernel.visit(
-            candidates, len(candidates), True, problem, search, *lattice.ground
+            candidates,
+            len(candidates),
+            True,
+            problem,
+            search,
+            *lattice.kernel_arguments,
         )
         node = int(counters[kernel.PENDING])
         levels = lattice.node(node) if node >= 0 else ()
@@ -208,14 +215,16 @@ def _descend(
             for level, stride in zip(levels, lattice.strides, strict=False)
             if level > 0
         ]
-        candidates = np.array(sorted(below, key=lambda n: guide[n]), dtype=np.int64)
+        candidates = np.array(
+            sorted(below, key=lambda n: base_losses[n]), dtype=np.int64
+        )
     counters[kernel.CURSOR], counters[kernel.PENDING] = 0, -1
 
 
 def _descend_widely(
     lattice: Lattice,
-    search: kernel.Search,
-    guide: npt.NDArray[np.float64],
+    search: kernel.LatticeSearch,
+    base_losses: npt.NDArray[np.float64],
     limit: int,
 ) -> None:
     """The same under requirements on the whole table, which no kernel judges."""
@@ -226,14 +235,14 @@ def _descend_widely(
             for level, stride in zip(lattice.node(node), lattice.strides, strict=True)
             if level > 0
         ]
-        nearest = sorted(below, key=lambda number: float(guide[number]))
+        nearest = sorted(below, key=lambda number: float(base_losses[number]))
         node = next((n for n in nearest if _judged(lattice, search, n, limit)), None)
 
 
 def _sweep(
     lattice: Lattice,
-    problem: kernel.Problem,
-    search: kernel.Search,
+    problem: kernel.LatticeProblem,
+    search: kernel.LatticeSearch,
     order: npt.NDArray[np.int64],
     checks: int | None,
     seconds: float | None,
@@ -246,9 +255,11 @@ def _sweep(
         batch = BATCH if checks is None else min(BATCH, checks - checked)
         if batch <= 0 or time.monotonic() > deadline:
             return False
-        finished = kernel.visit(order, batch, False, problem, search, *lattice.ground)
+        finished = kernel.visit(
+            order, batch, False, problem, search, *lattice.kernel_arguments
+        )
         if search.counters[kernel.PENDING] >= 0:
-            _settle_pending(lattice, search, problem.limit)
+            _judge_pending(lattice, search, problem.limit)
             continue
         done = search.counters[kernel.CURSOR] / lattice.size
         lattice.request.progress(
@@ -257,14 +268,16 @@ def _sweep(
     return True
 
 
-def _settle_pending(lattice: Lattice, search: kernel.Search, limit: int) -> None:
+def _judge_pending(lattice: Lattice, search: kernel.LatticeSearch, limit: int) -> None:
     """Judge the node that waits by the rules asked for."""
     number = int(search.counters[kernel.PENDING])
     search.counters[kernel.PENDING] = -1
     _judged(lattice, search, number, limit)
 
 
-def _judged(lattice: Lattice, search: kernel.Search, number: int, limit: int) -> bool:
+def _judged(
+    lattice: Lattice, search: kernel.LatticeSearch, number: int, limit: int
+) -> bool:
     """Return whether a node is as good as the best; record what it implies for others."""
     best, node = float(search.best[0]), lattice.node(number)
     enough = best + kernel.tolerance(best)
@@ -280,7 +293,7 @@ def _judged(lattice: Lattice, search: kernel.Search, number: int, limit: int) ->
 
 
 def _rule_out_below(
-    lattice: Lattice, search: kernel.Search, node: Node, limit: int
+    lattice: Lattice, search: kernel.LatticeSearch, node: Node, limit: int
 ) -> None:
     """Rule out all nodes below one that fails: smaller groups do not help."""
     assert lattice.wide is not None
@@ -290,7 +303,7 @@ def _rule_out_below(
 
 
 def _outcome(
-    lattice: Lattice, search: kernel.Search, *, finished: bool
+    lattice: Lattice, search: kernel.LatticeSearch, *, finished: bool
 ) -> LatticeResult:
     best = float(search.best[0])
     bound = best

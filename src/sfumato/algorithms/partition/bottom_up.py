@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
-from sfumato.algorithms.partition.point_space import (
+from sfumato.algorithms.partition.box_space import (
     build_space,
     require_one_group,
 )
@@ -19,10 +19,10 @@ from sfumato.kernels.common.histograms import BoxHistograms, histograms_for
 from sfumato.kernels.partition.greedy_boxes import BoxSpace
 from sfumato.kernels.partition.nearest_merge import (
     ALIVE,
-    Colony,
+    MergingGroups,
     groups_of,
     merge_some,
-    new_colony,
+    new_merging_groups,
 )
 
 BATCH = 50
@@ -57,9 +57,9 @@ class BottomUp(Algorithm):
         space = build_space(request)
         room = histograms_for(space.values)
         require_one_group(request, space, room)
-        colony = new_colony(space, *_alike(request))
-        merges = _merge_all(request, space, colony, room)
-        grouping = Grouping.renumbered(groups_of(colony))
+        groups = new_merging_groups(space, *_alike(request))
+        merges = _merge_all(request, space, groups, room)
+        grouping = Grouping.renumbered(groups_of(groups))
         return Solution(
             grouping=grouping,
             facts={"groups": grouping.count, "merges": merges, "rows_suppressed": 0},
@@ -81,14 +81,14 @@ def _alike(
 
 
 def _merge_all(
-    request: Request, space: BoxSpace, colony: Colony, room: BoxHistograms
+    request: Request, space: BoxSpace, groups: MergingGroups, room: BoxHistograms
 ) -> int:
     """Merge until every group meets the requirements; how many merges it took."""
-    waiting = int((colony.status == ALIVE).sum())
+    waiting = int((groups.status == ALIVE).sum())
     boxes = new_boxes(space.tables, 3)
     finished = False
     while not finished:
-        finished = merge_some(space, colony, BATCH, boxes, room)
-        left = int((colony.status == ALIVE).sum())
+        finished = merge_some(space, groups, BATCH, boxes, room)
+        left = int((groups.status == ALIVE).sum())
         request.progress("merging groups", 1 - left / max(waiting, 1))
-    return int(colony.counters[2])
+    return int(groups.counters[2])

@@ -45,8 +45,8 @@ from sfumato.kernels.partition.cut_workspace import (
     CutRules,
     CutSettings,
     CutWorkspace,
-    make_desk,
-    make_judge,
+    make_cut_rules,
+    make_cut_workspace,
 )
 from sfumato.kernels.partition.gain_cut import cut_gain
 from sfumato.kernels.partition.outlier_removal import trim_groups
@@ -140,7 +140,7 @@ class Mondrian(Algorithm):
 class CutTask:
     """A request in the form the kernels work on."""
 
-    ground: CutSettings
+    settings: CutSettings
     compiled: Compiled
     judged: bool
     """Whether there are rules beyond the least size."""
@@ -151,32 +151,34 @@ class CutTask:
     threads: int
     people: People | None = None
     """The population, where a rule counts it."""
-    desks: list[tuple[CutWorkspace, CutRules | None]] = field(default_factory=list)
+    workspaces: list[tuple[CutWorkspace, CutRules | None]] = field(default_factory=list)
     """Desks that no thread is using."""
 
     @contextmanager
-    def desk(self, size: int) -> Iterator[tuple[CutWorkspace, CutRules | None]]:
-        """A desk for `size` records, and a judge if one is needed."""
+    def workspace(self, size: int) -> Iterator[tuple[CutWorkspace, CutRules | None]]:
+        """A workspace for `size` records, and a judge if one is needed."""
         if size > PIECE:
-            yield self.new_desk(size)
+            yield self.new_workspace(size)
             return
         try:
-            pair = self.desks.pop()
+            pair = self.workspaces.pop()
         except IndexError:
-            pair = self.new_desk(min(PIECE, self.records.planes.shape[1]))
+            pair = self.new_workspace(min(PIECE, self.records.planes.shape[1]))
         yield pair
-        self.desks.append(pair)
+        self.workspaces.append(pair)
 
-    def new_desk(self, capacity: int) -> tuple[CutWorkspace, CutRules | None]:
-        """A new desk for up to `capacity` records."""
-        judge = make_judge(
-            self.ground,
+    def new_workspace(self, capacity: int) -> tuple[CutWorkspace, CutRules | None]:
+        """A new workspace for up to `capacity` records."""
+        judge = make_cut_rules(
+            self.settings,
             self.compiled.table,
             views=len(self.compiled.views),
             samples=self.samples,
             capacity=capacity,
         )
-        return make_desk(self.ground, capacity), judge if self.judged else None
+        return make_cut_workspace(
+            self.settings, capacity
+        ), judge if self.judged else None
 
 
 def prepare(options: Mondrian, request: Request) -> CutTask:
@@ -189,7 +191,7 @@ def prepare(options: Mondrian, request: Request) -> CutTask:
     )
     columns = [*(coded.codes for coded in request.quasi), *codes]
     rows = collapse(columns, fields, merge=options.mode == "strict")
-    ground = CutSettings(
+    settings = CutSettings(
         tables=axis_tables(axes),
         fields=np.stack([fields.word, fields.shift, fields.mask]),
         axes=len(axes),
@@ -206,7 +208,7 @@ def prepare(options: Mondrian, request: Request) -> CutTask:
         order_by_likeness(request, fields, words, weights, samples=samples)
     large = len(weights) >= SERIAL
     return CutTask(
-        ground=ground,
+        settings=settings,
         compiled=compiled,
         judged=judged,
         samples=samples,
@@ -247,10 +249,10 @@ def order_by_likeness(
 
 def refuse_infeasible(request: Request, task: CutTask) -> None:
     """Refuse a table that cannot even be one group."""
-    allowed = request.rows >= task.ground.least
-    with task.desk(task.records.planes.shape[1]) as (desk, judge):
+    allowed = request.rows >= task.settings.least
+    with task.workspace(task.records.planes.shape[1]) as (workspace, judge):
         if judge is not None:
-            allowed = whole_ok(task.ground, task.records.planes, desk, judge)
+            allowed = whole_ok(task.settings, task.records.planes, workspace, judge)
     if not allowed:
         models = ", ".join(str(model) for model in request.models)
         raise InfeasibleError(
@@ -266,14 +268,16 @@ def cut_into_groups(
 ) -> Ints:
     """Cut the records; where each group starts, and the end."""
     kernel = cut_gain if options.cut == "gain" else cut_widest
-    ground, records = task.ground, task.records
+    settings, records = task.settings, task.records
     total = records.planes.shape[1]
     borders = np.zeros(total, dtype=np.uint8)
 
     def step(low: int, high: int) -> Iterable[Range]:
         once = high - low > PIECE
-        with clock.running(), task.desk(high - low) as (desk, judge):
-            middle = int(kernel(ground, records, low, high, once, borders, desk, judge))
+        with clock.running(), task.workspace(high - low) as (workspace, judge):
+            middle = int(
+                kernel(settings, records, low, high, once, borders, workspace, judge)
+            )
         return [(low, middle), (middle, high)] if middle >= 0 else []
 
     progress = _share(request, "cutting", total)
@@ -297,16 +301,16 @@ def remove_outliers(
     def step(first: int, last: int) -> Iterable[Range]:
         part = bounds[first : last + 1]
         largest = int(np.diff(part).max())
-        with clock.running(), task.desk(largest) as (desk, judge):
+        with clock.running(), task.workspace(largest) as (workspace, judge):
             trim_groups(
-                task.ground,
+                task.settings,
                 task.records,
                 part,
                 request.removable,
                 step_of,
                 rows,
                 gains,
-                desk,
+                workspace,
                 judge,
             )
         return []

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
-from sfumato.algorithms.partition.point_space import (
+from sfumato.algorithms.partition.box_space import (
     build_space,
     require_one_group,
     shuffled,

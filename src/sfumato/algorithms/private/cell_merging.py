@@ -103,11 +103,13 @@ def _joined(cells: TreeCells, splits: Sequence[CellCut]) -> list[MergedCells]:
     standing = {cell: cells.filled(cell) for cell in range(cells.tree.count)}
     for split in reversed(splits):
         together = standing[split.cell] + standing.pop(split.new)
-        standing[split.cell] = _mended(cells, together)
+        standing[split.cell] = _joined_with_neighbors(cells, together)
     return standing[0]
 
 
-def _mended(cells: TreeCells, groups: list[MergedCells]) -> list[MergedCells]:
+def _joined_with_neighbors(
+    cells: TreeCells, groups: list[MergedCells]
+) -> list[MergedCells]:
     """Join each failing group with the neighbor whose common box is smallest."""
     while len(groups) > 1:
         failing = next((g for g in groups if not g.allowed), None)

@@ -9,10 +9,10 @@ import numpy as np
 from sfumato.algorithms.common.compiled_rules import Compiled
 from sfumato.data.rules import Distance, Rule, RuleKind, View
 from sfumato.hierarchies.sensitive_axis import ground_distance
-from sfumato.kernels.refinement.regroup import Guide
+from sfumato.kernels.refinement.regroup import GrowthTargets
 
 
-def make_guide(compiled: Compiled) -> Guide:
+def make_growth_targets(compiled: Compiled) -> GrowthTargets:
     """Distinct values, excess and largest shares that the rules ask for, per view."""
     views = compiled.views
     # Rows of a part of the table may lack the last of the values it is compared with.
@@ -42,7 +42,7 @@ def make_guide(compiled: Compiled) -> Guide:
                 limit = shares * (1 + rule.parameters[0])
                 most[v, : len(shares)] = np.minimum(most[v, : len(shares)], limit)
     asked = bool((distinct > 1).any() or np.isfinite(excess).any())
-    return Guide(
+    return GrowthTargets(
         distinct=distinct,
         excess=excess,
         reference=reference,

@@ -27,32 +27,32 @@ import numpy.typing as npt
 
 from sfumato.algorithms.common.compiled_rules import Compiled, compile_rules
 from sfumato.algorithms.common.parallel_ranges import Clock, Range, work_through
-from sfumato.algorithms.refinement.growth_targets import make_guide
+from sfumato.algorithms.refinement.growth_targets import make_growth_targets
 from sfumato.algorithms.request import Request
 from sfumato.data.arrays import Ints
 from sfumato.data.grouping import Grouping
 from sfumato.data.seeds import Seed
 from sfumato.hierarchies.axis import Shape
 from sfumato.kernels.common.random_streams import mixed
+from sfumato.kernels.refinement.point_space import PointSpace, make_point_space
 from sfumato.kernels.refinement.pools import (
     MOST_ITEMS,
     Pool,
     PoolRules,
-    make_law,
     make_pool,
+    make_pool_rules,
 )
 from sfumato.kernels.refinement.refinement_round import (
     GAIN,
     WEIGHED,
     RefinedGroups,
     lay_out,
-    make_tools,
+    make_round_steps,
     number_groups,
     refine_blocks,
     total_loss,
 )
-from sfumato.kernels.refinement.regroup import Guide
-from sfumato.kernels.refinement.row_points import Terrain, make_terrain
+from sfumato.kernels.refinement.regroup import GrowthTargets
 from sfumato.models.base import Scope
 from sfumato.publish.group_spans import Extent
 
@@ -147,7 +147,7 @@ def split_groups(request: Request, grouping: Grouping, clock: Clock) -> Grouping
     """Split groups where that lowers the loss: passes over pools of one group."""
     task = prepare(request, compile_rules(request), grouping.group_of)
     for number in range(SPLITS):
-        groups = lay_out(task.terrain, task.item_of, task.rows, task.starts)
+        groups = lay_out(task.space, task.item_of, task.rows, task.starts)
         seed = request.seed.child("split", number)
         _pass(request, task, groups, seed, 1, StopConditions(), clock)
         task.rows, task.starts = number_groups(task.label)
@@ -178,9 +178,9 @@ class StopConditions:
 class RefinementTask:
     """A grouping in the form the kernels work on; rows are sorted by what they hold."""
 
-    terrain: Terrain
-    law: PoolRules
-    guide: Guide
+    space: PointSpace
+    pool_rules: PoolRules
+    targets: GrowthTargets
     values: npt.NDArray[np.int32]
     """(views, rows)"""
     order: Ints
@@ -207,7 +207,7 @@ class RefinementTask:
         try:
             pool = self.pools.pop()
         except IndexError:
-            pool = make_pool(self.terrain, len(self.values))
+            pool = make_pool(self.space, len(self.values))
         yield pool
         self.pools.append(pool)
 
@@ -222,12 +222,12 @@ def prepare(
     order, label = order[within], _first_rows(owner[within])
     rows, starts = number_groups(label)
     return RefinementTask(
-        terrain=make_terrain(
+        space=make_point_space(
             [coded.axis for coded in request.quasi],
             [coded.codes[order] for coded in request.quasi],
         ),
-        law=make_law(compiled.table),
-        guide=make_guide(compiled),
+        pool_rules=make_pool_rules(compiled.table),
+        targets=make_growth_targets(compiled),
         values=np.ascontiguousarray(compiled.codes[:, order]),
         order=order,
         item_of=item_of,
@@ -273,9 +273,9 @@ def _run(
     """Pass after pass, until nothing is gained or the budget is spent."""
     budget = effort * _work(request, task)
     deadline = math.inf if seconds is None else time.monotonic() + seconds
-    groups = lay_out(task.terrain, task.item_of, task.rows, task.starts)
-    scale = len(task.rows) * (task.terrain.weight or 1.0)
-    before = total_loss(task.terrain, groups)
+    groups = lay_out(task.space, task.item_of, task.rows, task.starts)
+    scale = len(task.rows) * (task.space.weight or 1.0)
+    before = total_loss(task.space, groups)
     clock = Clock()
     loss, gain = before, 0.0
     work, passes, slow = 0, 0, 0
@@ -291,7 +291,7 @@ def _run(
         work += int(figures[:, WEIGHED].sum())
         passes += 1
         task.rows, task.starts = number_groups(task.label)
-        groups = lay_out(task.terrain, task.item_of, task.rows, task.starts)
+        groups = lay_out(task.space, task.item_of, task.rows, task.starts)
         if time.monotonic() > deadline:
             stopped = "time"
             break
@@ -306,7 +306,7 @@ def _run(
             gain = 0.0
     return {
         "loss_before": before / scale,
-        "loss": total_loss(task.terrain, groups) / scale,
+        "loss": total_loss(task.space, groups) / scale,
         "passes": passes,
         "work": work,
         "seconds": clock.seconds,
@@ -317,7 +317,7 @@ def _run(
 def _work(request: Request, task: RefinementTask) -> float:
     """The work of effort 1."""
     work = WORK + WORK_PER_ROW * request.rows
-    if not task.law.plain:
+    if not task.pool_rules.plain:
         return LONGEST * work
     trees = all(coded.axis.shape is Shape.TREE for coded in request.quasi)
     return work if trees else LONGER * work
@@ -350,9 +350,9 @@ def _pass(
             return []
         with task.pool() as pool, clock.running():
             refine_blocks(
-                task.terrain,
-                task.law,
-                task.guide,
+                task.space,
+                task.pool_rules,
+                task.targets,
                 task.values,
                 groups,
                 task.item_of,
@@ -365,7 +365,7 @@ def _pass(
                 task.label,
                 figures,
                 pool,
-                make_tools(task.terrain, task.law, task.guide, pool),
+                make_round_steps(task.space, task.pool_rules, task.targets, pool),
             )
         return []
 
@@ -387,7 +387,7 @@ def make_blocks(
     sizes = np.diff(task.starts)
     chosen = np.flatnonzero(np.diff(groups.item_starts) <= MOST_ITEMS)
     inside = (seed.child("rows").uniform(len(sizes)) * sizes).astype(np.int64)
-    points = task.terrain.points[task.rows[task.starts[:-1] + inside]]
+    points = task.space.points[task.rows[task.starts[:-1] + inside]]
     order = seed.child("order").permutation(len(chosen))
     parts = _split_randomly(chosen[order], points, seed.child("cuts"))
     bounds = np.concatenate([[0], np.cumsum([len(part) for part in parts])])

@@ -20,7 +20,7 @@ from sfumato.kernels.compilation.decorators import both, inner
 
 
 @both
-def count_company(
+def count_matching_rows(
     tuples: Codes,
     weights: Ints,
     row: Codes,

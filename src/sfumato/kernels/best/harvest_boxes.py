@@ -30,7 +30,7 @@ import numpy.typing as npt
 from sfumato.data.arrays import Codes, Ints, Words
 from sfumato.kernels.compilation.decorators import both, inner
 from sfumato.kernels.refinement.pools import PoolRules
-from sfumato.kernels.refinement.regroup import Guide
+from sfumato.kernels.refinement.regroup import GrowthTargets
 
 MIX = np.uint64(0x9E3779B97F4A7C15)
 TIE = 1e-9
@@ -45,7 +45,8 @@ GLANCES = 4
 class HarvestTables(NamedTuple):
     """Tuples, items and the tables that place tuples in boxes."""
 
-    tables: Codes
+    groups: Codes
+    """The group of each id at each combination of levels, chunk by chunk."""
     ids: npt.NDArray[np.uint32]
     """(chunks, tuples)"""
     width: Ints
@@ -67,10 +68,10 @@ class HarvestState(NamedTuple):
     rows: Ints
     """The same of each tuple."""
     alive: Ints
-    hope: npt.NDArray[np.uint8]
-    """Laid out as the tables: whether the projection of an id has rows enough."""
+    promising: npt.NDArray[np.uint8]
+    """Laid out as `groups`: whether the projection of an id has enough rows."""
     counted: Ints
-    """(chunks, combinations): tuples alive when `hope` was last found out; 0 before."""
+    """(chunks, combinations): tuples alive when `promising` was last computed."""
     projected: Ints
     placed: Ints
     """Tuples that are in boxes of the present node."""
@@ -93,25 +94,25 @@ class HarvestState(NamedTuple):
     lengths: Ints
 
 
-def make_harvest(field: HarvestTables, amounts: Ints) -> HarvestState:
+def make_harvest(tables: HarvestTables, amounts: Ints) -> HarvestState:
     """Make the first state: everything left, nothing released."""
-    tuples = len(field.item_starts) - 1
+    tuples = len(tables.item_starts) - 1
     entries = int(amounts.sum()) + 1
-    views = len(field.values)
+    views = len(tables.values)
     slots = 1024
     while slots < 2 * tuples:
         slots *= 2
     shape = (views, entries if views else 0)
-    ends = np.append(field.start[1:], len(field.tables))
-    combinations = int(((ends - field.start) // field.width).max())
+    ends = np.append(tables.start[1:], len(tables.groups))
+    combinations = int(((ends - tables.start) // tables.width).max())
     return HarvestState(
         numbers=np.array([0, tuples, 0, 0, 0], dtype=np.int64),
         left=amounts.copy(),
-        rows=np.add.reduceat(amounts, field.item_starts[:-1]),
+        rows=np.add.reduceat(amounts, tables.item_starts[:-1]),
         alive=np.arange(tuples, dtype=np.int64),
-        hope=np.zeros(len(field.tables), dtype=np.uint8),
-        counted=np.zeros((len(field.width), combinations), dtype=np.int64),
-        projected=np.zeros(int(field.width.max()), dtype=np.int64),
+        promising=np.zeros(len(tables.groups), dtype=np.uint8),
+        counted=np.zeros((len(tables.width), combinations), dtype=np.int64),
+        projected=np.zeros(int(tables.width.max()), dtype=np.int64),
         placed=np.zeros(tuples, dtype=np.int64),
         slot=np.zeros(tuples, dtype=np.int64),
         keys=np.zeros(slots, dtype=np.uint64),
@@ -129,9 +130,9 @@ def make_harvest(field: HarvestTables, amounts: Ints) -> HarvestState:
 
 @both
 def harvest_nodes(
-    field: HarvestTables,
-    law: PoolRules,
-    guide: Guide,
+    tables: HarvestTables,
+    pool_rules: PoolRules,
+    targets: GrowthTargets,
     harvest: HarvestState,
     budget: int,
     pause: int,
@@ -144,7 +145,7 @@ def harvest_nodes(
     at even distances; the last one, the top, never is.
     """
     numbers = harvest.numbers
-    last = len(field.nodes) - 1
+    last = len(tables.nodes) - 1
     stop = numbers[VISITS] + pause
     while numbers[NEXT] <= last and numbers[ALIVE] > 0:
         if numbers[VISITS] >= stop:
@@ -153,63 +154,63 @@ def harvest_nodes(
         ahead = (last - node) * numbers[ALIVE] // GLANCES
         step = 1 + ahead // max(budget - numbers[VISITS], 1)
         numbers[NEXT] = node + 1 if node == last else min(node + step, last)
-        for c in range(len(field.width)):
-            number = field.nodes[node, c]
-            # Old hope is still an upper bound, for rows only leave; counting anew pays
+        for c in range(len(tables.width)):
+            number = tables.nodes[node, c]
+            # Old marks are still an upper bound, for rows only leave; counting anew pays
             # once a third of the tuples is gone.
             if 3 * numbers[ALIVE] < 2 * harvest.counted[c, number] or (
                 harvest.counted[c, number] == 0
             ):
-                find_hope(field, law.minimum, c, number, harvest)
-        place(field, node, harvest)
+                find_promising(tables, pool_rules.minimum, c, number, harvest)
+        place(tables, node, harvest)
         numbers[VISITS] += numbers[PLACED] + numbers[ALIVE] // GLANCES
-        if law.plain:
-            release_boxes(field, law.minimum, harvest, release)
+        if pool_rules.plain:
+            release_boxes(tables, pool_rules.minimum, harvest, release)
         else:
-            judge_boxes(field, law, guide, harvest, release)
-        forget(harvest)
+            judge_boxes(tables, pool_rules, targets, harvest, release)
+        clear_table(harvest)
     return True
 
 
 @inner
-def find_hope(
-    field: HarvestTables, minimum: int, c: int, number: int, harvest: HarvestState
+def find_promising(
+    tables: HarvestTables, minimum: int, c: int, number: int, harvest: HarvestState
 ) -> None:
     """Note the ids of a chunk whose projection at some levels has rows enough."""
-    at = field.start[c] + number * field.width[c]
-    table = field.tables[at : at + field.width[c]]
+    at = tables.start[c] + number * tables.width[c]
+    table = tables.groups[at : at + tables.width[c]]
     rows = harvest.projected
-    rows[: field.width[c]] = 0
+    rows[: tables.width[c]] = 0
     for i in range(harvest.numbers[ALIVE]):
         t = harvest.alive[i]
-        rows[table[field.ids[c, t]]] += harvest.rows[t]
-    for id_ in range(field.width[c]):
-        harvest.hope[at + id_] = rows[table[id_]] >= minimum
+        rows[table[tables.ids[c, t]]] += harvest.rows[t]
+    for id_ in range(tables.width[c]):
+        harvest.promising[at + id_] = rows[table[id_]] >= minimum
     harvest.counted[c, number] = harvest.numbers[ALIVE]
     harvest.numbers[VISITS] += harvest.numbers[ALIVE] // GLANCES
 
 
 @inner
-def place(field: HarvestTables, node: int, harvest: HarvestState) -> None:
+def place(tables: HarvestTables, node: int, harvest: HarvestState) -> None:
     """Put every tuple that may be in a full box into the slot of its box.
 
     Only the part of the hash table that these tuples need is used: it stays in cache.
     """
-    tables, ids, slot, alive = field.tables, field.ids, harvest.slot, harvest.alive
-    keys, size, hope = harvest.keys, harvest.size, harvest.hope
-    chunks = len(field.width)
+    groups, ids, slot, alive = tables.groups, tables.ids, harvest.slot, harvest.alive
+    keys, size, promising = harvest.keys, harvest.size, harvest.promising
+    chunks = len(tables.width)
     at = np.empty(chunks, dtype=np.int64)
     for c in range(chunks):
-        at[c] = field.start[c] + field.nodes[node, c] * field.width[c]
+        at[c] = tables.start[c] + tables.nodes[node, c] * tables.width[c]
     placed = 0
     for i in range(harvest.numbers[ALIVE]):
         t = alive[i]
-        hopeful = True
+        may_fill = True
         for c in range(chunks):
-            if not hope[np.uintp(at[c] + ids[c, t])]:
-                hopeful = False
+            if not promising[np.uintp(at[c] + ids[c, t])]:
+                may_fill = False
                 break
-        if hopeful:
+        if may_fill:
             harvest.placed[placed] = t
             placed += 1
     slots = 1024
@@ -220,7 +221,7 @@ def place(field: HarvestTables, node: int, harvest: HarvestState) -> None:
         t = harvest.placed[i]
         key = np.uint64(1)
         for c in range(chunks):
-            group = tables[np.uintp(at[c] + ids[c, t])]
+            group = groups[np.uintp(at[c] + ids[c, t])]
             key = (key + np.uint64(group)) * MIX
             key ^= key >> np.uint64(29)
         h = (key >> np.uint64(20)) & mask
@@ -233,7 +234,7 @@ def place(field: HarvestTables, node: int, harvest: HarvestState) -> None:
 
 
 @inner
-def forget(harvest: HarvestState) -> None:
+def clear_table(harvest: HarvestState) -> None:
     """Empty the table, and keep only the tuples that have rows left."""
     gone = False
     for i in range(harvest.numbers[PLACED]):
@@ -253,7 +254,7 @@ def forget(harvest: HarvestState) -> None:
 
 @inner
 def release_boxes(
-    field: HarvestTables, minimum: int, harvest: HarvestState, release: Ints
+    tables: HarvestTables, minimum: int, harvest: HarvestState, release: Ints
 ) -> None:
     """Make a group of every box with enough rows."""
     for i in range(harvest.numbers[PLACED]):
@@ -263,15 +264,15 @@ def release_boxes(
         if harvest.chain[h] < 0:
             harvest.chain[h] = harvest.numbers[GROUPS]
             harvest.numbers[GROUPS] += 1
-        for item in range(field.item_starts[t], field.item_starts[t + 1]):
+        for item in range(tables.item_starts[t], tables.item_starts[t + 1]):
             if harvest.left[item] > 0:
-                note(release, harvest.chain[h], item, harvest.left[item])
+                add_release_entry(release, harvest.chain[h], item, harvest.left[item])
                 harvest.left[item] = 0
         harvest.rows[t] = 0
 
 
 @inner
-def note(release: Ints, group: int, item: int, rows: int) -> None:
+def add_release_entry(release: Ints, group: int, item: int, rows: int) -> None:
     """Write down a part of a group; the first entry counts them."""
     at = 1 + 3 * release[0]
     release[at] = group
@@ -282,9 +283,9 @@ def note(release: Ints, group: int, item: int, rows: int) -> None:
 
 @inner
 def judge_boxes(
-    field: HarvestTables,
-    law: PoolRules,
-    guide: Guide,
+    tables: HarvestTables,
+    pool_rules: PoolRules,
+    targets: GrowthTargets,
     harvest: HarvestState,
     release: Ints,
 ) -> None:
@@ -292,40 +293,43 @@ def judge_boxes(
     count = harvest.numbers[PLACED]
     for i in range(count - 1, -1, -1):
         h, t = harvest.slot[i], harvest.placed[i]
-        if harvest.size[h] >= law.minimum:
+        if harvest.size[h] >= pool_rules.minimum:
             harvest.follower[t] = harvest.chain[h]
             harvest.chain[h] = t
     for i in range(count):
         h = harvest.slot[i]
-        if harvest.size[h] >= law.minimum and harvest.chain[h] == harvest.placed[i]:
-            items = collect(field, harvest, harvest.chain[h])
-            if trim(law, guide, harvest, items, harvest.size[h]):
-                take_box(field, harvest, items, release)
+        if (
+            harvest.size[h] >= pool_rules.minimum
+            and harvest.chain[h] == harvest.placed[i]
+        ):
+            items = collect(tables, harvest, harvest.chain[h])
+            if trim(pool_rules, targets, harvest, items, harvest.size[h]):
+                take_box(tables, harvest, items, release)
 
 
 @inner
-def collect(field: HarvestTables, harvest: HarvestState, t: int) -> int:
+def collect(tables: HarvestTables, harvest: HarvestState, t: int) -> int:
     """List the items of a box and count their values; return how many items there are."""
     items = 0
     while t >= 0:
-        for item in range(field.item_starts[t], field.item_starts[t + 1]):
+        for item in range(tables.item_starts[t], tables.item_starts[t + 1]):
             if harvest.left[item] > 0:
                 harvest.box[items] = item
                 harvest.taken[items] = harvest.left[item]
                 items += 1
         t = harvest.follower[t]
-    count_values(field, harvest, items)
+    count_values(tables, harvest, items)
     return items
 
 
 @inner
-def count_values(field: HarvestTables, harvest: HarvestState, items: int) -> None:
+def count_values(tables: HarvestTables, harvest: HarvestState, items: int) -> None:
     """Count the histogram of each view over the rows taken of the box's items."""
     for v in range(len(harvest.lengths)):
         codes = harvest.codes[v]
         length = 0
         for i in range(items):
-            code = field.values[v, harvest.box[i]]
+            code = tables.values[v, harvest.box[i]]
             at = find(codes, length, code)
             if at == length or codes[at] != code:
                 for e in range(length, at, -1):
@@ -334,7 +338,7 @@ def count_values(field: HarvestTables, harvest: HarvestState, items: int) -> Non
                 length += 1
         harvest.counts[v, :length] = 0
         for i in range(items):
-            at = find(codes, length, field.values[v, harvest.box[i]])
+            at = find(codes, length, tables.values[v, harvest.box[i]])
             harvest.labels[v, i] = at
             harvest.counts[v, at] += harvest.taken[i]
         harvest.lengths[v] = length
@@ -355,16 +359,20 @@ def find(codes: Codes, length: int, code: int) -> int:
 
 @inner
 def trim(
-    law: PoolRules, guide: Guide, harvest: HarvestState, items: int, size: int
+    pool_rules: PoolRules,
+    targets: GrowthTargets,
+    harvest: HarvestState,
+    items: int,
+    size: int,
 ) -> bool:
     """Leave rows of the commonest values behind until the rules are met.
 
     Rows of small items go first: they are likely to be those that stick out.
     """
-    while size >= law.minimum:
-        view, label, over, broken = most_common(guide, harvest, size)
-        if not broken and law.judge(
-            size, 0, harvest.codes, harvest.counts, harvest.lengths, law.table
+    while size >= pool_rules.minimum:
+        view, label, over, broken = most_common(targets, harvest, size)
+        if not broken and pool_rules.judge(
+            size, 0, harvest.codes, harvest.counts, harvest.lengths, pool_rules.table
         ):
             return True
         if view < 0:
@@ -388,7 +396,7 @@ def trim(
 
 @inner
 def most_common(
-    guide: Guide, harvest: HarvestState, size: int
+    targets: GrowthTargets, harvest: HarvestState, size: int
 ) -> tuple[int, int, float, bool]:
     """Find the value that exceeds its reference most: view, label and by how much.
 
@@ -399,28 +407,28 @@ def most_common(
     view, label, worst = -1, -1, TIE
     broken = False
     for v in range(len(harvest.lengths)):
-        if not guide.trimmed[v]:
+        if not targets.trimmed[v]:
             continue
         total, covered = 0.0, 0.0
         for at in range(harvest.lengths[v]):
             if harvest.counts[v, at] == 0:
                 continue
-            reference = guide.reference[v, harvest.codes[v, at]]
+            reference = targets.reference[v, harvest.codes[v, at]]
             covered += reference
             over = harvest.counts[v, at] / size - reference
             if over > 0.0:
                 total += over
             if over > worst:
                 view, label, worst = v, at, over
-        broken |= total > guide.excess[v] + TIE
-        if 1.0 - covered > guide.excess[v] + TIE:
+        broken |= total > targets.excess[v] + TIE
+        if 1.0 - covered > targets.excess[v] + TIE:
             return -1, -1, worst, True
     return view, label, worst, broken
 
 
 @inner
 def take_box(
-    field: HarvestTables, harvest: HarvestState, items: int, release: Ints
+    tables: HarvestTables, harvest: HarvestState, items: int, release: Ints
 ) -> None:
     """Make a group of the rows taken of each item of a box."""
     group = harvest.numbers[GROUPS]
@@ -429,9 +437,9 @@ def take_box(
     for i in range(items):
         item, rows = harvest.box[i], harvest.taken[i]
         if rows > 0:
-            note(release, group, item, rows)
+            add_release_entry(release, group, item, rows)
             harvest.left[item] -= rows
-            t = find_tuple(field.item_starts, item)
+            t = find_tuple(tables.item_starts, item)
             harvest.rows[t] -= rows
 
 

@@ -25,8 +25,8 @@ from sfumato.kernels.common.geometry import (
     set_loss,
 )
 from sfumato.kernels.compilation.decorators import both, inner
+from sfumato.kernels.refinement.point_space import PointSpace
 from sfumato.kernels.refinement.pools import PoolRules
-from sfumato.kernels.refinement.row_points import Terrain
 
 
 class Released(NamedTuple):
@@ -63,17 +63,17 @@ def make_released(parts: Ints, groups: int, axes: int, room: int) -> Released:
 
 
 @both
-def add_parts(terrain: Terrain, released: Released, parts: Ints) -> None:
+def add_parts(space: PointSpace, released: Released, parts: Ints) -> None:
     """Take over parts: group, item, rows."""
     for i in range(len(parts)):
-        add_part(terrain, released, parts[i, 0], parts[i, 1], parts[i, 2])
+        add_part(space, released, parts[i, 0], parts[i, 1], parts[i, 2])
 
 
 @inner
 def add_part(
-    terrain: Terrain, released: Released, g: int, item: int, rows: int
+    space: PointSpace, released: Released, g: int, item: int, rows: int
 ) -> None:
-    """Add some rows of an item to a group; `terrain` has one point per item."""
+    """Add some rows of an item to a group; `space` has one point per item."""
     at = released.used[0]
     released.used[0] += 1
     released.item[at] = item
@@ -81,8 +81,8 @@ def add_part(
     released.follower[at] = released.head[g]
     released.head[g] = at
     released.size[g] += rows
-    for j in range(terrain.points.shape[1]):
-        code = terrain.points[item, j]
+    for j in range(space.points.shape[1]):
+        code = space.points[item, j]
         released.low[g, j] = min(released.low[g, j], code)
         released.high[g, j] = max(released.high[g, j], code)
         released.values[g, j] |= np.uint64(1) << np.uint64(code & 63)
@@ -90,26 +90,31 @@ def add_part(
 
 @inner
 def cost_joined(
-    terrain: Terrain, released: Released, g: int, low: Codes, high: Codes, values: Words
+    space: PointSpace,
+    released: Released,
+    g: int,
+    low: Codes,
+    high: Codes,
+    values: Words,
 ) -> float:
     """What a row loses in a group together with another box."""
     total = 0.0
-    for j in range(terrain.points.shape[1]):
-        if terrain.tables.axis[j, SHAPE] == FLAT:
+    for j in range(space.points.shape[1]):
+        if space.tables.axis[j, SHAPE] == FLAT:
             count = count_bits(released.values[g, j] | values[j])
-            total += set_loss(terrain.tables, j, count)
+            total += set_loss(space.tables, j, count)
         else:
             lowest = min(released.low[g, j], low[j])
             highest = max(released.high[g, j], high[j])
-            total += run_loss(terrain.tables, j, lowest, highest)
+            total += run_loss(space.tables, j, lowest, highest)
     return total
 
 
 @both
-def settle(
-    terrain: Terrain,
-    field: HarvestTables,
-    law: PoolRules,
+def place_leftovers(
+    space: PointSpace,
+    tables: HarvestTables,
+    pool_rules: PoolRules,
     harvest: HarvestState,
     released: Released,
     items: Ints,
@@ -124,29 +129,29 @@ def settle(
     now = np.empty(groups)
     for g in range(groups):
         here = released.low[g], released.high[g], released.values[g]
-        now[g] = cost_joined(terrain, released, g, *here) * released.size[g]
-    values = np.zeros(terrain.points.shape[1], dtype=np.uint64)
+        now[g] = cost_joined(space, released, g, *here) * released.size[g]
+    values = np.zeros(space.points.shape[1], dtype=np.uint64)
     for item in items:
-        point = terrain.points[item]
+        point = space.points[item]
         for j in range(len(point)):
             values[j] = np.uint64(1) << np.uint64(point[j] & 63)
         while harvest.left[item] > 0:
-            rows = harvest.left[item] if law.plain else np.int64(1)
+            rows = harvest.left[item] if pool_rules.plain else np.int64(1)
             for g in range(groups):
-                cost = cost_joined(terrain, released, g, point, point, values)
+                cost = cost_joined(space, released, g, point, point, values)
                 rise[g] = cost * (released.size[g] + rows) - now[g]
-            g = cheapest(field, law, harvest, released, item, rows, rise)
+            g = cheapest(tables, pool_rules, harvest, released, item, rows, rise)
             if g < 0:
                 break
             harvest.left[item] -= rows
             now[g] += rise[g]
-            add_part(terrain, released, g, item, rows)
+            add_part(space, released, g, item, rows)
 
 
 @inner
 def cheapest(
-    field: HarvestTables,
-    law: PoolRules,
+    tables: HarvestTables,
+    pool_rules: PoolRules,
     harvest: HarvestState,
     released: Released,
     item: int,
@@ -158,7 +163,9 @@ def cheapest(
         g = np.argmin(rise)
         if rise[g] == np.inf:
             break
-        if law.plain or may_take(field, law, harvest, released, g, item, rows):
+        if pool_rules.plain or may_take(
+            tables, pool_rules, harvest, released, g, item, rows
+        ):
             return g
         rise[g] = np.inf
     return -1
@@ -166,8 +173,8 @@ def cheapest(
 
 @inner
 def may_take(
-    field: HarvestTables,
-    law: PoolRules,
+    tables: HarvestTables,
+    pool_rules: PoolRules,
     harvest: HarvestState,
     released: Released,
     g: int,
@@ -176,7 +183,7 @@ def may_take(
 ) -> bool:
     """Tell whether a group with some more rows of an item meets every rule."""
     size = released.size[g] + rows
-    if size < law.minimum:
+    if size < pool_rules.minimum:
         return False
     items = 0
     at = released.head[g]
@@ -188,17 +195,17 @@ def may_take(
     harvest.box[items] = item
     harvest.taken[items] = rows
     items += rows > 0
-    count_values(field, harvest, items)
-    return law.plain or law.judge(
-        size, 0, harvest.codes, harvest.counts, harvest.lengths, law.table
+    count_values(tables, harvest, items)
+    return pool_rules.plain or pool_rules.judge(
+        size, 0, harvest.codes, harvest.counts, harvest.lengths, pool_rules.table
     )
 
 
 @both
 def absorb(
-    terrain: Terrain,
-    field: HarvestTables,
-    law: PoolRules,
+    space: PointSpace,
+    tables: HarvestTables,
+    pool_rules: PoolRules,
     harvest: HarvestState,
     released: Released,
 ) -> bool:
@@ -209,22 +216,22 @@ def absorb(
     own = len(released.size) - 1
     for item in range(len(harvest.left)):
         if harvest.left[item] > 0:
-            add_part(terrain, released, own, item, harvest.left[item])
+            add_part(space, released, own, item, harvest.left[item])
             harvest.left[item] = 0
     nothing = np.int64(0)
-    while not may_take(field, law, harvest, released, own, nothing, nothing):
+    while not may_take(tables, pool_rules, harvest, released, own, nothing, nothing):
         best, found = np.inf, -1
         box = released.low[own], released.high[own], released.values[own]
         for g in range(own):
             if released.size[g] > 0:
-                cost = cost_joined(terrain, released, g, *box)
+                cost = cost_joined(space, released, g, *box)
                 if cost < best:
                     best, found = cost, g
         if found < 0:
             return False
         at = released.head[found]
         while at >= 0:
-            add_part(terrain, released, own, released.item[at], released.rows[at])
+            add_part(space, released, own, released.item[at], released.rows[at])
             at = released.follower[at]
         released.size[found] = 0
         released.head[found] = -1

@@ -20,19 +20,19 @@ from sfumato.kernels.clustering.block_tree import (
     CODE_COUNT,
     KIND,
     USED,
-    Index,
+    BlockTree,
     bucket,
     remove,
 )
 from sfumato.kernels.clustering.group_state import HEAD, Clusters, add_entry
-from sfumato.kernels.clustering.nearest_unit import GROWING, SET, Aim
+from sfumato.kernels.clustering.nearest_unit import GROWING, SET, UnitSearch
 from sfumato.kernels.clustering.sensitive_state import (
-    Hidden,
-    forget,
+    SensitiveState,
+    clear_values,
+    count_values_of_unit,
     keep_out,
     lacking,
-    note,
-    weigh,
+    update_value_costs,
 )
 from sfumato.kernels.clustering.units import Units, put
 from sfumato.kernels.common.boxes import clear
@@ -47,26 +47,26 @@ and how many rows are in the index."""
 
 def add_pointer(
     units: Units,
-    index: Index,
-    aim: Aim,
+    index: BlockTree,
+    search: UnitSearch,
     clusters: Clusters,
-    hidden: Hidden,
+    sensitive_state: SensitiveState,
     rules: RuleTable,
     state: Ints,
 ) -> Any:
     """Put `add_watched` behind a pointer, or `add` where nothing sensitive counts."""
-    some = hidden.secrets.columns or len(hidden.filters)
-    taken = (units, index, aim, clusters, hidden, rules, state, 0, 0)
+    some = sensitive_state.contributions.columns or len(sensitive_state.filters)
+    taken = (units, index, search, clusters, sensitive_state, rules, state, 0, 0)
     return pointer(add_watched if some else add, "int64", *taken)
 
 
 @inner
 def add(
     units: Units,
-    index: Index,
-    aim: Aim,
+    index: BlockTree,
+    search: UnitSearch,
     clusters: Clusters,
-    hidden: Hidden,
+    sensitive_state: SensitiveState,
     rules: RuleTable,
     state: Ints,
     g: int,
@@ -75,34 +75,34 @@ def add(
     """Add copies of a unit to the growing group, as many as there is room for; how many
     rows these are."""
     if clusters.chain[g, HEAD] < 0:
-        _empty(aim)
+        _empty(search)
     # Copies cost nothing more than the first, so that as many join as are needed; places
     # that values still lacking will need are kept free.
     room = max(1, rules.minimum - clusters.size[g] - state[LACKING])
     count = min(1 if state[FILTERED] else room, clusters.left[u])
     rows = count * units.weight[u]
-    put(units, aim.box, GROWING, u, aim.changed)
+    put(units, search.box, GROWING, u, search.changed)
     add_entry(clusters, g, u, count)
     clusters.size[g] += rows
     clusters.left[u] -= count
     state[LAST] = u
     state[ROWS] -= rows
     if clusters.left[u] == 0:
-        remove(units.low, units.high, index, aim.columns, u)
+        remove(units.low, units.high, index, search.columns, u)
     for j in range(units.axes):
-        if aim.columns[j, KIND] == SET and len(units.sets) == 0:
-            at = bucket(np.int64(units.low[u, j]), aim.columns[j, CODE_COUNT])
-            aim.tier_mask[j, 0] |= np.uint64(1) << np.uint64(at)
+        if search.columns[j, KIND] == SET and len(units.sets) == 0:
+            at = bucket(np.int64(units.low[u, j]), search.columns[j, CODE_COUNT])
+            search.tier_mask[j, 0] |= np.uint64(1) << np.uint64(at)
     return rows
 
 
 @inner
 def add_watched(
     units: Units,
-    index: Index,
-    aim: Aim,
+    index: BlockTree,
+    search: UnitSearch,
     clusters: Clusters,
-    hidden: Hidden,
+    sensitive_state: SensitiveState,
     rules: RuleTable,
     state: Ints,
     g: int,
@@ -111,50 +111,52 @@ def add_watched(
     """The same; afterwards the costs of sensitive values fit the group, and where places
     become short only units that help it are admitted."""
     if clusters.chain[g, HEAD] < 0:
-        forget(clusters, hidden, g)
-        _admit(units, aim, clusters, hidden, rules, state, g)
-    rows = add(units, index, aim, clusters, hidden, rules, state, g, u)
-    note(units, clusters, hidden, g, u, rows)
-    weigh(units, clusters, aim, hidden, g)
-    _admit(units, aim, clusters, hidden, rules, state, g)
+        clear_values(clusters, sensitive_state, g)
+        _admit(units, search, clusters, sensitive_state, rules, state, g)
+    rows = add(units, index, search, clusters, sensitive_state, rules, state, g, u)
+    count_values_of_unit(units, clusters, sensitive_state, g, u, rows)
+    update_value_costs(units, clusters, search, sensitive_state, g)
+    _admit(units, search, clusters, sensitive_state, rules, state, g)
     return rows
 
 
 @inner
-def admit_all(aim: Aim) -> None:
+def admit_all(search: UnitSearch) -> None:
     """Keep nothing out."""
-    for j in range(len(aim.columns)):
-        aim.columns[j, ACTIVE] = aim.columns[j, USED]
+    for j in range(len(search.columns)):
+        search.columns[j, ACTIVE] = search.columns[j, USED]
 
 
 @inner
 def _admit(
     units: Units,
-    aim: Aim,
+    search: UnitSearch,
     clusters: Clusters,
-    hidden: Hidden,
+    sensitive_state: SensitiveState,
     rules: RuleTable,
     state: Ints,
     g: int,
 ) -> None:
     """Keep out what does not help group g, once its places are short."""
-    admit_all(aim)
+    admit_all(search)
     state[LACKING] = state[FILTERED] = 0
     places = rules.minimum - clusters.size[g]
-    for f in range(len(hidden.filters)):
-        missing = lacking(hidden, f, rules)
+    for f in range(len(sensitive_state.filters)):
+        missing = lacking(sensitive_state, f, rules)
         state[LACKING] += missing
         if places <= 0 or (missing > 0 and missing >= places):
-            j = units.axes + hidden.secrets.columns + f
-            if keep_out(aim, hidden, f, j, missing, clusters.size[g], rules):
+            j = units.axes + sensitive_state.contributions.columns + f
+            if keep_out(
+                search, sensitive_state, f, j, missing, clusters.size[g], rules
+            ):
                 state[FILTERED] = 1
 
 
 @inner
-def _empty(aim: Aim) -> None:
+def _empty(search: UnitSearch) -> None:
     """The group has nobody yet."""
-    clear(aim.box, GROWING)
-    admit_all(aim)
-    for j in range(len(aim.columns)):
-        aim.tier_mask[j, 0] = 0
-        aim.changed[j] = 1
+    clear(search.box, GROWING)
+    admit_all(search)
+    for j in range(len(search.columns)):
+        search.tier_mask[j, 0] = 0
+        search.changed[j] = 1

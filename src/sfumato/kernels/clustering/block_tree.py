@@ -28,12 +28,12 @@ BUCKETS = 64
 NONE = np.uint64(0)
 
 KIND, USED, ACTIVE, START, CODE_COUNT, TIERS = range(6)
-"""Columns of `Aim.columns`: how the cost of a column is found; whether it counts by
+"""Columns of `UnitSearch.columns`: how the cost of a column is found; whether it counts by
 itself, and at the moment; where its table starts in `costs`; its codes; how many
 different costs its buckets have."""
 
 BEGIN, ALIVE, LEAST, HALVES, PARENT = range(5)
-"""Columns of `Index.blocks`: where the units of a block begin; how many are left; the
+"""Columns of `BlockTree.blocks`: where the units of a block begin; how many are left; the
 lowest number of one left; the first of its two halves, −1 for a leaf; what it is half
 of."""
 
@@ -41,7 +41,7 @@ LOW_FROM, LOW_TO, HIGH_FROM, HIGH_TO = range(4)
 """The extremes of the low and of the high codes of a block's units."""
 
 
-class Index(NamedTuple):
+class BlockTree(NamedTuple):
     """A forest of blocks over the units that are left."""
 
     place: Ints
@@ -63,16 +63,16 @@ def bucket(code: int, size: int) -> int:
     return code if size <= BUCKETS else code * BUCKETS // size
 
 
-def build_index(
+def build_block_tree(
     units: Units, columns: Ints, spread: Floats, parts: Ints, order: Ints
-) -> Index:
+) -> BlockTree:
     """Cut each part order[parts[p]:parts[p + 1]] into blocks at medians.
 
     A block is cut on the column whose codes span the most, times `spread`.
     """
     n = len(units.low)
     most = 2 * (n // (LEAF // 2) + len(parts)) + 2
-    index = Index(
+    index = BlockTree(
         place=order.copy(),
         where=np.zeros(n, dtype=np.int64),
         leaf_of=np.zeros(n, dtype=np.int64),
@@ -91,7 +91,7 @@ def build_index(
 def cut_parts(
     low: Codes,
     high: Codes,
-    index: Index,
+    index: BlockTree,
     columns: Ints,
     spread: Floats,
     parts: Ints,
@@ -125,7 +125,7 @@ def cut_parts(
 
 @inner
 def _widest(
-    low: Codes, index: Index, node: int, columns: Ints, spread: Floats, counts: Ints
+    low: Codes, index: BlockTree, node: int, columns: Ints, spread: Floats, counts: Ints
 ) -> int:
     """The column on which a cut parts a block the most: the span of its codes × the
     share of units that do not have the median code. `counts` holds zeros.
@@ -154,7 +154,7 @@ def _widest(
 
 @inner
 def _sort(
-    low: Codes, index: Index, node: int, axis: int, counts: Ints, room: Ints
+    low: Codes, index: BlockTree, node: int, axis: int, counts: Ints, room: Ints
 ) -> None:
     """Sort the units of a block by their codes on an axis. `counts` holds zeros."""
     place, begin = index.place, index.blocks[node, BEGIN]
@@ -178,7 +178,7 @@ def _sort(
 
 
 @inner
-def _cut(low: Codes, index: Index, node: int, axis: int, new: int) -> None:
+def _cut(low: Codes, index: BlockTree, node: int, axis: int, new: int) -> None:
     """Cut a sorted block near its middle; new, new + 1 are the halves."""
     blocks = index.blocks
     begin, length = blocks[node, BEGIN], blocks[node, ALIVE]
@@ -206,7 +206,7 @@ def _border(low: Codes, place: Ints, begin: int, length: int, axis: int) -> int:
 
 @inner
 def refresh_leaf(
-    low: Codes, high: Codes, index: Index, node: int, columns: Ints
+    low: Codes, high: Codes, index: BlockTree, node: int, columns: Ints
 ) -> None:
     """Find what is known of a leaf from the units left in it."""
     blocks, place, ends = index.blocks, index.place, index.extremes
@@ -230,7 +230,7 @@ def refresh_leaf(
 
 
 @inner
-def refresh_block(index: Index, node: int) -> None:
+def refresh_block(index: BlockTree, node: int) -> None:
     """Find what is known of a block from its halves."""
     blocks, masks, ends = index.blocks, index.masks, index.extremes
     one = blocks[node, HALVES]
@@ -246,7 +246,7 @@ def refresh_block(index: Index, node: int) -> None:
 
 
 @inner
-def remove(low: Codes, high: Codes, index: Index, columns: Ints, u: int) -> None:
+def remove(low: Codes, high: Codes, index: BlockTree, columns: Ints, u: int) -> None:
     """Take a unit out of the index."""
     node = index.leaf_of[u]
     index.blocks[node, ALIVE] -= 1
@@ -262,7 +262,7 @@ def remove(low: Codes, high: Codes, index: Index, columns: Ints, u: int) -> None
 
 
 @inner
-def is_left(index: Index, u: int) -> bool:
+def is_left(index: BlockTree, u: int) -> bool:
     """Whether a unit is in the index."""
     leaf = index.leaf_of[u]
     return index.where[u] < index.blocks[leaf, BEGIN] + index.blocks[leaf, ALIVE]

@@ -1,9 +1,9 @@
 """Cluster around centers: one-pass k-means (OKA) and MDAV microaggregation.
 
 Paper: OKA (Lin and Wei 2008): `join_nearest` is its one-pass k-means stage and, with
-`below`, the filling of small groups; `shed` takes the farthest rows out of groups above
-k. MDAV (Domingo-Ferrer and Mateo-Sanz 2002; Domingo-Ferrer and Torra 2005): `mdav_some`
-is its step 1 (two groups around distant rows) and the steps for what is left.
+`below`, the filling of small groups; `release_farthest` takes the farthest rows out of
+groups above k. MDAV (Domingo-Ferrer and Mateo-Sanz 2002; Domingo-Ferrer and Torra 2005):
+`mdav_some` is its step 1 (two groups around distant rows) and the steps for what is left.
 Cost: OKA O(n × g × m) for n units, g groups and m axes; MDAV O(n² / k × m).
 Invariant: every unit is in one group, or taken out (−1); a center is the mean of the
 known numbers of its group and the box of everything else; of equally near groups or
@@ -18,7 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.arrays import Codes, Floats, Ints
-from sfumato.kernels.clustering.group_state import GROUPS, Clusters, Secrets, add_unit
+from sfumato.kernels.clustering.group_state import (
+    GROUPS,
+    Clusters,
+    PairwiseContributions,
+    add_unit,
+)
 from sfumato.kernels.clustering.units import Units, cell_with, put
 from sfumato.kernels.common.boxes import Boxes, clear
 from sfumato.kernels.common.geometry import WEIGHT
@@ -102,7 +107,7 @@ def join_nearest(
 
 
 @both
-def shed(units: Units, centers: Centers, k: int, group_of: Ints) -> int:
+def release_farthest(units: Units, centers: Centers, k: int, group_of: Ints) -> int:
     """Take the units farthest from their center out of groups above k; return how many."""
     changed = np.zeros(units.low.shape[1], dtype=np.int64)
     order = np.argsort(group_of, kind="mergesort")
@@ -135,13 +140,17 @@ def shed(units: Units, centers: Centers, k: int, group_of: Ints) -> int:
 
 @both
 def fill_clusters(
-    units: Units, clusters: Clusters, secrets: Secrets, group_of: Ints, groups: int
+    units: Units,
+    clusters: Clusters,
+    contributions: PairwiseContributions,
+    group_of: Ints,
+    groups: int,
 ) -> None:
     """Fill groups from a group for every unit."""
     changed = np.zeros(units.low.shape[1], dtype=np.int64)
     clusters.number[GROUPS] = groups
     for u in range(len(group_of)):
-        add_unit(units, clusters, secrets, group_of[u], u, changed)
+        add_unit(units, clusters, contributions, group_of[u], u, changed)
 
 
 class MdavRecords(NamedTuple):

@@ -24,7 +24,7 @@ import numpy as np
 
 from sfumato.data.arrays import Ints
 from sfumato.kernels.clustering.add_unit import FILTERED, PART, ROWS, admit_all
-from sfumato.kernels.clustering.block_tree import ALIVE, Index, is_left, remove
+from sfumato.kernels.clustering.block_tree import ALIVE, BlockTree, is_left, remove
 from sfumato.kernels.clustering.group_state import (
     ENTRIES,
     FOLLOWER,
@@ -35,11 +35,11 @@ from sfumato.kernels.clustering.group_state import (
     TIMES,
     ClusterRules,
     Clusters,
-    Secrets,
+    PairwiseContributions,
     contribution,
 )
-from sfumato.kernels.clustering.nearest_unit import Aim
-from sfumato.kernels.clustering.sensitive_state import Hidden
+from sfumato.kernels.clustering.nearest_unit import UnitSearch
+from sfumato.kernels.clustering.sensitive_state import SensitiveState
 from sfumato.kernels.clustering.units import Units
 from sfumato.kernels.common.boxes import Boxes
 from sfumato.kernels.compilation.decorators import door, inner
@@ -52,10 +52,10 @@ class GrowthState(NamedTuple):
     """Everything a growing group touches."""
 
     units: Units
-    index: Index
-    aim: Aim
+    index: BlockTree
+    search: UnitSearch
     clusters: Clusters
-    hidden: Hidden
+    sensitive_state: SensitiveState
     order: Ints
     """Seeds, in the order in which they are tried."""
     middle: Ints
@@ -68,29 +68,38 @@ class GrowthState(NamedTuple):
 
 
 @door
-def grow_members(work: GrowthState, law: ClusterRules, limit: int) -> bool:
+def grow_members(work: GrowthState, cluster_rules: ClusterRules, limit: int) -> bool:
     """Grow up to `limit` groups of k-member; True if nothing is left to grow from."""
-    units, index, aim, clusters = work.units, work.index, work.aim, work.clusters
-    rules, hidden, state, root = law.rules, work.hidden, work.state, index.roots[0]
+    units, index, search, clusters = work.units, work.index, work.search, work.clusters
+    rules, sensitive_state, state, root = (
+        cluster_rules.rules,
+        work.sensitive_state,
+        work.state,
+        index.roots[0],
+    )
     for _ in range(limit):
         if state[ROWS] < max(rules.minimum, 1):
             return True
-        u = work.seed(units, index, aim, work.order, state, root)
+        u = work.seed(units, index, search, work.order, state, root)
         g = _begin(clusters)
         allowed = False
         while u >= 0 and not allowed:
-            work.add(units, index, aim, clusters, hidden, rules, state, g, u)
+            work.add(
+                units, index, search, clusters, sensitive_state, rules, state, g, u
+            )
             if clusters.size[g] >= rules.minimum:
-                allowed = law.meets(units, clusters, g, NOBODY, NOBODY, rules, law.room)
+                allowed = cluster_rules.meets(
+                    units, clusters, g, NOBODY, NOBODY, rules, cluster_rules.room
+                )
             searching = not allowed
             while searching:
-                u = work.nearest(units, index, aim, root)
+                u = work.nearest(units, index, search, root)
                 patient = clusters.size[g] < PATIENCE * rules.minimum
-                searching = u < 0 and patient and _lift(aim, state)
+                searching = u < 0 and patient and _lift_filter(search, state)
         if allowed:
-            _close(clusters, aim.box, g)
+            _close(clusters, search.box, g)
         else:
-            _dissolve(units, index, aim.columns, clusters, work.middle, state, g)
+            _dissolve(units, index, search.columns, clusters, work.middle, state, g)
     return False
 
 
@@ -104,11 +113,11 @@ def _begin(clusters: Clusters) -> int:
 
 
 @inner
-def _lift(aim: Aim, state: Ints) -> bool:
+def _lift_filter(search: UnitSearch, state: Ints) -> bool:
     """Keep nothing out any longer; whether anything was."""
     lifted = state[FILTERED] > 0
     state[FILTERED] = 0
-    admit_all(aim)
+    admit_all(search)
     return lifted
 
 
@@ -127,7 +136,7 @@ def _close(clusters: Clusters, here: Boxes, g: int) -> None:
 @inner
 def _dissolve(
     units: Units,
-    index: Index,
+    index: BlockTree,
     columns: Ints,
     clusters: Clusters,
     middle: Ints,
@@ -155,35 +164,48 @@ def _dissolve(
 
 @door
 def grow_to_threshold(
-    work: GrowthState, law: ClusterRules, delta: float, limit: int
+    work: GrowthState, cluster_rules: ClusterRules, delta: float, limit: int
 ) -> bool:
     """Grow up to `limit` groups of TGC, part by part; True if all parts are done."""
-    units, index, aim, clusters = work.units, work.index, work.aim, work.clusters
-    rules, hidden, state, tried = law.rules, work.hidden, work.state, 0
+    units, index, search, clusters = work.units, work.index, work.search, work.clusters
+    rules, sensitive_state, state, tried = (
+        cluster_rules.rules,
+        work.sensitive_state,
+        work.state,
+        0,
+    )
     while state[PART] < len(index.roots):
         root = index.roots[state[PART]]
         while index.blocks[root, ALIVE] > 0:
             if tried == limit:
                 return False
             tried += 1
-            u = work.seed(units, index, aim, work.order, state, root)
+            u = work.seed(units, index, search, work.order, state, root)
             g = _begin(clusters)
             while u >= 0:
-                work.add(units, index, aim, clusters, hidden, rules, state, g, u)
-                u = work.nearest(units, index, aim, root)
-                if aim.best[0] > delta:
+                work.add(
+                    units, index, search, clusters, sensitive_state, rules, state, g, u
+                )
+                u = work.nearest(units, index, search, root)
+                if search.best[0] > delta:
                     u = NOBODY
-            if law.meets(units, clusters, g, NOBODY, NOBODY, rules, law.room):
-                _close(clusters, aim.box, g)
+            if cluster_rules.meets(
+                units, clusters, g, NOBODY, NOBODY, rules, cluster_rules.room
+            ):
+                _close(clusters, search.box, g)
             else:
-                _dissolve(units, index, aim.columns, clusters, work.middle, state, g)
+                _dissolve(units, index, search.columns, clusters, work.middle, state, g)
         state[PART] += 1
     return True
 
 
 @door
 def pre_partition(
-    units: Units, sizes: Ints, secrets: Secrets, least: int, most: float
+    units: Units,
+    sizes: Ints,
+    contributions: PairwiseContributions,
+    least: int,
+    most: float,
 ) -> tuple[Ints, Ints]:
     """Halve the units at medians while both halves are large and diverse enough.
 
@@ -207,8 +229,10 @@ def pre_partition(
             halves = _sorted_by_widest(units, part, histogram)
             half = middle - low
             cut = (
-                _diversity(units, secrets, halves[:half], histogram) <= most + 1e-9
-                and _diversity(units, secrets, halves[half:], histogram) <= most + 1e-9
+                _diversity(units, contributions, halves[:half], histogram)
+                <= most + 1e-9
+                and _diversity(units, contributions, halves[half:], histogram)
+                <= most + 1e-9
             )
             if cut:
                 part[:] = halves
@@ -242,13 +266,15 @@ def _sorted_by_widest(units: Units, part: Ints, marks: Ints) -> Ints:
 
 
 @inner
-def _diversity(units: Units, secrets: Secrets, part: Ints, histogram: Ints) -> float:
+def _diversity(
+    units: Units, contributions: PairwiseContributions, part: Ints, histogram: Ints
+) -> float:
     """The sum of the S-diversities of some units."""
     total = 0.0
     rows = 0
     for u in part:
         rows += units.weight[u]
-    for a in range(secrets.columns):
+    for a in range(contributions.columns):
         j = units.axes + a
         values = np.unique(units.low[part, j])
         for u in part:
@@ -256,8 +282,8 @@ def _diversity(units: Units, secrets: Secrets, part: Ints, histogram: Ints) -> f
         pairs = 0.0
         for one in values:
             for two in values:
-                told = contribution(secrets, a, one, two)
-                pairs += told * histogram[one] * histogram[two]
+                shared = contribution(contributions, a, one, two)
+                pairs += shared * histogram[one] * histogram[two]
         histogram[values] = 0
         total += pairs / (float(rows) * rows)
     return total

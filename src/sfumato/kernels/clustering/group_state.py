@@ -7,7 +7,7 @@ pairwise contributions of its sensitive values.
 Paper: the last stage of k-member (Byun et al. 2007): `insert_rest` puts each leftover
 where the loss grows least. S-diversity is that of Loukides and Shao 2008, definition
 2.4, kept as a running sum of pairwise contributions. Merging groups that break a rule
-(`settle`) is ours.
+(`merge_offending_groups`) is ours.
 Cost: O(w × m) per copy inserted, for a window of w groups on m axes, plus the entries of
 groups whose sensitive values count; O(g × m) per merge for g groups.
 Invariant: chains hold each copy once; boxes, sizes and sums of contributions are those
@@ -44,7 +44,7 @@ TRIES = 24
 """Partners that are tried for a union that meets the rules, before any will do."""
 
 
-class Secrets(NamedTuple):
+class PairwiseContributions(NamedTuple):
     """Sensitive columns whose S-diversity counts: pairwise contributions."""
 
     columns: int
@@ -86,20 +86,29 @@ class ClusterRules(NamedTuple):
 
 
 @inner
-def contribution(secrets: Secrets, a: int, one: int, two: int) -> float:
+def contribution(
+    contributions: PairwiseContributions, a: int, one: int, two: int
+) -> float:
     """Return how much one value of column a tells of another."""
     if one == two:
         return 1.0
-    if secrets.start[a] >= 0:
-        return secrets.matrix[secrets.start[a] + one * secrets.sizes[a] + two]
-    at = secrets.position_start[a]
-    apart = abs(secrets.positions[at + one] - secrets.positions[at + two])
-    return 1.0 - apart if apart <= secrets.reach + 1e-9 else 0.0
+    if contributions.start[a] >= 0:
+        return contributions.matrix[
+            contributions.start[a] + one * contributions.sizes[a] + two
+        ]
+    at = contributions.position_start[a]
+    apart = abs(contributions.positions[at + one] - contributions.positions[at + two])
+    return 1.0 - apart if apart <= contributions.reach + 1e-9 else 0.0
 
 
 @inner
-def told(
-    units: Units, clusters: Clusters, secrets: Secrets, g: int, a: int, u: int
+def contribution_sum(
+    units: Units,
+    clusters: Clusters,
+    contributions: PairwiseContributions,
+    g: int,
+    a: int,
+    u: int,
 ) -> float:
     """Sum what the values of group g tell of unit u's in column a."""
     total = 0.0
@@ -109,7 +118,7 @@ def told(
         other = clusters.entry[entry, MEMBER]
         rows = clusters.entry[entry, TIMES] * units.weight[other]
         there = np.int64(units.low[other, units.axes + a])
-        total += rows * contribution(secrets, a, value, there)
+        total += rows * contribution(contributions, a, value, there)
         entry = clusters.entry[entry, FOLLOWER]
     return total
 
@@ -131,12 +140,19 @@ def add_entry(clusters: Clusters, g: int, u: int, count: int) -> None:
 
 @inner
 def add_unit(
-    units: Units, clusters: Clusters, secrets: Secrets, g: int, u: int, changed: Ints
+    units: Units,
+    clusters: Clusters,
+    contributions: PairwiseContributions,
+    g: int,
+    u: int,
+    changed: Ints,
 ) -> None:
     """Move one copy of a unit into a group: box, size and pairs follow."""
     w = units.weight[u]
-    for a in range(secrets.columns):
-        clusters.pairs[g, a] += 2 * w * told(units, clusters, secrets, g, a, u) + w * w
+    for a in range(contributions.columns):
+        clusters.pairs[g, a] += (
+            2 * w * contribution_sum(units, clusters, contributions, g, a, u) + w * w
+        )
     add_entry(clusters, g, u, ONE)
     put(units, clusters.box, g, u, changed)
     clusters.size[g] += w
@@ -197,7 +213,7 @@ def _joint_size(weight: Ints, sizes: Ints, g: int, h: int, u: int) -> int:
     return rows
 
 
-def make_law(
+def make_cluster_rules(
     units: Units, clusters: Clusters, rules: RuleTable, room: BoxHistograms
 ) -> ClusterRules:
     """The rules, behind a pointer, so that callers compile without them.
@@ -237,14 +253,16 @@ def _count_unit(
 
 
 @inner
-def loss_of(units: Units, clusters: Clusters, secrets: Secrets, g: int) -> float:
+def loss_of(
+    units: Units, clusters: Clusters, contributions: PairwiseContributions, g: int
+) -> float:
     """The loss of one row of a group: its box and its S-diversity, as scaled."""
     total = 0.0
     for j in range(units.axes):
         total += cell_loss(units.tables, clusters.box, g, j)
     square = float(clusters.size[g]) * clusters.size[g]
-    for a in range(secrets.columns):
-        total += secrets.scale[a] * clusters.pairs[g, a] / square
+    for a in range(contributions.columns):
+        total += contributions.scale[a] * clusters.pairs[g, a] / square
     return total
 
 
@@ -252,13 +270,13 @@ def loss_of(units: Units, clusters: Clusters, secrets: Secrets, g: int) -> float
 def insert_rest(
     units: Units,
     clusters: Clusters,
-    secrets: Secrets,
+    contributions: PairwiseContributions,
     rest: Ints,
     begin: int,
     until: int,
     middle: Ints,
     by_rows: bool,
-    law: ClusterRules,
+    cluster_rules: ClusterRules,
     losses: Floats,
     growth: Floats,
     changed: Ints,
@@ -280,17 +298,17 @@ def insert_rest(
             g = _best_place(
                 units,
                 clusters,
-                secrets,
+                contributions,
                 u,
                 low,
                 high,
                 by_rows,
-                law,
+                cluster_rules,
                 losses,
                 growth,
             )
             if g >= 0:
-                add_unit(units, clusters, secrets, g, u, changed)
+                add_unit(units, clusters, contributions, g, u, changed)
                 losses[g] = np.nan
 
 
@@ -298,12 +316,12 @@ def insert_rest(
 def _best_place(
     units: Units,
     clusters: Clusters,
-    secrets: Secrets,
+    contributions: PairwiseContributions,
     u: int,
     low: int,
     high: int,
     by_rows: bool,
-    law: ClusterRules,
+    cluster_rules: ClusterRules,
     losses: Floats,
     growth: Floats,
 ) -> int:
@@ -314,16 +332,16 @@ def _best_place(
         # First only the least growth is exact; if its group refuses, so must all be.
         for g in range(low, high if attempt < 2 else low):
             if np.isnan(losses[g]):
-                losses[g] = loss_of(units, clusters, secrets, g)
+                losses[g] = loss_of(units, clusters, contributions, g)
             growth[g] = _growth(
-                units, clusters, secrets, g, u, by_rows, losses[g], best
+                units, clusters, contributions, g, u, by_rows, losses[g], best
             )
             best = min(best, growth[g]) if attempt == 0 else np.inf
         if refused >= 0:
             growth[refused] = np.inf
         found = _least(growth, low, high)
-        if found < 0 or law.meets(
-            units, clusters, found, NOBODY, u, law.rules, law.room
+        if found < 0 or cluster_rules.meets(
+            units, clusters, found, NOBODY, u, cluster_rules.rules, cluster_rules.room
         ):
             return found
         refused = found
@@ -344,7 +362,7 @@ def _least(growth: Floats, low: int, high: int) -> int:
 def _growth(
     units: Units,
     clusters: Clusters,
-    secrets: Secrets,
+    contributions: PairwiseContributions,
     g: int,
     u: int,
     by_rows: bool,
@@ -362,9 +380,9 @@ def _growth(
     if _weighed(total, loss, size, w, by_rows) > best:
         return np.inf
     square = (size + w) * (size + w)
-    for a in range(secrets.columns):
-        more = 2 * w * told(units, clusters, secrets, g, a, u) + w * w
-        total += secrets.scale[a] * (clusters.pairs[g, a] + more) / square
+    for a in range(contributions.columns):
+        more = 2 * w * contribution_sum(units, clusters, contributions, g, a, u) + w * w
+        total += contributions.scale[a] * (clusters.pairs[g, a] + more) / square
     return _weighed(total, loss, size, w, by_rows)
 
 
@@ -374,22 +392,24 @@ def _weighed(new: float, old: float, size: float, more: float, by_rows: bool) ->
 
 
 @door
-def collect(units: Units, clusters: Clusters, secrets: Secrets, rest: Ints) -> None:
+def collect(
+    units: Units, clusters: Clusters, contributions: PairwiseContributions, rest: Ints
+) -> None:
     """Make one more group of all copies of these units that are left."""
     g = clusters.number[GROUPS]
     clusters.number[GROUPS] += 1
     changed = np.zeros(units.low.shape[1], dtype=np.int64)
     for u in rest:
         for _ in range(clusters.left[u]):
-            add_unit(units, clusters, secrets, g, u, changed)
+            add_unit(units, clusters, contributions, g, u, changed)
 
 
 @door
-def settle(
+def merge_offending_groups(
     units: Units,
     clusters: Clusters,
-    secrets: Secrets,
-    law: ClusterRules,
+    contributions: PairwiseContributions,
+    cluster_rules: ClusterRules,
     begin: int,
     limit: int,
 ) -> int:
@@ -403,16 +423,16 @@ def settle(
     merges = 0
     g = begin
     while g < clusters.number[GROUPS] and merges < limit:
-        if clusters.size[g] == 0 or law.meets(
-            units, clusters, g, NOBODY, NOBODY, law.rules, law.room
+        if clusters.size[g] == 0 or cluster_rules.meets(
+            units, clusters, g, NOBODY, NOBODY, cluster_rules.rules, cluster_rules.room
         ):
             g += 1
             continue
-        partner = _partner(units, clusters, secrets, g, growth, law)
+        partner = _partner(units, clusters, contributions, g, growth, cluster_rules)
         if partner < 0:
             g += 1
             continue
-        merge(units, clusters, secrets, g, partner)
+        merge(units, clusters, contributions, g, partner)
         merges += 1
     return g
 
@@ -421,10 +441,10 @@ def settle(
 def _partner(
     units: Units,
     clusters: Clusters,
-    secrets: Secrets,
+    contributions: PairwiseContributions,
     g: int,
     growth: Floats,
-    law: ClusterRules,
+    cluster_rules: ClusterRules,
 ) -> int:
     """Choose the group to merge group g with; −1 if it is the only one."""
     size = float(clusters.size[g])
@@ -447,22 +467,30 @@ def _partner(
             return nearest
         if nearest < 0:
             nearest = h
-        if law.meets(units, clusters, g, h, NOBODY, law.rules, law.room):
+        if cluster_rules.meets(
+            units, clusters, g, h, NOBODY, cluster_rules.rules, cluster_rules.room
+        ):
             return h
         growth[h] = np.inf
     return nearest
 
 
 @inner
-def merge(units: Units, clusters: Clusters, secrets: Secrets, g: int, h: int) -> None:
+def merge(
+    units: Units,
+    clusters: Clusters,
+    contributions: PairwiseContributions,
+    g: int,
+    h: int,
+) -> None:
     """Move everything of group h into group g."""
-    for a in range(secrets.columns):
+    for a in range(contributions.columns):
         between = 0.0
         entry = clusters.chain[h, HEAD]
         while entry >= 0:
             u = clusters.entry[entry, MEMBER]
             rows = clusters.entry[entry, TIMES] * units.weight[u]
-            between += rows * told(units, clusters, secrets, g, a, u)
+            between += rows * contribution_sum(units, clusters, contributions, g, a, u)
             entry = clusters.entry[entry, FOLLOWER]
         clusters.pairs[g, a] += clusters.pairs[h, a] + 2 * between
     if clusters.chain[g, HEAD] < 0:

@@ -3,9 +3,10 @@
 Paper: Boger 2020, section 3.1, steps 1 to 6. Steps 1 and 2: `_start` starts a group with
 the first row left and adds the nearest ones that bring a new sensitive value, the others
 wait. Step 3: waiting rows join the nearest group of fewer than K rows with room for their
-value. Step 4, repeating 1 to 3 for what still waits, is the caller's loop. Step 5: `_mend`
-merges a group that is not satisfied with the nearest that completes it, else with the
-nearest that does not harm it. Step 6: `label_rows` keeps the satisfied groups.
+value. Step 4, repeating 1 to 3 for what still waits, is the caller's loop. Step 5:
+`_merge_next` merges a group that is not satisfied with the nearest that completes it,
+else with the nearest that does not harm it. Step 6: `label_rows` keeps the
+satisfied groups.
 Cost: one search of the tree per row or merge, O(log n × m) where bounds are tight and
 O(n × m) at worst, for n items on m axes, plus O(log n × m) to renew bounds.
 Invariant: what a search finds is the nearest item that serves, of equally near ones the
@@ -27,9 +28,9 @@ from sfumato.kernels.clustering.klt_groups import (
     FOLLOWER,
     TUPLE,
     VALUE,
-    Flock,
     K,
-    World,
+    KltGroups,
+    KltProblem,
     occurrences,
     open_up,
     row_fits,
@@ -81,8 +82,8 @@ class KltWorkspace(NamedTuple):
     queue: Ints
 
 
-def new_desk(rows: int, axes: int) -> KltWorkspace:
-    """A desk for a table of so many rows and axes."""
+def new_klt_workspace(rows: int, axes: int) -> KltWorkspace:
+    """A workspace for a table of so many rows and axes."""
     return KltWorkspace(
         counters=np.zeros(STACK + DEEPEST, dtype=np.int64),
         bits=np.empty(axes, dtype=np.int64),
@@ -94,11 +95,11 @@ def new_desk(rows: int, axes: int) -> KltWorkspace:
 @both_numpy
 def advance(
     step: int,
-    world: World,
-    flock: Flock,
+    problem: KltProblem,
+    groups: KltGroups,
     items: Items,
     tree: NeighborTree,
-    desk: KltWorkspace,
+    workspace: KltWorkspace,
     waiting: Ints,
     most: int,
 ) -> None:
@@ -108,130 +109,132 @@ def advance(
     `waiting`. PLACE: step 3 for the waiting rows; `items` are the groups. MERGE: step
     5 for at most `most` merges.
     """
-    world, flock, items = borrow(world), borrow(flock), borrow(items)
-    tree, desk, waiting = borrow(tree), borrow(desk), borrow(waiting)
+    problem, groups, items = borrow(problem), borrow(groups), borrow(items)
+    tree, workspace, waiting = borrow(tree), borrow(workspace), borrow(waiting)
     if step == FORM:
-        end = max(desk.counters[LEFT] - most, 0)
-        while desk.counters[LEFT] > end:
-            _start(world, flock, items, tree, desk, waiting)
+        end = max(workspace.counters[LEFT] - most, 0)
+        while workspace.counters[LEFT] > end:
+            _start(problem, groups, items, tree, workspace, waiting)
     elif step == PLACE:
         for place in range(len(waiting)):
             row = waiting[place]
-            g = _search(world, flock, items, tree, desk, np.int64(ROOM), row)
+            g = _search(problem, groups, items, tree, workspace, np.int64(ROOM), row)
             if g >= 0:
-                take_in(world, flock, g, row)
-                open_up(world, flock, g)
-                renew(world.space, items, tree, g)
+                take_in(problem, groups, g, row)
+                open_up(problem, groups, g)
+                renew(problem.space, items, tree, g)
             else:
-                _enqueue(desk, row)
+                _enqueue(workspace, row)
     else:
-        end = desk.counters[MERGES] + most
-        while desk.counters[NEXT] < desk.counters[GROUPS]:
-            if desk.counters[MERGES] == end:
+        end = workspace.counters[MERGES] + most
+        while workspace.counters[NEXT] < workspace.counters[GROUPS]:
+            if workspace.counters[MERGES] == end:
                 break
-            _mend(world, flock, items, tree, desk, step == MERGE_ONCE)
+            _merge_next(problem, groups, items, tree, workspace, step == MERGE_ONCE)
 
 
 @inner_numpy
 def _start(
-    world: World,
-    flock: Flock,
+    problem: KltProblem,
+    groups: KltGroups,
     items: Items,
     tree: NeighborTree,
-    desk: KltWorkspace,
+    workspace: KltWorkspace,
     waiting: Ints,
 ) -> None:
     """Steps 1 and 2 for one group: start it with the first row and let it grow."""
-    g = desk.counters[GROUPS]
-    desk.counters[GROUPS] += 1
-    at = np.int64(flock.rows[tree.firsts[0, 0], TUPLE])
-    start_group(world, flock, g, _withdraw(world, items, tree, desk, waiting, at))
-    while desk.counters[LEFT] > 0 and not _formed(world, flock, g):
-        at = _search(world, flock, items, tree, desk, np.int64(ANY), g)
-        row = _withdraw(world, items, tree, desk, waiting, at)
-        if _brings_new(world, flock, g, row):
-            take_in(world, flock, g, row)
+    g = workspace.counters[GROUPS]
+    workspace.counters[GROUPS] += 1
+    at = np.int64(groups.rows[tree.firsts[0, 0], TUPLE])
+    start_group(
+        problem, groups, g, _withdraw(problem, items, tree, workspace, waiting, at)
+    )
+    while workspace.counters[LEFT] > 0 and not _formed(problem, groups, g):
+        at = _search(problem, groups, items, tree, workspace, np.int64(ANY), g)
+        row = _withdraw(problem, items, tree, workspace, waiting, at)
+        if _brings_new(problem, groups, g, row):
+            take_in(problem, groups, g, row)
         else:
-            _enqueue(desk, row)
+            _enqueue(workspace, row)
 
 
 @inner_numpy
-def _enqueue(desk: KltWorkspace, row: int) -> None:
-    desk.queue[desk.counters[QUEUED]] = row
-    desk.counters[QUEUED] += 1
+def _enqueue(workspace: KltWorkspace, row: int) -> None:
+    workspace.queue[workspace.counters[QUEUED]] = row
+    workspace.counters[QUEUED] += 1
 
 
 @inner_numpy
 def _withdraw(
-    world: World,
+    problem: KltProblem,
     items: Items,
     tree: NeighborTree,
-    desk: KltWorkspace,
+    workspace: KltWorkspace,
     waiting: Ints,
     at: int,
 ) -> int:
     """Take the first row of a tuple's queue."""
     row = items.marks[at, RANK]
-    desk.counters[LEFT] -= 1
+    workspace.counters[LEFT] -= 1
     items.marks[at, HEAD] += 1
     if items.marks[at, HEAD] == items.marks[at, TAIL]:
         items.marks[at, RANK] = GONE
     else:
         items.marks[at, RANK] = waiting[items.marks[at, HEAD]]
-    renew(world.space, items, tree, at)
+    renew(problem.space, items, tree, at)
     return row
 
 
 @inner_numpy
-def _formed(world: World, flock: Flock, g: int) -> bool:
+def _formed(problem: KltProblem, groups: KltGroups, g: int) -> bool:
     """Whether a group has the values, and the rows, that step 2 asks for."""
-    for v in range(len(world.share)):
-        if flock.items.marks[g, COUNTS + v] < world.asked[DISTINCT + v]:
+    for v in range(len(problem.share)):
+        if groups.items.marks[g, COUNTS + v] < problem.asked[DISTINCT + v]:
             return False
-    return flock.items.marks[g, SIZE] >= world.asked[FILL]
+    return groups.items.marks[g, SIZE] >= problem.asked[FILL]
 
 
 @inner_numpy
-def _brings_new(world: World, flock: Flock, g: int, row: int) -> bool:
+def _brings_new(problem: KltProblem, groups: KltGroups, g: int, row: int) -> bool:
     """Whether a row has a new value wherever a group still lacks some."""
-    for v in range(len(world.share)):
-        lacks = flock.items.marks[g, COUNTS + v] < world.asked[DISTINCT + v]
-        if lacks and occurrences(world, flock, g, v, row) > 0:
+    for v in range(len(problem.share)):
+        lacks = groups.items.marks[g, COUNTS + v] < problem.asked[DISTINCT + v]
+        if lacks and occurrences(problem, groups, g, v, row) > 0:
             return False
     return True
 
 
 @inner_numpy
-def _mend(
-    world: World,
-    flock: Flock,
+def _merge_next(
+    problem: KltProblem,
+    groups: KltGroups,
     items: Items,
     tree: NeighborTree,
-    desk: KltWorkspace,
+    workspace: KltWorkspace,
     once: bool,
 ) -> None:
     """Step 5 for the next group: one merge, unless it needs none or finds none."""
-    g, partner = desk.counters[NEXT], np.int64(-1)
-    if items.marks[g, RANK] != GONE and not satisfied(world, flock, g):
+    g, partner = workspace.counters[NEXT], np.int64(-1)
+    if items.marks[g, RANK] != GONE and not satisfied(problem, groups, g):
         for purpose in range(np.int64(COMPLETE), np.int64(HARMLESS + 1)):
             if partner < 0:
-                partner = _search(world, flock, items, tree, desk, purpose, g)
+                partner = _search(problem, groups, items, tree, workspace, purpose, g)
     if partner >= 0:
-        unite(world, flock, g, partner)
-        renew(world.space, items, tree, partner)
-        renew(world.space, items, tree, g)
-        desk.counters[MERGES] += 1
+        unite(problem, groups, g, partner)
+        renew(problem.space, items, tree, partner)
+        renew(problem.space, items, tree, g)
+        workspace.counters[MERGES] += 1
     if partner < 0 or once:
-        desk.counters[NEXT] += 1
+        workspace.counters[NEXT] += 1
 
 
 @inner_numpy
 def _search(
-    world: World,
-    flock: Flock,
+    problem: KltProblem,
+    groups: KltGroups,
     items: Items,
     tree: NeighborTree,
-    desk: KltWorkspace,
+    workspace: KltWorkspace,
     purpose: int,
     subject: int,
 ) -> int:
@@ -241,23 +244,26 @@ def _search(
     another group.
     """
     needed, value, size = np.int64(0), np.int64(0), np.int64(1)
-    told = purpose == ANY
+    always_serves = purpose == ANY
     if purpose == ROOM:
-        query = world.points[flock.rows[subject, TUPLE]]
+        query = problem.points[groups.rows[subject, TUPLE]]
         if tree.firsts.shape[1] > 1:
-            value, told = np.int64(flock.rows[subject, VALUE]), len(world.share) == 1
+            value, always_serves = (
+                np.int64(groups.rows[subject, VALUE]),
+                len(problem.share) == 1,
+            )
     else:
-        query, size = flock.items.pairs[subject], flock.items.marks[subject, SIZE]
+        query, size = groups.items.pairs[subject], groups.items.marks[subject, SIZE]
         if purpose == COMPLETE:
-            needed = world.asked[K] - size
-    ends, heads = world.space.ends, world.space.heads
-    whole, real, bits = world.space.whole, world.space.real, desk.bits
+            needed = problem.asked[K] - size
+    ends, heads = problem.space.ends, problem.space.heads
+    whole, real, bits = problem.space.whole, problem.space.real, workspace.bits
     for j in range(ends[SET]):
         bits[j] = set_bit(query[j])
     pairs, marks = items.pairs, items.marks
     order, places = tree.order, tree.places
     nodes, boxes, firsts = tree.marks, tree.pairs, tree.firsts
-    stack, bounds = desk.counters, desk.bounds
+    stack, bounds = workspace.counters, workspace.bounds
     best, lowest, answer = np.inf, np.int64(GONE), np.int64(-1)
     stack[STACK], bounds[0], top = 0, 0.0, np.int64(1)
     while top > 0:
@@ -296,42 +302,46 @@ def _search(
             far = distance(ends, heads, whole, real, query, size, pairs, other, i)
             if far > best or (far == best and rank >= lowest):
                 continue
-            if told or _serves(world, flock, i, purpose, subject):
+            if always_serves or _serves(problem, groups, i, purpose, subject):
                 best, lowest, answer = far, rank, i
     return answer
 
 
 @inner_numpy
-def _serves(world: World, flock: Flock, i: int, purpose: int, subject: int) -> bool:
+def _serves(
+    problem: KltProblem, groups: KltGroups, i: int, purpose: int, subject: int
+) -> bool:
     if purpose == ROOM:
-        return row_fits(world, flock, i, subject)
-    return union_ok(world, flock, subject, i, purpose == COMPLETE)
+        return row_fits(problem, groups, i, subject)
+    return union_ok(problem, groups, subject, i, purpose == COMPLETE)
 
 
 @both_numpy
-def open_groups(world: World, flock: Flock, count: int) -> None:
+def open_groups(problem: KltProblem, groups: KltGroups, count: int) -> None:
     """Before step 3: say of every group what it has room for."""
-    world, flock = borrow(world), borrow(flock)
+    problem, groups = borrow(problem), borrow(groups)
     for g in range(count):
-        open_up(world, flock, g)
+        open_up(problem, groups, g)
 
 
-def show_groups(flock: Flock, count: int) -> None:
+def show_groups(groups: KltGroups, count: int) -> None:
     """Before step 5: every group can be found by every other."""
-    flock.items.marks[:count, RANK] = np.arange(count)
-    flock.items.marks[:count, WANTED] = EVERYTHING
+    groups.items.marks[:count, RANK] = np.arange(count)
+    groups.items.marks[:count, WANTED] = EVERYTHING
 
 
 @both_numpy
-def label_rows(world: World, flock: Flock, count: int, labels: Ints) -> None:
+def label_rows(
+    problem: KltProblem, groups: KltGroups, count: int, labels: Ints
+) -> None:
     """Step 6: the group of each row of groups that meet every requirement, else −1."""
-    world, flock = borrow(world), borrow(flock)
+    problem, groups = borrow(problem), borrow(groups)
     for row in range(len(labels)):
         labels[row] = -1
     for g in range(count):
-        if flock.items.marks[g, RANK] == GONE or not satisfied(world, flock, g):
+        if groups.items.marks[g, RANK] == GONE or not satisfied(problem, groups, g):
             continue
-        row = flock.items.marks[g, HEAD]
+        row = groups.items.marks[g, HEAD]
         while row >= 0:
             labels[row] = g
-            row = flock.rows[row, FOLLOWER]
+            row = groups.rows[row, FOLLOWER]

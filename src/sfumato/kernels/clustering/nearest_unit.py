@@ -40,7 +40,7 @@ from sfumato.kernels.clustering.block_tree import (
     START,
     TIERS,
     USED,
-    Index,
+    BlockTree,
     bucket,
 )
 from sfumato.kernels.clustering.units import Units, cell_with
@@ -67,7 +67,7 @@ RUN, SET, TABLE, LINE = range(4)
 in which costs never fall on the way from the group to either side."""
 
 
-class Aim(NamedTuple):
+class UnitSearch(NamedTuple):
     """What is searched for: the costs of one moment."""
 
     sign: Ints
@@ -91,68 +91,68 @@ class Aim(NamedTuple):
 
 
 @inner
-def _renew(axes: int, tables: AxisTables, aim: Aim) -> None:
+def _renew(axes: int, tables: AxisTables, search: UnitSearch) -> None:
     """Bring the tables of costs up to date with the group."""
-    for j in range(len(aim.columns)):
-        if aim.changed[j] and aim.columns[j, START] >= 0:
+    for j in range(len(search.columns)):
+        if search.changed[j] and search.columns[j, START] >= 0:
             if j < axes:
-                _fill(tables, aim, j)
-            if aim.columns[j, KIND] == TABLE:
-                _sort_tiers(aim, j)
-        aim.changed[j] = 0
+                _fill(tables, search, j)
+            if search.columns[j, KIND] == TABLE:
+                _sort_tiers(search, j)
+        search.changed[j] = 0
 
 
 @inner
-def _fill(tables: AxisTables, aim: Aim, j: int) -> None:
+def _fill(tables: AxisTables, search: UnitSearch, j: int) -> None:
     """The cost of the cell on axis j once it holds each code."""
-    start, cells = aim.columns[j, START], aim.box.cells
+    start, cells = search.columns[j, START], search.box.cells
     low, high = np.int64(cells[0, j, LOW]), np.int64(cells[0, j, HIGH])
     flat = tables.axis[j, SHAPE] == FLAT
-    for code in range(aim.columns[j, CODE_COUNT]):
+    for code in range(search.columns[j, CODE_COUNT]):
         if flat:
-            more = lacks(tables, aim.box.words, GROWING, j, code)
+            more = lacks(tables, search.box.words, GROWING, j, code)
             cost = set_loss(tables, j, np.int64(cells[0, j, COUNT]) + more)
         else:
             cost = run_loss(tables, j, min(low, code), max(high, code))
-        aim.costs[start + code] = cost if aim.sign[0] > 0 else -cost
+        search.costs[start + code] = cost if search.sign[0] > 0 else -cost
 
 
 @inner
-def _sort_tiers(aim: Aim, j: int) -> None:
+def _sort_tiers(search: UnitSearch, j: int) -> None:
     """Line the buckets of a table up by their lowest cost."""
-    start, size = aim.columns[j, START], aim.columns[j, CODE_COUNT]
+    start, size = search.columns[j, START], search.columns[j, CODE_COUNT]
     number = min(size, BUCKETS)
-    least = aim.bounds
+    least = search.bounds
     for at in range(number):
         least[at] = np.inf
     for code in range(size):
         at = bucket(code, size)
-        least[at] = min(least[at], aim.costs[start + code])
+        least[at] = min(least[at], search.costs[start + code])
     count = 0
     for at in range(number):
         place = count
-        while place > 0 and aim.tier_cost[j, place - 1] > least[at]:
+        while place > 0 and search.tier_cost[j, place - 1] > least[at]:
             place -= 1
         bit = np.uint64(1) << np.uint64(at)
-        if place > 0 and aim.tier_cost[j, place - 1] == least[at]:
-            aim.tier_mask[j, place - 1] |= bit
+        if place > 0 and search.tier_cost[j, place - 1] == least[at]:
+            search.tier_mask[j, place - 1] |= bit
             continue
         for q in range(count, place, -1):
-            aim.tier_cost[j, q] = aim.tier_cost[j, q - 1]
-            aim.tier_mask[j, q] = aim.tier_mask[j, q - 1]
-        aim.tier_cost[j, place] = least[at]
-        aim.tier_mask[j, place] = bit
+            search.tier_cost[j, q] = search.tier_cost[j, q - 1]
+            search.tier_mask[j, q] = search.tier_mask[j, q - 1]
+        search.tier_cost[j, place] = least[at]
+        search.tier_mask[j, place] = bit
         count += 1
-    aim.columns[j, TIERS] = count
+    search.columns[j, TIERS] = count
 
 
 @inner
 def _stretch_bound(
-    units: Units, masks: Words, ends: Codes, aim: Aim, node: int, j: int
+    units: Units, masks: Words, ends: Codes, search: UnitSearch, node: int, j: int
 ) -> float:
     """The bound of one column without a table."""
-    cells, sign = aim.box.cells, aim.sign[0]
-    if aim.columns[j, KIND] == RUN:
+    cells, sign = search.box.cells, search.sign[0]
+    if search.columns[j, KIND] == RUN:
         one, two = (LOW_TO, HIGH_FROM) if sign > 0 else (LOW_FROM, HIGH_TO)
         low = np.int64(min(cells[0, j, LOW], ends[node, j, one]))
         high = np.int64(max(cells[0, j, HIGH], ends[node, j, two]))
@@ -161,23 +161,23 @@ def _stretch_bound(
     if len(units.sets) > 0:
         # The buckets of a unit's lowest code say nothing of its other values.
         count = count if sign > 0 else units.tables.axis[j, SIZE]
-    elif sign < 0 or masks[node, j] & aim.tier_mask[j, 0] == NONE:
+    elif sign < 0 or masks[node, j] & search.tier_mask[j, 0] == NONE:
         count += 1
     return sign * set_loss(units.tables, j, count)
 
 
 @inner
-def nearest(units: Units, index: Index, aim: Aim, root: int) -> int:
+def nearest(units: Units, index: BlockTree, search: UnitSearch, root: int) -> int:
     """The unit with the lowest cost below a block; −1 if there is none.
 
-    Its cost is left in `aim.best`. Arrays are taken out of their tuples once, and blocks
+    Its cost is left in `search.best`. Arrays are taken out of their tuples once, and blocks
     are bounded right here: a call with so many arrays costs more than a bound.
     """
     blocks, masks, extremes = index.blocks, index.masks, index.extremes
-    columns, costs, cells = aim.columns, aim.costs, aim.box.cells
-    tier_cost, tier_mask = aim.tier_cost, aim.tier_mask
-    stack, bounds, forward = aim.stack, aim.bounds, aim.sign[0] > 0
-    _renew(units.axes, units.tables, aim)
+    columns, costs, cells = search.columns, search.costs, search.box.cells
+    tier_cost, tier_mask = search.tier_cost, search.tier_mask
+    stack, bounds, forward = search.stack, search.bounds, search.sign[0] > 0
+    _renew(units.axes, units.tables, search)
     best, found = np.inf, np.int64(-1)
     stack[0], bounds[0] = root, -np.inf
     waiting = 1 if blocks[root, ALIVE] > 0 else 0
@@ -188,7 +188,7 @@ def nearest(units: Units, index: Index, aim: Aim, root: int) -> int:
             continue
         half, before = blocks[node, HALVES], waiting
         if half < 0:
-            best, found = _look(units, index, aim, node, best, found)
+            best, found = _look(units, index, search, node, best, found)
             continue
         for node in range(half, half + 2):
             if blocks[node, ALIVE] == 0:
@@ -211,22 +211,27 @@ def nearest(units: Units, index: Index, aim: Aim, root: int) -> int:
                     else:
                         bound += min(costs[start + first], costs[start + last])
                 else:
-                    bound += _stretch_bound(units, masks, extremes, aim, node, j)
+                    bound += _stretch_bound(units, masks, extremes, search, node, j)
             if bound < np.inf:
                 stack[waiting], bounds[waiting] = node, bound
                 waiting += 1
         if waiting == before + 2:
             _nearer_last(blocks, stack, bounds, before)
-    aim.best[0] = best
+    search.best[0] = best
     return found
 
 
 @inner
 def _look(
-    units: Units, index: Index, aim: Aim, node: int, best: float, found: int
+    units: Units,
+    index: BlockTree,
+    search: UnitSearch,
+    node: int,
+    best: float,
+    found: int,
 ) -> tuple[float, int]:
     """The nearest of a leaf's units and of the one found before, and its cost."""
-    place, low, columns, costs = index.place, units.low, aim.columns, aim.costs
+    place, low, columns, costs = index.place, units.low, search.columns, search.costs
     begin = index.blocks[node, BEGIN]
     for i in range(begin, begin + index.blocks[node, ALIVE]):
         u, cost = place[i], 0.0
@@ -236,7 +241,7 @@ def _look(
             if columns[j, START] >= 0:
                 cost += costs[np.uintp(columns[j, START] + low[u, j])]
             else:
-                cost += aim.sign[0] * cell_with(units, aim.box, GROWING, j, u)
+                cost += search.sign[0] * cell_with(units, search.box, GROWING, j, u)
         if cost < best or (cost == best and u < found):
             best, found = cost, u
     return best, found
@@ -250,7 +255,9 @@ def _nearer_last(blocks: Ints, stack: Ints, bounds: Floats, at: int) -> None:
         stack[at], stack[at + 1], bounds[at], bounds[at + 1] = two, one, second, first
 
 
-def make_aim(kind: Ints, sizes: Ints, used: npt.NDArray[np.bool_], box: Boxes) -> Aim:
+def make_unit_search(
+    kind: Ints, sizes: Ints, used: npt.NDArray[np.bool_], box: Boxes
+) -> UnitSearch:
     """Room for the costs of one group after the other."""
     tabled = (kind == TABLE) | (kind == LINE)
     ends = np.cumsum(np.where(tabled, sizes, 0))
@@ -259,7 +266,7 @@ def make_aim(kind: Ints, sizes: Ints, used: npt.NDArray[np.bool_], box: Boxes) -
     columns[:, USED] = used
     columns[:, TIERS] = 1
     columns[:, START] = np.where(tabled, ends - sizes, -1)
-    return Aim(
+    return UnitSearch(
         sign=np.ones(1, dtype=np.int64),
         columns=columns,
         changed=np.ones(len(kind), dtype=np.int64),
@@ -273,10 +280,10 @@ def make_aim(kind: Ints, sizes: Ints, used: npt.NDArray[np.bool_], box: Boxes) -
     )
 
 
-def column_kinds(units: Units, secrets: Ints) -> tuple[Ints, Ints]:
+def column_kinds(units: Units, contributions: Ints) -> tuple[Ints, Ints]:
     """How the cost of each column is found, and how many codes it has.
 
-    `secrets` are the domains of the sensitive columns, whose values need not all occur.
+    `contributions` has the domains of the sensitive columns; not every value occurs.
     """
     columns = units.low.shape[1]
     sizes = np.ones(columns, dtype=np.int64)
@@ -284,8 +291,8 @@ def column_kinds(units: Units, secrets: Ints) -> tuple[Ints, Ints]:
     for j in range(columns):
         if j >= units.axes:
             sizes[j] = int(units.low[:, j].max(initial=0)) + 1
-            if j - units.axes < len(secrets):
-                sizes[j] = secrets[j - units.axes]
+            if j - units.axes < len(contributions):
+                sizes[j] = contributions[j - units.axes]
             continue
         sizes[j] = units.tables.axis[j, SIZE]
         if len(units.sets) or sizes[j] > CODES:
@@ -295,6 +302,6 @@ def column_kinds(units: Units, secrets: Ints) -> tuple[Ints, Ints]:
     return kind, sizes
 
 
-def nearest_pointer(units: Units, index: Index, aim: Aim) -> Any:
+def nearest_pointer(units: Units, index: BlockTree, search: UnitSearch) -> Any:
     """`nearest` behind a pointer, so that callers compile without it."""
-    return pointer(nearest, "int64", units, index, aim, 0)
+    return pointer(nearest, "int64", units, index, search, 0)

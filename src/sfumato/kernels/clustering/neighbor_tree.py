@@ -92,7 +92,7 @@ class NeighborTree(NamedTuple):
     """(nodes, values): the lowest rank of what may take in each value."""
 
 
-def plant(
+def build_neighbor_tree(
     space: NeighborSpace, items: Items, chosen: Ints, *, values: int = 1
 ) -> NeighborTree:
     """A tree over some of the items, at least one.
@@ -109,12 +109,12 @@ def plant(
         pairs=np.empty((most, 2 * (len(space.heads) - sets))),
         firsts=np.empty((most, values), dtype=np.int32),
     )
-    settle(space, items, tree)
+    split_and_bound(space, items, tree)
     return tree
 
 
 @both_numpy
-def settle(space: NeighborSpace, items: Items, tree: NeighborTree) -> None:
+def split_and_bound(space: NeighborSpace, items: Items, tree: NeighborTree) -> None:
     """Split the items from the root downward, then bound every node."""
     space, items, tree = borrow(space), borrow(items), borrow(tree)
     places, node, used = tree.places, 0, 1

@@ -17,8 +17,12 @@ import numpy as np
 from sfumato.data.arrays import Floats, Ints
 from sfumato.data.rules import kinds_where
 from sfumato.kernels.clustering.block_tree import ACTIVE, CODE_COUNT, START
-from sfumato.kernels.clustering.group_state import Clusters, Secrets, contribution
-from sfumato.kernels.clustering.nearest_unit import Aim
+from sfumato.kernels.clustering.group_state import (
+    Clusters,
+    PairwiseContributions,
+    contribution,
+)
+from sfumato.kernels.clustering.nearest_unit import UnitSearch
 from sfumato.kernels.clustering.units import Units
 from sfumato.kernels.common.group_rules import RuleTable
 from sfumato.kernels.common.rule_layout import SHARES
@@ -28,10 +32,10 @@ COUNTING_VALUES = kinds_where(lambda traits: traits.counts_values)
 COMPARING_SHARES = kinds_where(lambda traits: traits.compares_shares)
 
 
-class Hidden(NamedTuple):
+class SensitiveState(NamedTuple):
     """Sensitive columns that count in the loss, and those that the rules look at."""
 
-    secrets: Secrets
+    contributions: PairwiseContributions
     sums: Floats
     """What the group's values tell of each sensitive value; one column after another."""
     sum_start: Ints
@@ -41,76 +45,91 @@ class Hidden(NamedTuple):
     """(filters, values): the values of the group."""
 
 
-def make_hidden(secrets: Secrets, filters: Ints, values: int) -> Hidden:
+def make_sensitive_state(
+    contributions: PairwiseContributions, filters: Ints, values: int
+) -> SensitiveState:
     """Nothing known yet; filter columns have at most so many values."""
-    return Hidden(
-        secrets=secrets,
-        sums=np.zeros(max(int(secrets.sizes.sum()), 1)),
-        sum_start=np.concatenate([[0], np.cumsum(secrets.sizes)]).astype(np.int64),
+    return SensitiveState(
+        contributions=contributions,
+        sums=np.zeros(max(int(contributions.sizes.sum()), 1)),
+        sum_start=np.concatenate([[0], np.cumsum(contributions.sizes)]).astype(
+            np.int64
+        ),
         filters=filters,
         seen=np.zeros((len(filters), values), dtype=np.int64),
     )
 
 
 @inner
-def forget(clusters: Clusters, hidden: Hidden, g: int) -> None:
+def clear_values(clusters: Clusters, sensitive_state: SensitiveState, g: int) -> None:
     """Group g has no values yet."""
-    for a in range(hidden.secrets.columns):
+    for a in range(sensitive_state.contributions.columns):
         clusters.pairs[g, a] = 0.0
-    for at in range(len(hidden.sums)):
-        hidden.sums[at] = 0.0
-    for f in range(hidden.seen.shape[0]):
-        for value in range(hidden.seen.shape[1]):
-            hidden.seen[f, value] = 0
+    for at in range(len(sensitive_state.sums)):
+        sensitive_state.sums[at] = 0.0
+    for f in range(sensitive_state.seen.shape[0]):
+        for value in range(sensitive_state.seen.shape[1]):
+            sensitive_state.seen[f, value] = 0
 
 
 @inner
-def note(
-    units: Units, clusters: Clusters, hidden: Hidden, g: int, u: int, rows: int
+def count_values_of_unit(
+    units: Units,
+    clusters: Clusters,
+    sensitive_state: SensitiveState,
+    g: int,
+    u: int,
+    rows: int,
 ) -> None:
     """Count the values of unit u."""
-    secrets, sums = hidden.secrets, hidden.sums
-    for a in range(secrets.columns):
-        value, at = np.int64(units.low[u, units.axes + a]), hidden.sum_start[a]
+    contributions, sums = sensitive_state.contributions, sensitive_state.sums
+    for a in range(contributions.columns):
+        value, at = np.int64(units.low[u, units.axes + a]), sensitive_state.sum_start[a]
         clusters.pairs[g, a] += 2.0 * rows * sums[at + value] + float(rows) * rows
-        for other in range(secrets.sizes[a]):
-            sums[at + other] += rows * contribution(secrets, a, value, other)
-    base = units.axes + secrets.columns
-    for f in range(len(hidden.filters)):
-        hidden.seen[f, units.low[u, base + f]] += rows
+        for other in range(contributions.sizes[a]):
+            sums[at + other] += rows * contribution(contributions, a, value, other)
+    base = units.axes + contributions.columns
+    for f in range(len(sensitive_state.filters)):
+        sensitive_state.seen[f, units.low[u, base + f]] += rows
 
 
 @inner
-def weigh(units: Units, clusters: Clusters, aim: Aim, hidden: Hidden, g: int) -> None:
+def update_value_costs(
+    units: Units,
+    clusters: Clusters,
+    search: UnitSearch,
+    sensitive_state: SensitiveState,
+    g: int,
+) -> None:
     """The S-diversity of group g once it holds each value."""
-    secrets, size = hidden.secrets, float(clusters.size[g])
-    for a in range(secrets.columns):
-        j, at = units.axes + a, hidden.sum_start[a]
-        factor = secrets.scale[a] / ((size + 1) * (size + 1))
-        for value in range(secrets.sizes[a]):
-            pairs = clusters.pairs[g, a] + 2.0 * hidden.sums[at + value] + 1.0
-            aim.costs[aim.columns[j, START] + value] = factor * pairs
-        aim.changed[j] = 1
+    contributions, size = sensitive_state.contributions, float(clusters.size[g])
+    for a in range(contributions.columns):
+        j, at = units.axes + a, sensitive_state.sum_start[a]
+        factor = contributions.scale[a] / ((size + 1) * (size + 1))
+        for value in range(contributions.sizes[a]):
+            pairs = clusters.pairs[g, a] + 2.0 * sensitive_state.sums[at + value] + 1.0
+            search.costs[search.columns[j, START] + value] = factor * pairs
+        search.changed[j] = 1
 
 
 @inner
-def lacking(hidden: Hidden, f: int, rules: RuleTable) -> int:
+def lacking(sensitive_state: SensitiveState, f: int, rules: RuleTable) -> int:
     """How many more different values the rules ask of a filter's view."""
     asked = 0
     for line in range(len(rules.kinds)):
         counting = rules.kinds[line] in COUNTING_VALUES
-        if rules.views[line] == hidden.filters[f] and counting:
+        if rules.views[line] == sensitive_state.filters[f] and counting:
             asked = max(asked, np.int64(np.ceil(rules.parameters[line, 0] - 1e-9)))
-    for value in range(hidden.seen.shape[1]):
-        if hidden.seen[f, value] > 0:
+    for value in range(sensitive_state.seen.shape[1]):
+        if sensitive_state.seen[f, value] > 0:
             asked -= 1
     return max(0, asked)
 
 
 @inner
 def keep_out(
-    aim: Aim,
-    hidden: Hidden,
+    search: UnitSearch,
+    sensitive_state: SensitiveState,
     f: int,
     j: int,
     missing: int,
@@ -121,15 +140,15 @@ def keep_out(
     missing, rarer than in the table where it is compared, else all but the commonest.
     Nothing is kept out if none helps; whether some do.
     """
-    view, compared, most = hidden.filters[f], False, 0
+    view, compared, most = sensitive_state.filters[f], False, 0
     for line in range(len(rules.kinds)):
         if rules.views[line] == view and rules.kinds[line] in COMPARING_SHARES:
             compared = True
-    for value in range(hidden.seen.shape[1]):
-        most = max(most, hidden.seen[f, value])
+    for value in range(sensitive_state.seen.shape[1]):
+        most = max(most, sensitive_state.seen[f, value])
     some = False
-    for value in range(aim.columns[j, CODE_COUNT]):
-        count = hidden.seen[f, value]
+    for value in range(search.columns[j, CODE_COUNT]):
+        count = sensitive_state.seen[f, value]
         if missing > 0:
             helps = count == 0
         elif compared:
@@ -137,8 +156,8 @@ def keep_out(
             helps = count < share * (size + 1)
         else:
             helps = count < most
-        aim.costs[aim.columns[j, START] + value] = 0.0 if helps else np.inf
+        search.costs[search.columns[j, START] + value] = 0.0 if helps else np.inf
         some |= helps
-    aim.columns[j, ACTIVE] = some
-    aim.changed[j] = 1
+    search.columns[j, ACTIVE] = some
+    search.changed[j] = 1
     return some

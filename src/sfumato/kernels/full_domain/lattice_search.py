@@ -49,7 +49,7 @@ from sfumato.kernels.full_domain.node_groups import (
     SQUARES,
     SUPPRESSED,
     WASTE,
-    Judging,
+    NodeRules,
     judge,
 )
 
@@ -60,12 +60,12 @@ OPEN, DONE, DEAD, ABOVE = range(4)
 TOLERANCE = 1e-12
 
 CHECKED, CURSOR, FEWEST, PENDING = range(4)
-"""What `Search.counters` holds: nodes checked, place in the order, the smallest
+"""What `LatticeSearch.counters` holds: nodes checked, place in the order, the smallest
 number of rows that any checked node suppresses, and the node within the limit at
 which a visit stopped, or −1."""
 
 
-class Problem(NamedTuple):
+class LatticeProblem(NamedTuple):
     """What is searched: the loss and the lattice, beside tuples and rules."""
 
     weights: Floats
@@ -86,7 +86,7 @@ class Problem(NamedTuple):
     depends on the rows kept, and nodes within the limit must be judged again."""
 
 
-class Search(NamedTuple):
+class LatticeSearch(NamedTuple):
     """What is known of every node."""
 
     status: Status
@@ -112,11 +112,11 @@ def visit(
     order: Ints,
     checks: int,
     to_first: bool,
-    problem: Problem,
-    search: Search,
+    problem: LatticeProblem,
+    search: LatticeSearch,
     chunks: Chunks,
     work: NodeWorkspace,
-    judging: Judging | None,
+    judging: NodeRules | None,
 ) -> bool:
     """Check the nodes of `order` that may be as good as the best, at most `checks`.
 
@@ -153,7 +153,7 @@ def visit(
         if counts[LOST] > problem.limit:
             fill_below(levels, problem.strides, search.status, DEAD)
             continue
-        _tell_others(levels, problem, search, counts, work.sums)
+        _raise_bounds(levels, problem, search, counts, work.sums)
         if counts[SUPPRESSED] <= problem.limit and counts[GROUPS] > 0:
             if not problem.drifting:
                 loss = _loss(search.low[node], problem, counts, work.sums)
@@ -173,7 +173,7 @@ def levels_of(node: int, heights: Ints, strides: Ints, levels: Ints) -> None:
 
 
 @inner
-def _loss(low: float, problem: Problem, counts: Ints, sums: Floats) -> float:
+def _loss(low: float, problem: LatticeProblem, counts: Ints, sums: Floats) -> float:
     """Return the loss of the node just judged."""
     if problem.goal == SEPARABLE:
         return low + sums[PENALTY]
@@ -184,8 +184,12 @@ def _loss(low: float, problem: Problem, counts: Ints, sums: Floats) -> float:
 
 
 @inner
-def _tell_others(
-    levels: Ints, problem: Problem, search: Search, counts: Ints, sums: Floats
+def _raise_bounds(
+    levels: Ints,
+    problem: LatticeProblem,
+    search: LatticeSearch,
+    counts: Ints,
+    sums: Floats,
 ) -> None:
     """Raise the bounds of all nodes below and above the one just judged."""
     if problem.bounded:

@@ -31,7 +31,7 @@ from sfumato.kernels.full_domain.lattice_search import (
     FEWEST,
     OPEN,
     PENDING,
-    Problem,
+    LatticeProblem,
     Status,
     levels_of,
     next_run,
@@ -41,7 +41,7 @@ from sfumato.kernels.full_domain.node_groups import (
     GROUPS,
     LOST,
     SUPPRESSED,
-    Judging,
+    NodeRules,
     judge,
 )
 
@@ -50,12 +50,12 @@ from sfumato.kernels.full_domain.node_groups import (
 def visit_subsets(
     order: Ints,
     checks: int,
-    problem: Problem,
+    problem: LatticeProblem,
     status: Status,
     counters: Ints,
     chunks: Chunks,
     work: NodeWorkspace,
-    judging: Judging | None,
+    judging: NodeRules | None,
 ) -> bool:
     """Visit nodes in order, check at most `checks`; return whether the end is reached.
 

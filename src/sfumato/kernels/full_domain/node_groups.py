@@ -46,7 +46,7 @@ PENALTY, LOST_PENALTY = range(2)
 """Places of `NodeWorkspace.sums` after `judge`."""
 
 
-class Runs(NamedTuple):
+class TupleHistograms(NamedTuple):
     """How often each value of each view occurs in each tuple."""
 
     starts: Ints
@@ -67,10 +67,10 @@ class NodeHistograms(NamedTuple):
     lengths: Ints
 
 
-class Room(NamedTuple):
+class GroupWorkspace(NamedTuple):
     """The sensitive values of the tuples, and room to count them by group."""
 
-    runs: Runs
+    runs: TupleHistograms
     sizes: Codes
     population: Ints
     starts: Codes
@@ -80,21 +80,25 @@ class Room(NamedTuple):
     tables: NodeHistograms
 
 
-class Judging(NamedTuple):
+class NodeRules(NamedTuple):
     """Rules beyond a least size, sorted by what a failure means below, and room."""
 
-    room: Room
+    room: GroupWorkspace
     inherited: RuleTable
     convex: RuleTable
     other: RuleTable
 
 
 def judging_for(
-    tuples: int, runs: Runs, inherited: RuleTable, convex: RuleTable, other: RuleTable
-) -> Judging:
+    tuples: int,
+    runs: TupleHistograms,
+    inherited: RuleTable,
+    convex: RuleTable,
+    other: RuleTable,
+) -> NodeRules:
     """Make rules and room for a table with so many distinct tuples."""
     views, most = len(runs.sizes), int(runs.sizes.max(initial=1))
-    room = Room(
+    room = GroupWorkspace(
         runs=runs,
         sizes=np.zeros(tuples, dtype=np.int32),
         population=np.zeros(tuples, dtype=np.int64),
@@ -108,7 +112,7 @@ def judging_for(
             lengths=np.zeros(views, dtype=np.int64),
         ),
     )
-    return Judging(room=room, inherited=inherited, convex=convex, other=other)
+    return NodeRules(room=room, inherited=inherited, convex=convex, other=other)
 
 
 @both
@@ -119,7 +123,7 @@ def judge(
     minimum: int,
     limit: int,
     work: NodeWorkspace,
-    judging: Judging | None,
+    judging: NodeRules | None,
 ) -> None:
     """Judge the groups at `levels`; without `judging` by their size alone.
 
@@ -213,7 +217,7 @@ def _judge_groups(
     cells: int,
     limit: int,
     work: NodeWorkspace,
-    judging: Judging,
+    judging: NodeRules,
 ) -> None:
     room = judging.room
     groups = _relabel(cells, work.cell, work.label)
@@ -273,7 +277,9 @@ def _relabel(cells: int, cell: Ints, label: Codes) -> int:
 
 
 @inner
-def _gather(chunks: Chunks, cell: Ints, groups: int, minimum: int, room: Room) -> int:
+def _gather(
+    chunks: Chunks, cell: Ints, groups: int, minimum: int, room: GroupWorkspace
+) -> int:
     """Sort tuples by group and sum sizes; return the rows in groups below the minimum.
 
     A counting sort: tuples stay in order within their group.
@@ -341,7 +347,7 @@ def _lost_rows(
 
 
 @inner
-def collect(runs: Runs, members: Codes, tables: NodeHistograms) -> None:
+def collect(runs: TupleHistograms, members: Codes, tables: NodeHistograms) -> None:
     """Count the histogram of each view over some tuples, values ascending."""
     for v in range(len(runs.sizes)):
         starts, tally = runs.starts[v], tables.tally[v]
@@ -411,7 +417,7 @@ def _add_group(size: int, lost: int, minimum: int, rows: int, counts: Ints) -> N
         counts[SQUARES] += size * size
 
 
-def groups_kept(work: NodeWorkspace, minimum: int, judging: Judging | None) -> Ints:
+def groups_kept(work: NodeWorkspace, minimum: int, judging: NodeRules | None) -> Ints:
     """Return the cell of each tuple after `judge`, −1 where its group is not kept."""
     if judging is None:
         kept = work.label[work.cell] >= minimum
@@ -427,7 +433,7 @@ def drop_groups(
     group_of: Ints,
     levels: Ints,
     work: NodeWorkspace,
-    room: Room,
+    room: GroupWorkspace,
 ) -> int:
     """Set `group_of` to −1 for tuples whose group breaks a rule; return how many do.
 

@@ -8,7 +8,7 @@ counting the first and last run of each value does it, whatever the number of va
 Paper: none. Mondrian (LeFevre et al. 2006) cuts at the median without weighing cuts;
 these sums let the gain of every cut be compared at the cost of one.
 Cost: O(r × d) to line up r records whose codes have d digits of 8 bits; O(r × m) for
-the costs of all cuts on m axes, not O(r² × m); memory in the desk alone.
+the costs of all cuts on m axes, not O(r² × m); memory in the workspace alone.
 Invariant: the costs of head, tail, single run and rest equal those of boxes measured
 from scratch; sorting is stable, so that records of a run keep their order; LAST is −1
 everywhere between uses.
@@ -71,12 +71,12 @@ EACH_RECORD = -1
 
 @inner
 def line_up_records(
-    ground: CutSettings,
+    settings: CutSettings,
     records: Records,
     j: int,
     low: int,
     end: int,
-    desk: CutWorkspace,
+    workspace: CutWorkspace,
 ) -> None:
     """Sort a group along axis j into the spare planes; ORDER says from where.
 
@@ -84,26 +84,26 @@ def line_up_records(
     """
     n = end - low
     planes, spare = records
-    wide = desk.wide
-    base = desk.box[LOW, j]
-    shift = ground.fields[SHIFT, j]
-    mask = ground.fields[MASK, j]
-    word = ground.fields[WORD, j]
+    wide = workspace.wide
+    base = workspace.box[LOW, j]
+    shift = settings.fields[SHIFT, j]
+    mask = settings.fields[MASK, j]
+    word = settings.fields[WORD, j]
     for i in range(n):
         code = (planes[word, low + i] >> shift) & mask
         wide[KEYS, i] = (code - base) << LOWER | i
-    sort_keys(wide[KEYS], wide[SPARE], n, desk.box[HIGH, j] - base)
-    if ground.tables.axis[j, SHAPE] == FLAT and ground.by_frequency:
+    sort_keys(wide[KEYS], wide[SPARE], n, workspace.box[HIGH, j] - base)
+    if settings.tables.axis[j, SHAPE] == FLAT and settings.by_frequency:
         most_frequent_first(planes, low, n, wide)
     tag = len(planes) - 1
     for i in range(n):
         at = wide[KEYS, i] & POSITION
-        desk.runs[ORDER, i] = at
+        workspace.runs[ORDER, i] = at
         wide[WEIGHTS, i] = planes[tag, low + at] >> TAG
     for w in range(tag):
         plane, sorted_plane = planes[w, low:end], spare[w, low:end]
         for i in range(n):
-            sorted_plane[i] = plane[np.uintp(desk.runs[ORDER, i])]
+            sorted_plane[i] = plane[np.uintp(workspace.runs[ORDER, i])]
 
 
 @inner
@@ -134,27 +134,29 @@ def most_frequent_first(planes: Ints, low: int, n: int, wide: Ints) -> None:
 
 @inner
 def next_runs(
-    ground: CutSettings,
+    settings: CutSettings,
     spare: Ints,
     j: int,
     level: int,
     low: int,
     n: int,
     before: int,
-    desk: CutWorkspace,
+    workspace: CutWorkspace,
 ) -> int:
     """Find the runs of a line at a level from those of the level below, if there are any.
 
     There were `before` runs there, 0 at first. Returns how many there are now.
     """
     if before == 0:
-        return find_runs(ground, spare, j, level, low, n, desk.wide)
-    return merge_runs(ground, spare, j, level, low, before, desk.wide, desk.runs)
+        return find_runs(settings, spare, j, level, low, n, workspace.wide)
+    return merge_runs(
+        settings, spare, j, level, low, before, workspace.wide, workspace.runs
+    )
 
 
 @inner
 def merge_runs(
-    ground: CutSettings,
+    settings: CutSettings,
     spare: Ints,
     j: int,
     level: int,
@@ -164,18 +166,18 @@ def merge_runs(
     runs: Codes,
 ) -> int:
     """Join neighboring runs with the same node; leave the new run of each in PARENT."""
-    plane = spare[ground.fields[WORD, j]]
-    shift = ground.fields[SHIFT, j]
-    mask = ground.fields[MASK, j]
-    at = ground.tables.axis[j, LEVELS] + level * ground.tables.axis[j, SIZE]
-    tree = ground.tables.axis[j, SHAPE] == TREE
+    plane = spare[settings.fields[WORD, j]]
+    shift = settings.fields[SHIFT, j]
+    mask = settings.fields[MASK, j]
+    at = settings.tables.axis[j, LEVELS] + level * settings.tables.axis[j, SIZE]
+    tree = settings.tables.axis[j, SHAPE] == TREE
     end = wide[STARTS, before]
     count = 0
     last = np.int64(-1)
     for run in range(before):
         here = (plane[low + wide[STARTS, run]] >> shift) & mask
         if tree:
-            here = np.int64(ground.tables.levels[at + here])
+            here = np.int64(settings.tables.levels[at + here])
         if here != last:
             wide[STARTS, count] = wide[STARTS, run]
             wide[RUN_WEIGHT, count] = wide[RUN_WEIGHT, run]
@@ -190,22 +192,22 @@ def merge_runs(
 
 @inner
 def find_runs(
-    ground: CutSettings, spare: Ints, j: int, level: int, low: int, n: int, wide: Ints
+    settings: CutSettings, spare: Ints, j: int, level: int, low: int, n: int, wide: Ints
 ) -> int:
     """Find where the runs of a line start, and their weights; return how many."""
     if level == EACH_RECORD:
         return one_run_each(n, wide)
-    word = ground.fields[WORD, j]
-    shift = ground.fields[SHIFT, j]
-    mask = ground.fields[MASK, j]
-    at = ground.tables.axis[j, LEVELS] + level * ground.tables.axis[j, SIZE]
-    tree = ground.tables.axis[j, SHAPE] == TREE
+    word = settings.fields[WORD, j]
+    shift = settings.fields[SHIFT, j]
+    mask = settings.fields[MASK, j]
+    at = settings.tables.axis[j, LEVELS] + level * settings.tables.axis[j, SIZE]
+    tree = settings.tables.axis[j, SHAPE] == TREE
     runs = 0
     before = np.int64(-1)
     for i in range(n):
         here = (spare[word, low + i] >> shift) & mask
         if tree:
-            here = np.int64(ground.tables.levels[at + here])
+            here = np.int64(settings.tables.levels[at + here])
         if here != before:
             wide[STARTS, runs] = i
             wide[RUN_WEIGHT, runs] = 0
@@ -228,13 +230,13 @@ def one_run_each(n: int, wide: Ints) -> int:
 
 @inner
 def cost_runs(
-    ground: CutSettings,
+    settings: CutSettings,
     spare: Ints,
     low: int,
     before: int,
     runs: int,
     singles: bool,
-    desk: CutWorkspace,
+    workspace: CutWorkspace,
 ) -> None:
     """Sum, over the axes, the costs of heads, tails and, if asked, single runs.
 
@@ -243,26 +245,42 @@ def cost_runs(
     """
     for part in range(4):
         for run in range(runs):
-            desk.costs[part, run] = 0.0
-    for e in range(ground.axes):
+            workspace.costs[part, run] = 0.0
+    for e in range(settings.axes):
         # A single value costs nothing on either side.
-        if desk.box[PRESENT, e] < 2:
+        if workspace.box[PRESENT, e] < 2:
             continue
-        plane = spare[ground.fields[WORD, e], low:]
-        shift = ground.fields[SHIFT, e]
-        mask = ground.fields[MASK, e]
-        if ground.tables.axis[e, SHAPE] == FLAT:
+        plane = spare[settings.fields[WORD, e], low:]
+        shift = settings.fields[SHIFT, e]
+        mask = settings.fields[MASK, e]
+        if settings.tables.axis[e, SHAPE] == FLAT:
             values = count_sets(
-                plane, shift, mask, runs, desk.wide, desk.runs, desk.flat
+                plane, shift, mask, runs, workspace.wide, workspace.runs, workspace.flat
             )
-            cost_sets(ground.tables, e, values, runs, singles, desk.runs, desk.costs)
+            cost_sets(
+                settings.tables,
+                e,
+                values,
+                runs,
+                singles,
+                workspace.runs,
+                workspace.costs,
+            )
         else:
             if before == 0:
-                find_extremes(plane, shift, mask, runs, desk.wide, desk.edges, 2 * e)
+                find_extremes(
+                    plane, shift, mask, runs, workspace.wide, workspace.edges, 2 * e
+                )
             else:
-                merge_extremes(desk.runs, before, desk.edges, 2 * e)
+                merge_extremes(workspace.runs, before, workspace.edges, 2 * e)
             cost_lines(
-                ground.tables, e, runs, singles, desk.edges, desk.runs, desk.costs
+                settings.tables,
+                e,
+                runs,
+                singles,
+                workspace.edges,
+                workspace.runs,
+                workspace.costs,
             )
 
 

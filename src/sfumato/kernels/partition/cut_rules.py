@@ -59,18 +59,18 @@ def label_views(
     planes: Ints,
     low: int,
     end: int,
-    desk: CutWorkspace,
+    workspace: CutWorkspace,
     judge: CutRules,
 ) -> None:
     """Number the values of each view in a group, ascending, and count them."""
-    keys = desk.wide[KEYS]
+    keys = workspace.wide[KEYS]
     for v in range(judge.views):
         shift = fields[SHIFT, axes + v]
         mask = fields[MASK, axes + v]
         word = fields[WORD, axes + v]
         for i in range(end - low):
             keys[i] = ((planes[word, low + i] >> shift) & mask) << LOWER | i
-        sort_keys(keys, desk.wide[SPARE], end - low, mask)
+        sort_keys(keys, workspace.wide[SPARE], end - low, mask)
         judge.lengths[v] = number_values(
             keys,
             planes[len(planes) - 1, low:end],
@@ -135,7 +135,7 @@ def left_by_side(
 
 @inner
 def both_ok(
-    ground: CutSettings,
+    settings: CutSettings,
     planes: Ints,
     low: int,
     end: int,
@@ -149,15 +149,15 @@ def both_ok(
 
     The left histograms are filled; with a population the sides are set as well.
     """
-    people = people_beside(ground, planes, low, end, high, 1, flags, judge)
+    people = people_beside(settings, planes, low, end, high, 1, flags, judge)
     if not group_ok(left, people, judge.codes, judge.left, judge.lengths, judge.rules):
         return False
-    return rest_ok(ground, planes, low, end, high, n - left, flags, judge)
+    return rest_ok(settings, planes, low, end, high, n - left, flags, judge)
 
 
 @inner
 def sides_ok(
-    ground: CutSettings,
+    settings: CutSettings,
     planes: Ints,
     low: int,
     end: int,
@@ -168,18 +168,18 @@ def sides_ok(
     judge: CutRules,
 ) -> bool:
     """Tell whether a group may be cut so: both sides are allowed, nobody falls out."""
-    if not both_ok(ground, planes, low, end, high, left, n, flags, judge):
+    if not both_ok(settings, planes, low, end, high, left, n, flags, judge):
         return False
     if high == end or not asks_for_everybody(judge.rules):
         return True
-    people = people_beside(ground, planes, low, end, high, 1, flags, judge)
-    people += people_beside(ground, planes, low, end, high, 0, flags, judge)
+    people = people_beside(settings, planes, low, end, high, 1, flags, judge)
+    people += people_beside(settings, planes, low, end, high, 0, flags, judge)
     return people == weight_of(planes, end, high)
 
 
 @inner
 def rest_ok(
-    ground: CutSettings,
+    settings: CutSettings,
     planes: Ints,
     low: int,
     end: int,
@@ -192,20 +192,20 @@ def rest_ok(
     for v in range(judge.views):
         for label in range(judge.lengths[v]):
             judge.right[v, label] = judge.total[v, label] - judge.left[v, label]
-    people = people_beside(ground, planes, low, end, high, 0, flags, judge)
+    people = people_beside(settings, planes, low, end, high, 0, flags, judge)
     return group_ok(size, people, judge.codes, judge.right, judge.lengths, judge.rules)
 
 
 @both
 def whole_ok(
-    ground: CutSettings, planes: Ints, desk: CutWorkspace, judge: CutRules
+    settings: CutSettings, planes: Ints, workspace: CutWorkspace, judge: CutRules
 ) -> bool:
     """Tell whether all records together may be a group."""
     high = planes.shape[1]
     end = judge.samples
     size = weight_of(planes, 0, end)
     for i in range(high):
-        desk.flags[SIDE, i] = 0
-    label_views(ground.fields, ground.axes, planes, 0, end, desk, judge)
+        workspace.flags[SIDE, i] = 0
+    label_views(settings.fields, settings.axes, planes, 0, end, workspace, judge)
     clear_left(judge)
-    return rest_ok(ground, planes, 0, end, high, size, desk.flags, judge)
+    return rest_ok(settings, planes, 0, end, high, size, workspace.flags, judge)

@@ -1,12 +1,12 @@
-"""Hold what a cut needs to know, and the desk it works on.
+"""Hold the settings of a cut, its rules, and the arrays that it works on.
 
-Compiled calls get dear with every array that is passed, so that arrays of one kind
-share one: `desk.wide[KEYS]` is a row of it. `judge` is None where a least group size is
-all there is to ask; everything about rules and population then vanishes when compiled.
+Every array that is passed makes a compiled call slower, so arrays of one kind
+share one: `workspace.wide[KEYS]` is a row of it. `judge` is None where a least group
+size is all that is asked; everything about rules and population is then compiled away.
 
 Cost: memory O(r × (8 + v)) for groups of up to r records and v views, once per thread;
 measuring a box takes O(r × m) on m axes.
-Invariant: a desk serves one thread; LAST of `flat` is −1 and `inside` is 0 between
+Invariant: a workspace serves one thread; LAST of `flat` is −1 and `inside` is 0 between
 uses, so that neither has to be cleared for its whole width.
 """
 
@@ -35,24 +35,24 @@ WORD, SHIFT, MASK = 0, 1, 2
 """Rows of `fields`: first one column per axis, then one per view."""
 
 LOW, HIGH, PRESENT = 0, 1, 2
-"""Rows of `desk.box`. PRESENT counts the values on a flat axis; else 1, or 2 for more."""
+"""Rows of `workspace.box`. PRESENT counts values on a flat axis; else 1, or 2 for more."""
 
 SIDE, CHOSEN = 0, 1
-"""Rows of `desk.flags`, one flag per record of the group."""
+"""Rows of `workspace.flags`, one flag per record of the group."""
 
 KEYS, SPARE, WEIGHTS, STARTS, RANK, RUN_WEIGHT, HEAD_WEIGHT = 0, 1, 2, 3, 4, 5, 6
-"""Rows of `desk.wide`."""
+"""Rows of `workspace.wide`."""
 
 HEAD, TAIL, ONE, REST, AFTER, AROUND = 0, 1, 2, 3, 4, 5
-"""Rows of `desk.costs`: costs of parts; scores of cuts after and around each run."""
+"""Rows of `workspace.costs`: costs of parts; scores of cuts after and around each run."""
 
 ORDER, RUN_LOW, RUN_HIGH, UNTIL_LOW, UNTIL_HIGH, FROM_LOW, FROM_HIGH, PARENT = range(8)
-"""Rows of `desk.runs`: the order of the line; extremes of each run, of all runs before
+"""Rows of `workspace.runs`: the order of the line; extremes of each run, of all runs before
 a place and of all from it on, each highest code in the row after the lowest; and the run
 of the next level that each run is a part of."""
 
 FIRST, LAST, FOUND = 0, 1, 2
-"""Rows of `desk.flat`, one place per value of a flat axis; LAST is −1 between uses."""
+"""Rows of `workspace.flat`, one place per value of a flat axis; LAST is −1 between uses."""
 
 BITS = 63
 """A flat axis with at most this many values is scanned as one bit set."""
@@ -107,28 +107,28 @@ class CutRules(NamedTuple):
     box: Ints
 
 
-def make_desk(ground: CutSettings, capacity: int) -> CutWorkspace:
-    """A desk for groups of up to `capacity` records; untouched pages cost nothing."""
-    axis = ground.tables.axis
+def make_cut_workspace(settings: CutSettings, capacity: int) -> CutWorkspace:
+    """A workspace for groups of up to `capacity` records; untouched pages cost nothing."""
+    axis = settings.tables.axis
     sizes = axis[:, SIZE]
     flat = int(sizes[axis[:, SHAPE] == FLAT].max(initial=1))
     span = int(min(sizes.max(initial=1), 4 * capacity + 256))
     places = capacity + 1
     return CutWorkspace(
-        box=np.empty((3, ground.axes), dtype=np.int64),
-        axis_costs=np.empty(ground.axes),
+        box=np.empty((3, settings.axes), dtype=np.int64),
+        axis_costs=np.empty(settings.axes),
         flags=np.empty((2, capacity), dtype=np.uint8),
         wide=np.empty((7, places), dtype=np.int64),
         costs=np.empty((6, places)),
         runs=np.empty((8, places), dtype=np.int32),
-        edges=np.empty((2 * ground.axes, places), dtype=np.int32),
+        edges=np.empty((2 * settings.axes, places), dtype=np.int32),
         flat=np.full((3, flat), -1, dtype=np.int32),
         position=np.empty(span, dtype=np.int64),
     )
 
 
-def make_judge(
-    ground: CutSettings, rules: RuleTable, *, views: int, samples: int, capacity: int
+def make_cut_rules(
+    settings: CutSettings, rules: RuleTable, *, views: int, samples: int, capacity: int
 ) -> CutRules:
     """Make a judge for groups of up to `capacity` records."""
     shape = (views, capacity if views else 0)
@@ -142,8 +142,8 @@ def make_judge(
         total=np.empty(shape, dtype=np.int64),
         left=np.empty(shape, dtype=np.int64),
         right=np.empty(shape, dtype=np.int64),
-        inside=np.zeros(int(ground.tables.axis[:, WORDS].sum()) * 64, dtype=np.uint8),
-        box=np.empty((2, ground.axes), dtype=np.int64),
+        inside=np.zeros(int(settings.tables.axis[:, WORDS].sum()) * 64, dtype=np.uint8),
+        box=np.empty((2, settings.axes), dtype=np.int64),
     )
 
 
@@ -159,28 +159,28 @@ def weight_of(planes: Ints, low: int, high: int) -> int:
 
 @inner
 def measure_box(
-    ground: CutSettings, planes: Ints, low: int, high: int, desk: CutWorkspace
+    settings: CutSettings, planes: Ints, low: int, high: int, workspace: CutWorkspace
 ) -> float:
     """Find the box of a range of records; return its cost, summed over the axes."""
-    box = desk.box
+    box = workspace.box
     total = 0.0
-    for j in range(ground.axes):
-        plane = planes[ground.fields[WORD, j], low:high]
-        shift = ground.fields[SHIFT, j]
-        mask = ground.fields[MASK, j]
-        if ground.tables.axis[j, SHAPE] == FLAT:
+    for j in range(settings.axes):
+        plane = planes[settings.fields[WORD, j], low:high]
+        shift = settings.fields[SHIFT, j]
+        mask = settings.fields[MASK, j]
+        if settings.tables.axis[j, SHAPE] == FLAT:
             box[LOW, j] = 0
-            box[HIGH, j] = ground.tables.axis[j, SIZE] - 1
-            if ground.tables.axis[j, SIZE] > BITS:
-                box[PRESENT, j] = many_values(plane, shift, mask, desk.flat)
+            box[HIGH, j] = settings.tables.axis[j, SIZE] - 1
+            if settings.tables.axis[j, SIZE] > BITS:
+                box[PRESENT, j] = many_values(plane, shift, mask, workspace.flat)
             else:
                 box[PRESENT, j] = few_values(plane, shift, mask)
-            cost = set_loss(ground.tables, j, box[PRESENT, j])
+            cost = set_loss(settings.tables, j, box[PRESENT, j])
         else:
             box[LOW, j], box[HIGH, j] = extremes(plane, shift, mask)
             box[PRESENT, j] = 1 if box[LOW, j] == box[HIGH, j] else 2
-            cost = run_loss(ground.tables, j, box[LOW, j], box[HIGH, j])
-        desk.axis_costs[j] = cost
+            cost = run_loss(settings.tables, j, box[LOW, j], box[HIGH, j])
+        workspace.axis_costs[j] = cost
         total += cost
     return total
 

@@ -69,13 +69,13 @@ NONE = -2.0
 
 @both
 def cut_gain(
-    ground: CutSettings,
+    settings: CutSettings,
     records: Records,
     low: int,
     high: int,
     once: bool,
     borders: Bytes,
-    desk: CutWorkspace,
+    workspace: CutWorkspace,
     judge: CutRules | None,
 ) -> int:
     """Cut a range into groups and mark where each starts; or cut it `once`.
@@ -83,9 +83,9 @@ def cut_gain(
     Returns the border of a single cut, or −1. An explicit stack takes the place of
     recursion, which Numba compiles badly.
     """
-    ground = borrow(ground)
+    settings = borrow(settings)
     records = borrow(records)
-    desk = borrow(desk)
+    workspace = borrow(workspace)
     stack = np.empty((2, STACK), dtype=np.int64)
     stack[0, 0] = low
     stack[1, 0] = high
@@ -94,10 +94,10 @@ def cut_gain(
         waiting -= 1
         low = stack[0, waiting]
         high = stack[1, waiting]
-        if not find_gain(ground, records, low, high, desk, judge):
+        if not find_gain(settings, records, low, high, workspace, judge):
             borders[low] = 1
             continue
-        middle = split(records.planes, records.spare, low, high, desk.flags)
+        middle = split(records.planes, records.spare, low, high, workspace.flags)
         if once:
             return middle
         waiting = push_parts(stack, waiting, low, middle, high)
@@ -106,11 +106,11 @@ def cut_gain(
 
 @inlined
 def find_gain(
-    ground: CutSettings,
+    settings: CutSettings,
     records: Records,
     low: int,
     high: int,
-    desk: CutWorkspace,
+    workspace: CutWorkspace,
     judge: CutRules | None,
 ) -> bool:
     """Set the sides of the group's best cut; return whether there is one."""
@@ -118,29 +118,33 @@ def find_gain(
     if judge is not None:
         end = samples_end(records.planes, judge.samples, low, high)
     n = weight_of(records.planes, low, end)
-    if n < 2 * ground.least:
+    if n < 2 * settings.least:
         return False
-    loss = n * measure_box(ground, records.planes, low, end, desk)
+    loss = n * measure_box(settings, records.planes, low, end, workspace)
     if judge is not None:
-        label_views(ground.fields, ground.axes, records.planes, low, end, desk, judge)
+        label_views(
+            settings.fields, settings.axes, records.planes, low, end, workspace, judge
+        )
     best = NONE
-    for j in range(ground.axes):
-        if desk.box[PRESENT, j] > 1:
+    for j in range(settings.axes):
+        if workspace.box[PRESENT, j] > 1:
             best = best_of_axis(
-                ground, records, j, low, end, high, n, loss, best, desk, judge
+                settings, records, j, low, end, high, n, loss, best, workspace, judge
             )
     if best == NONE:
         return False
     for i in range(end - low):
-        desk.flags[SIDE, i] = desk.flags[CHOSEN, i]
+        workspace.flags[SIDE, i] = workspace.flags[CHOSEN, i]
     if judge is not None:
-        people_beside(ground, records.planes, low, end, high, 1, desk.flags, judge)
+        people_beside(
+            settings, records.planes, low, end, high, 1, workspace.flags, judge
+        )
     return True
 
 
 @inlined
 def best_of_axis(
-    ground: CutSettings,
+    settings: CutSettings,
     records: Records,
     j: int,
     low: int,
@@ -149,26 +153,42 @@ def best_of_axis(
     n: int,
     loss: float,
     best: float,
-    desk: CutWorkspace,
+    workspace: CutWorkspace,
     judge: CutRules | None,
 ) -> float:
     """Take the best allowed cut of an axis if it beats `best`; return the new best."""
-    line_up_records(ground, records, j, low, end, desk)
+    line_up_records(settings, records, j, low, end, workspace)
     fewest = end - low + 1
     before = np.int64(0)
-    for level in range(EACH_RECORD if ground.relaxed else 0, levels(ground.tables, j)):
-        runs = next_runs(ground, records.spare, j, level, low, end - low, before, desk)
+    for level in range(
+        EACH_RECORD if settings.relaxed else 0, levels(settings.tables, j)
+    ):
+        runs = next_runs(
+            settings, records.spare, j, level, low, end - low, before, workspace
+        )
         if runs < 2:
             break
         # A level that joins no nodes of the one below offers the same cuts again.
         if runs == fewest:
             continue
-        singles = level >= 0 and runs > 2 and ground.tables.axis[j, SHAPE] != FREE
-        cost_runs(ground, records.spare, low, before, runs, singles, desk)
+        singles = level >= 0 and runs > 2 and settings.tables.axis[j, SHAPE] != FREE
+        cost_runs(settings, records.spare, low, before, runs, singles, workspace)
         before = runs
-        score_cuts(ground.least, runs, singles, n, loss, desk.wide, desk.costs)
+        score_cuts(
+            settings.least, runs, singles, n, loss, workspace.wide, workspace.costs
+        )
         best = choose(
-            ground, records.planes, low, end, high, runs, singles, n, best, desk, judge
+            settings,
+            records.planes,
+            low,
+            end,
+            high,
+            runs,
+            singles,
+            n,
+            best,
+            workspace,
+            judge,
         )
         fewest = runs if level >= 0 else fewest
     return best
@@ -219,7 +239,7 @@ def score(left: int, n: int, loss: float, after: float) -> float:
 
 @inner
 def choose(
-    ground: CutSettings,
+    settings: CutSettings,
     planes: Ints,
     low: int,
     end: int,
@@ -228,7 +248,7 @@ def choose(
     singles: bool,
     n: int,
     best: float,
-    desk: CutWorkspace,
+    workspace: CutWorkspace,
     judge: CutRules | None,
 ) -> float:
     """Take the best allowed cut of this line if it beats `best`; return the new best.
@@ -236,20 +256,24 @@ def choose(
     The highest score is judged first, since it is mostly allowed. Where it is not,
     the line is swept once, with histograms that move along.
     """
-    run, kind = highest(runs, singles, desk.costs)
-    top = desk.costs[kind, run]
+    run, kind = highest(runs, singles, workspace.costs)
+    top = workspace.costs[kind, run]
     if top <= best:
         return best
     if judge is None:
-        take(end - low, run, kind, desk)
+        take(end - low, run, kind, workspace)
         return top
-    if cut_ok(ground, planes, low, end, high, run, kind, n, desk, judge):
-        take(end - low, run, kind, desk)
+    if cut_ok(settings, planes, low, end, high, run, kind, n, workspace, judge):
+        take(end - low, run, kind, workspace)
         return top
-    desk.costs[kind, run] = REFUSED
-    best = sweep_after(ground, planes, low, end, high, runs, n, best, desk, judge)
+    workspace.costs[kind, run] = REFUSED
+    best = sweep_after(
+        settings, planes, low, end, high, runs, n, best, workspace, judge
+    )
     if singles:
-        best = sweep_around(ground, planes, low, end, high, runs, n, best, desk, judge)
+        best = sweep_around(
+            settings, planes, low, end, high, runs, n, best, workspace, judge
+        )
     return best
 
 
@@ -270,7 +294,7 @@ def highest(runs: int, singles: bool, costs: Floats) -> tuple[int, int]:
 
 @inner
 def sweep_after(
-    ground: CutSettings,
+    settings: CutSettings,
     planes: Ints,
     low: int,
     end: int,
@@ -278,26 +302,30 @@ def sweep_after(
     runs: int,
     n: int,
     best: float,
-    desk: CutWorkspace,
+    workspace: CutWorkspace,
     judge: CutRules,
 ) -> float:
     """Judge the cuts after each run in order, moving records to the left."""
     clear_left(judge)
     filled = np.int64(0)
     for run in range(runs - 1):
-        if desk.costs[AFTER, run] > best:
-            until = desk.wide[STARTS, run + 1]
-            fill_left(judge, desk.runs[ORDER], desk.wide[WEIGHTS], filled, until)
+        if workspace.costs[AFTER, run] > best:
+            until = workspace.wide[STARTS, run + 1]
+            fill_left(
+                judge, workspace.runs[ORDER], workspace.wide[WEIGHTS], filled, until
+            )
             filled = until
-            if trial_ok(ground, planes, low, end, high, run, AFTER, n, desk, judge):
-                best = desk.costs[AFTER, run]
-                take(end - low, run, AFTER, desk)
+            if trial_ok(
+                settings, planes, low, end, high, run, AFTER, n, workspace, judge
+            ):
+                best = workspace.costs[AFTER, run]
+                take(end - low, run, AFTER, workspace)
     return best
 
 
 @inner
 def sweep_around(
-    ground: CutSettings,
+    settings: CutSettings,
     planes: Ints,
     low: int,
     end: int,
@@ -305,22 +333,22 @@ def sweep_around(
     runs: int,
     n: int,
     best: float,
-    desk: CutWorkspace,
+    workspace: CutWorkspace,
     judge: CutRules,
 ) -> float:
     """Judge the cuts around each run in order."""
     for run in range(runs):
-        if desk.costs[AROUND, run] > best and cut_ok(
-            ground, planes, low, end, high, run, AROUND, n, desk, judge
+        if workspace.costs[AROUND, run] > best and cut_ok(
+            settings, planes, low, end, high, run, AROUND, n, workspace, judge
         ):
-            best = desk.costs[AROUND, run]
-            take(end - low, run, AROUND, desk)
+            best = workspace.costs[AROUND, run]
+            take(end - low, run, AROUND, workspace)
     return best
 
 
 @inner
 def cut_ok(
-    ground: CutSettings,
+    settings: CutSettings,
     planes: Ints,
     low: int,
     end: int,
@@ -328,20 +356,20 @@ def cut_ok(
     run: int,
     kind: int,
     n: int,
-    desk: CutWorkspace,
+    workspace: CutWorkspace,
     judge: CutRules,
 ) -> bool:
     """Judge one cut from scratch."""
-    first = desk.wide[STARTS, run] if kind == AROUND else np.int64(0)
-    last = desk.wide[STARTS, run + 1]
+    first = workspace.wide[STARTS, run] if kind == AROUND else np.int64(0)
+    last = workspace.wide[STARTS, run + 1]
     clear_left(judge)
-    fill_left(judge, desk.runs[ORDER], desk.wide[WEIGHTS], first, last)
-    return trial_ok(ground, planes, low, end, high, run, kind, n, desk, judge)
+    fill_left(judge, workspace.runs[ORDER], workspace.wide[WEIGHTS], first, last)
+    return trial_ok(settings, planes, low, end, high, run, kind, n, workspace, judge)
 
 
 @inner
 def trial_ok(
-    ground: CutSettings,
+    settings: CutSettings,
     planes: Ints,
     low: int,
     end: int,
@@ -349,25 +377,25 @@ def trial_ok(
     run: int,
     kind: int,
     n: int,
-    desk: CutWorkspace,
+    workspace: CutWorkspace,
     judge: CutRules,
 ) -> bool:
     """Judge a cut whose left histograms are filled."""
     # Sides are needed only to count the population that each box covers.
     if high > end:
-        first = desk.wide[STARTS, run] if kind == AROUND else np.int64(0)
-        last = desk.wide[STARTS, run + 1]
-        mark(desk.runs, end - low, first, last, desk.flags, SIDE)
-    left = desk.wide[RUN_WEIGHT if kind == AROUND else HEAD_WEIGHT, run]
-    return sides_ok(ground, planes, low, end, high, left, n, desk.flags, judge)
+        first = workspace.wide[STARTS, run] if kind == AROUND else np.int64(0)
+        last = workspace.wide[STARTS, run + 1]
+        mark(workspace.runs, end - low, first, last, workspace.flags, SIDE)
+    left = workspace.wide[RUN_WEIGHT if kind == AROUND else HEAD_WEIGHT, run]
+    return sides_ok(settings, planes, low, end, high, left, n, workspace.flags, judge)
 
 
 @inner
-def take(n: int, run: int, kind: int, desk: CutWorkspace) -> None:
+def take(n: int, run: int, kind: int, workspace: CutWorkspace) -> None:
     """Remember a cut as the best so far."""
-    first = desk.wide[STARTS, run] if kind == AROUND else np.int64(0)
-    last = desk.wide[STARTS, run + 1]
-    mark(desk.runs, n, first, last, desk.flags, CHOSEN)
+    first = workspace.wide[STARTS, run] if kind == AROUND else np.int64(0)
+    last = workspace.wide[STARTS, run + 1]
+    mark(workspace.runs, n, first, last, workspace.flags, CHOSEN)
 
 
 @inner

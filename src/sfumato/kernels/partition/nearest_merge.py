@@ -42,7 +42,7 @@ ALIVE, TIGHT, GONE = range(3)
 """A group that may break a rule, one that meets them all, and one that was merged."""
 
 
-class Colony(NamedTuple):
+class MergingGroups(NamedTuple):
     """All groups: their boxes, and their rows as linked lists."""
 
     box: Boxes
@@ -56,10 +56,10 @@ class Colony(NamedTuple):
     """How many groups there are, the group to look at next, merges so far."""
 
 
-def new_colony(space: BoxSpace, rows: Ints, starts: Ints) -> Colony:
+def new_merging_groups(space: BoxSpace, rows: Ints, starts: Ints) -> MergingGroups:
     """Groups of rows: `rows[starts[g]:starts[g + 1]]`, all rows of a group alike."""
     count = len(starts) - 1
-    colony = Colony(
+    groups = MergingGroups(
         box=new_boxes(space.tables, count),
         size=np.zeros(count, dtype=np.int64),
         first=np.zeros(count, dtype=np.int64),
@@ -68,83 +68,89 @@ def new_colony(space: BoxSpace, rows: Ints, starts: Ints) -> Colony:
         status=np.zeros(count, dtype=np.uint8),
         counters=np.zeros(3, dtype=np.int64),
     )
-    _settle_groups(space, rows, starts, colony)
-    return colony
+    _add_groups(space, rows, starts, groups)
+    return groups
 
 
 @both
-def _settle_groups(space: BoxSpace, rows: Ints, starts: Ints, colony: Colony) -> None:
+def _add_groups(
+    space: BoxSpace, rows: Ints, starts: Ints, groups: MergingGroups
+) -> None:
     for g in range(len(starts) - 1):
-        _add_group(space, rows[starts[g] : starts[g + 1]], g, colony)
-    colony.counters[0] = len(starts) - 1
+        _add_group(space, rows[starts[g] : starts[g + 1]], g, groups)
+    groups.counters[0] = len(starts) - 1
 
 
 @inner
-def _add_group(space: BoxSpace, rows: Ints, g: int, colony: Colony) -> None:
+def _add_group(space: BoxSpace, rows: Ints, g: int, groups: MergingGroups) -> None:
     """Make group g of these rows."""
-    clear(colony.box, g)
+    clear(groups.box, g)
     for i in range(len(rows)):
-        put_point(space.tables, colony.box, g, space.points[rows[i]])
-        colony.follower[rows[i]] = rows[i + 1] if i + 1 < len(rows) else -1
-    colony.size[g] = len(rows)
-    colony.first[g] = rows[0]
-    colony.last[g] = rows[-1]
-    colony.status[g] = ALIVE
+        put_point(space.tables, groups.box, g, space.points[rows[i]])
+        groups.follower[rows[i]] = rows[i + 1] if i + 1 < len(rows) else -1
+    groups.size[g] = len(rows)
+    groups.first[g] = rows[0]
+    groups.last[g] = rows[-1]
+    groups.status[g] = ALIVE
 
 
 @both
 def merge_some(
-    space: BoxSpace, colony: Colony, merges: int, boxes: Boxes, room: BoxHistograms
+    space: BoxSpace,
+    groups: MergingGroups,
+    merges: int,
+    boxes: Boxes,
+    room: BoxHistograms,
 ) -> bool:
     """Let groups that break a rule merge, once each per round; whether all are done."""
-    space, colony = borrow(space), borrow(colony)
+    space, groups = borrow(space), borrow(groups)
     boxes, room = borrow(boxes), borrow(room)
     done = 0
     idle = 0
-    while idle < colony.counters[0]:
+    while idle < groups.counters[0]:
         if done >= merges:
             return False
-        g = colony.counters[1] % colony.counters[0]
-        colony.counters[1] = g + 1
+        g = groups.counters[1] % groups.counters[0]
+        groups.counters[1] = g + 1
         idle += 1
-        if colony.status[g] != ALIVE:
+        if groups.status[g] != ALIVE:
             continue
-        if rows_ok(space, rows_of(colony, g), room):
-            colony.status[g] = TIGHT
+        if rows_ok(space, rows_of(groups, g), room):
+            groups.status[g] = TIGHT
             continue
-        nearest = _nearest(space, colony, g)
+        nearest = _nearest(space, groups, g)
         if nearest < 0:
             return True
-        _merge(space, colony, g, nearest)
-        _split_large(space, colony, g, nearest, boxes, room)
-        colony.counters[2] += 1
+        _merge(space, groups, g, nearest)
+        _split_large(space, groups, g, nearest, boxes, room)
+        groups.counters[2] += 1
         done += 1
         idle = 0
     return True
 
 
 @inner
-def rows_of(colony: Colony, g: int) -> Ints:
+def rows_of(groups: MergingGroups, g: int) -> Ints:
     """The rows of a group."""
-    rows = np.empty(colony.size[g], dtype=np.int64)
-    row = colony.first[g]
+    rows = np.empty(groups.size[g], dtype=np.int64)
+    row = groups.first[g]
     for i in range(len(rows)):
         rows[i] = row
-        row = colony.follower[row]
+        row = groups.follower[row]
     return rows
 
 
 @inner
-def _nearest(space: BoxSpace, colony: Colony, g: int) -> int:
+def _nearest(space: BoxSpace, groups: MergingGroups, g: int) -> int:
     """The group that makes the smallest loss together with g, or −1."""
     # Arrays are taken out of their tuples first: this loop is where the time goes.
-    cells, status, real = colony.box.cells, colony.status, space.tables.real
+    cells, status, real = groups.box.cells, groups.status, space.tables.real
     starts = space.tables.axis[:, PAIRS].copy()
     sizes = space.tables.axis[:, SIZE].copy()
     own_low, own_high = cells[g, :, LOW].copy(), cells[g, :, HIGH].copy()
     found = -1
     best = np.inf
-    for other in range(colony.counters[0]):
+    for other in range(groups.counters[0]):
         if other == g or status[other] == GONE:
             continue
         loss = 0.0
@@ -156,7 +162,7 @@ def _nearest(space: BoxSpace, colony: Colony, g: int) -> int:
                 )
                 loss += real[np.uintp(starts[j] + low * sizes[j] + high)]
             else:
-                loss += joined_loss(space.tables, colony.box, g, other, j)
+                loss += joined_loss(space.tables, groups.box, g, other, j)
             if loss >= best:
                 break
         if loss < best:
@@ -166,40 +172,40 @@ def _nearest(space: BoxSpace, colony: Colony, g: int) -> int:
 
 
 @inner
-def _merge(space: BoxSpace, colony: Colony, g: int, other: int) -> None:
+def _merge(space: BoxSpace, groups: MergingGroups, g: int, other: int) -> None:
     """Put the rows of another group into g."""
-    join(space.tables, colony.box, g, other)
-    colony.follower[colony.last[g]] = colony.first[other]
-    colony.last[g] = colony.last[other]
-    colony.size[g] += colony.size[other]
-    colony.status[other] = GONE
+    join(space.tables, groups.box, g, other)
+    groups.follower[groups.last[g]] = groups.first[other]
+    groups.last[g] = groups.last[other]
+    groups.size[g] += groups.size[other]
+    groups.status[other] = GONE
 
 
 @inner
 def _split_large(
     space: BoxSpace,
-    colony: Colony,
+    groups: MergingGroups,
     g: int,
     free: int,
     boxes: Boxes,
     room: BoxHistograms,
 ) -> None:
     """Split a group of twice the minimum or more; `free` takes the second half."""
-    if colony.size[g] < 2 * space.rules.minimum:
+    if groups.size[g] < 2 * space.rules.minimum:
         return
-    rows = rows_of(colony, g)
+    rows = rows_of(groups, g)
     middle = split(space, rows, boxes, room)
     if middle == 0:
         return
-    _add_group(space, rows[:middle], g, colony)
-    _add_group(space, rows[middle:], free, colony)
+    _add_group(space, rows[:middle], g, groups)
+    _add_group(space, rows[middle:], free, groups)
 
 
 @both
-def groups_of(colony: Colony) -> Codes:
-    """The group of each row, as the number of the group in the colony."""
-    group_of = np.empty(len(colony.follower), dtype=np.int32)
-    for g in range(colony.counters[0]):
-        if colony.status[g] != GONE:
-            group_of[rows_of(colony, g)] = g
+def groups_of(groups: MergingGroups) -> Codes:
+    """The group of each row, numbered as in `groups`."""
+    group_of = np.empty(len(groups.follower), dtype=np.int32)
+    for g in range(groups.counters[0]):
+        if groups.status[g] != GONE:
+            group_of[rows_of(groups, g)] = g
     return group_of

@@ -57,14 +57,14 @@ from sfumato.kernels.partition.population_counts import people_beside
 
 @both
 def trim_groups(
-    ground: CutSettings,
+    settings: CutSettings,
     records: Records,
     bounds: Ints,
     budget: int,
     step_of: Codes,
     rows: Ints,
     gains: Floats,
-    desk: CutWorkspace,
+    workspace: CutWorkspace,
     judge: CutRules | None,
 ) -> None:
     """Find the chain of each group; group g starts at bounds[g].
@@ -78,12 +78,14 @@ def trim_groups(
         left = budget
         step = 0
         while True:
-            removed, gain = trim_once(ground, records, low, high, left, desk, judge)
+            removed, gain = trim_once(
+                settings, records, low, high, left, workspace, judge
+            )
             if removed == 0:
                 break
             rows[low + step] = removed
             gains[low + step] = gain
-            middle = split(records.planes, records.spare, low, high, desk.flags)
+            middle = split(records.planes, records.spare, low, high, workspace.flags)
             for i in range(middle, high):
                 number = records.planes[len(records.planes) - 1, i] & NUMBER
                 if step_of[number] < 0:
@@ -95,12 +97,12 @@ def trim_groups(
 
 @inner
 def trim_once(
-    ground: CutSettings,
+    settings: CutSettings,
     records: Records,
     low: int,
     high: int,
     budget: int,
-    desk: CutWorkspace,
+    workspace: CutWorkspace,
     judge: CutRules | None,
 ) -> tuple[int, float]:
     """Find the best removal from a group, its rows and its gain; side 1 is what stays."""
@@ -109,17 +111,19 @@ def trim_once(
         end = samples_end(records.planes, judge.samples, low, high)
     # The population's records lie behind `end`: they are never removed, nor counted.
     n = weight_of(records.planes, low, end)
-    loss = n * measure_box(ground, records.planes, low, end, desk)
-    budget = min(budget, n - ground.least)
+    loss = n * measure_box(settings, records.planes, low, end, workspace)
+    budget = min(budget, n - settings.least)
     best, rows = 0.0, np.int64(0)
     if budget < 1 or loss <= 0.0:
         return rows, best
     if judge is not None:
-        label_views(ground.fields, ground.axes, records.planes, low, end, desk, judge)
-    for j in range(ground.axes):
-        if desk.box[PRESENT, j] > 1:
+        label_views(
+            settings.fields, settings.axes, records.planes, low, end, workspace, judge
+        )
+    for j in range(settings.axes):
+        if workspace.box[PRESENT, j] > 1:
             best, rows = trim_axis(
-                ground,
+                settings,
                 records,
                 j,
                 low,
@@ -130,19 +134,21 @@ def trim_once(
                 budget,
                 best,
                 rows,
-                desk,
+                workspace,
                 judge,
             )
     for i in range(end - low):
-        desk.flags[SIDE, i] = desk.flags[CHOSEN, i]
+        workspace.flags[SIDE, i] = workspace.flags[CHOSEN, i]
     if judge is not None and rows > 0:
-        people_beside(ground, records.planes, low, end, high, 1, desk.flags, judge)
+        people_beside(
+            settings, records.planes, low, end, high, 1, workspace.flags, judge
+        )
     return rows, best * rows
 
 
 @inner
 def trim_axis(
-    ground: CutSettings,
+    settings: CutSettings,
     records: Records,
     j: int,
     low: int,
@@ -153,23 +159,27 @@ def trim_axis(
     budget: int,
     best: float,
     rows: int,
-    desk: CutWorkspace,
+    workspace: CutWorkspace,
     judge: CutRules | None,
 ) -> tuple[float, int]:
     """Try the removals along one axis; return the best gain per row, and its rows."""
-    line_up_records(ground, records, j, low, end, desk)
+    line_up_records(settings, records, j, low, end, workspace)
     before = np.int64(0)
-    for level in range(EACH_RECORD if ground.relaxed else 0, levels(ground.tables, j)):
-        runs = next_runs(ground, records.spare, j, level, low, end - low, before, desk)
+    for level in range(
+        EACH_RECORD if settings.relaxed else 0, levels(settings.tables, j)
+    ):
+        runs = next_runs(
+            settings, records.spare, j, level, low, end - low, before, workspace
+        )
         if runs < 2:
             break
-        singles = level >= 0 and ground.tables.axis[j, SHAPE] != FREE
-        cost_runs(ground, records.spare, low, before, runs, singles, desk)
+        singles = level >= 0 and settings.tables.axis[j, SHAPE] != FREE
+        cost_runs(settings, records.spare, low, before, runs, singles, workspace)
         before = runs
         for part in (TAIL, HEAD, REST):
             if part != REST or singles:
                 best, rows = trim_line(
-                    ground,
+                    settings,
                     records,
                     low,
                     end,
@@ -181,7 +191,7 @@ def trim_axis(
                     budget,
                     best,
                     rows,
-                    desk,
+                    workspace,
                     judge,
                 )
     return best, rows
@@ -189,7 +199,7 @@ def trim_axis(
 
 @inner
 def trim_line(
-    ground: CutSettings,
+    settings: CutSettings,
     records: Records,
     low: int,
     end: int,
@@ -201,35 +211,35 @@ def trim_line(
     budget: int,
     best: float,
     rows: int,
-    desk: CutWorkspace,
+    workspace: CutWorkspace,
     judge: CutRules | None,
 ) -> tuple[float, int]:
     """Try what leaves a TAIL, a HEAD or the REST around a run of a line."""
     price = 0.0
-    for j in range(ground.axes):
-        price += ground.tables.factor[j, WEIGHT]
+    for j in range(settings.axes):
+        price += settings.tables.factor[j, WEIGHT]
     tolerance = loss / n / STEPS
     taken = np.int64(0)
     for place in range(runs):
         run = runs - 1 - place if part == HEAD else place
-        here = desk.wide[RUN_WEIGHT, run]
+        here = workspace.wide[RUN_WEIGHT, run]
         taken = here if part == REST else taken + here
         if taken > budget:
             continue
         # Gain per row removed: the budget is in rows, and is spent where it buys most.
-        stays = desk.costs[part, neighbor(part, run)]
+        stays = workspace.costs[part, neighbor(part, run)]
         gain = (loss - taken * price - (n - taken) * stays) / taken
         if gain <= best + tolerance:
             continue
-        first = np.int64(0) if part == TAIL else desk.wide[STARTS, run]
-        last = end - low if part == HEAD else desk.wide[STARTS, run + 1]
+        first = np.int64(0) if part == TAIL else workspace.wide[STARTS, run]
+        last = end - low if part == HEAD else workspace.wide[STARTS, run + 1]
         if judge is not None and not removal_ok(
-            ground, records, low, end, high, first, last, n - taken, desk, judge
+            settings, records, low, end, high, first, last, n - taken, workspace, judge
         ):
             continue
         best, rows = gain, taken
         for i in range(end - low):
-            desk.flags[CHOSEN, desk.runs[ORDER, i]] = i < first or i >= last
+            workspace.flags[CHOSEN, workspace.runs[ORDER, i]] = i < first or i >= last
     return best, rows
 
 
@@ -243,7 +253,7 @@ def neighbor(part: int, run: int) -> int:
 
 @inner
 def removal_ok(
-    ground: CutSettings,
+    settings: CutSettings,
     records: Records,
     low: int,
     end: int,
@@ -251,13 +261,15 @@ def removal_ok(
     first: int,
     last: int,
     size: int,
-    desk: CutWorkspace,
+    workspace: CutWorkspace,
     judge: CutRules,
 ) -> bool:
     """Tell whether a group is allowed without places first … last − 1 of the line."""
     clear_left(judge)
-    fill_left(judge, desk.runs[ORDER], desk.wide[WEIGHTS], first, last)
-    mark(desk.runs, end - low, first, last, desk.flags, SIDE)
+    fill_left(judge, workspace.runs[ORDER], workspace.wide[WEIGHTS], first, last)
+    mark(workspace.runs, end - low, first, last, workspace.flags, SIDE)
     for i in range(end - low, high - low):
-        desk.flags[SIDE, i] = 0
-    return rest_ok(ground, records.planes, low, end, high, size, desk.flags, judge)
+        workspace.flags[SIDE, i] = 0
+    return rest_ok(
+        settings, records.planes, low, end, high, size, workspace.flags, judge
+    )

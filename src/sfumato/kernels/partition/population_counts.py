@@ -41,7 +41,7 @@ from sfumato.kernels.partition.cut_workspace import (
 
 @inner
 def people_beside(
-    ground: CutSettings,
+    settings: CutSettings,
     planes: Ints,
     low: int,
     end: int,
@@ -59,20 +59,20 @@ def people_beside(
     people = np.int64(0)
     if high == end:
         return people
-    draw_box(ground, planes, low, end, which, flags, judge)
+    draw_box(settings, planes, low, end, which, flags, judge)
     for i in range(end, high):
         if which == 1:
-            flags[SIDE, i - low] = inside_box(ground, planes, i, judge)
+            flags[SIDE, i - low] = inside_box(settings, planes, i, judge)
             people += flags[SIDE, i - low] * (planes[tag, i] >> TAG)
-        elif flags[SIDE, i - low] == 0 and inside_box(ground, planes, i, judge):
+        elif flags[SIDE, i - low] == 0 and inside_box(settings, planes, i, judge):
             people += planes[tag, i] >> TAG
-    wipe_box(ground, planes, low, end, judge)
+    wipe_box(settings, planes, low, end, judge)
     return people
 
 
 @inner
 def draw_box(
-    ground: CutSettings,
+    settings: CutSettings,
     planes: Ints,
     low: int,
     end: int,
@@ -81,15 +81,17 @@ def draw_box(
     judge: CutRules,
 ) -> None:
     """Draw the box of the table's records on one side: extremes, and marks for sets."""
-    for j in range(ground.axes):
-        plane = planes[ground.fields[WORD, j]]
-        flat = ground.tables.axis[j, SHAPE] == FLAT
-        marks = ground.tables.axis[j, FIRST_WORD] * 64
-        lowest = ground.fields[MASK, j]
+    for j in range(settings.axes):
+        plane = planes[settings.fields[WORD, j]]
+        flat = settings.tables.axis[j, SHAPE] == FLAT
+        marks = settings.tables.axis[j, FIRST_WORD] * 64
+        lowest = settings.fields[MASK, j]
         highest = np.int64(0)
         for i in range(low, end):
             if flags[SIDE, i - low] == which:
-                code = (plane[i] >> ground.fields[SHIFT, j]) & ground.fields[MASK, j]
+                code = (plane[i] >> settings.fields[SHIFT, j]) & settings.fields[
+                    MASK, j
+                ]
                 lowest = min(lowest, code)
                 highest = max(highest, code)
                 if flat:
@@ -100,28 +102,32 @@ def draw_box(
 
 @inner
 def wipe_box(
-    ground: CutSettings, planes: Ints, low: int, end: int, judge: CutRules
+    settings: CutSettings, planes: Ints, low: int, end: int, judge: CutRules
 ) -> None:
     """Clear the marks that `draw_box` made."""
-    for j in range(ground.axes):
-        if ground.tables.axis[j, SHAPE] == FLAT:
-            plane = planes[ground.fields[WORD, j]]
-            marks = ground.tables.axis[j, FIRST_WORD] * 64
+    for j in range(settings.axes):
+        if settings.tables.axis[j, SHAPE] == FLAT:
+            plane = planes[settings.fields[WORD, j]]
+            marks = settings.tables.axis[j, FIRST_WORD] * 64
             for i in range(low, end):
-                code = (plane[i] >> ground.fields[SHIFT, j]) & ground.fields[MASK, j]
+                code = (plane[i] >> settings.fields[SHIFT, j]) & settings.fields[
+                    MASK, j
+                ]
                 judge.inside[marks + code] = 0
 
 
 @inner
-def inside_box(ground: CutSettings, planes: Ints, i: int, judge: CutRules) -> bool:
+def inside_box(settings: CutSettings, planes: Ints, i: int, judge: CutRules) -> bool:
     """Tell whether the cells of the box cover record i."""
-    for j in range(ground.axes):
-        plane = planes[ground.fields[WORD, j]]
-        code = (plane[i] >> ground.fields[SHIFT, j]) & ground.fields[MASK, j]
-        if ground.tables.axis[j, SHAPE] == FLAT:
-            if judge.inside[ground.tables.axis[j, FIRST_WORD] * 64 + code] == 0:
+    for j in range(settings.axes):
+        plane = planes[settings.fields[WORD, j]]
+        code = (plane[i] >> settings.fields[SHIFT, j]) & settings.fields[MASK, j]
+        if settings.tables.axis[j, SHAPE] == FLAT:
+            if judge.inside[settings.tables.axis[j, FIRST_WORD] * 64 + code] == 0:
                 return False
-        elif not covers(ground.tables, j, code, judge.box[LOW, j], judge.box[HIGH, j]):
+        elif not covers(
+            settings.tables, j, code, judge.box[LOW, j], judge.box[HIGH, j]
+        ):
             return False
     return True
 

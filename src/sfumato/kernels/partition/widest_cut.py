@@ -67,13 +67,13 @@ APART, HALF, NEARER, OTHER = 0, 1, 2, 3
 
 @both
 def cut_widest(
-    ground: CutSettings,
+    settings: CutSettings,
     records: Records,
     low: int,
     high: int,
     once: bool,
     borders: Bytes,
-    desk: CutWorkspace,
+    workspace: CutWorkspace,
     judge: CutRules | None,
 ) -> int:
     """Cut a range into groups and mark where each starts; or cut it `once`.
@@ -81,9 +81,9 @@ def cut_widest(
     Returns the border of a single cut, or −1. An explicit stack takes the place of
     recursion, which Numba compiles badly.
     """
-    ground = borrow(ground)
+    settings = borrow(settings)
     records = borrow(records)
-    desk = borrow(desk)
+    workspace = borrow(workspace)
     stack = np.empty((2, STACK), dtype=np.int64)
     stack[0, 0] = low
     stack[1, 0] = high
@@ -92,10 +92,10 @@ def cut_widest(
         waiting -= 1
         low = stack[0, waiting]
         high = stack[1, waiting]
-        if not find_widest(ground, records.planes, low, high, desk, judge):
+        if not find_widest(settings, records.planes, low, high, workspace, judge):
             borders[low] = 1
             continue
-        middle = split(records.planes, records.spare, low, high, desk.flags)
+        middle = split(records.planes, records.spare, low, high, workspace.flags)
         if once:
             return middle
         waiting = push_parts(stack, waiting, low, middle, high)
@@ -104,11 +104,11 @@ def cut_widest(
 
 @inlined
 def find_widest(
-    ground: CutSettings,
+    settings: CutSettings,
     planes: Ints,
     low: int,
     high: int,
-    desk: CutWorkspace,
+    workspace: CutWorkspace,
     judge: CutRules | None,
 ) -> bool:
     """Set the sides of the group's cut; return whether there is one."""
@@ -116,18 +116,18 @@ def find_widest(
     if judge is not None:
         end = samples_end(planes, judge.samples, low, high)
     n = weight_of(planes, low, end)
-    if n < 2 * ground.least:
+    if n < 2 * settings.least:
         return False
-    measure_box(ground, planes, low, end, desk)
+    measure_box(settings, planes, low, end, workspace)
     if judge is not None:
-        label_views(ground.fields, ground.axes, planes, low, end, desk, judge)
-    for _ in range(ground.axes):
-        j = widest_axis(desk.box, desk.axis_costs)
+        label_views(settings.fields, settings.axes, planes, low, end, workspace, judge)
+    for _ in range(settings.axes):
+        j = widest_axis(workspace.box, workspace.axis_costs)
         if j < 0:
             return False
-        if cut_axis(ground, planes, j, low, end, high, n, desk, judge):
+        if cut_axis(settings, planes, j, low, end, high, n, workspace, judge):
             return True
-        desk.box[PRESENT, j] = 1
+        workspace.box[PRESENT, j] = 1
     return False
 
 
@@ -145,54 +145,67 @@ def widest_axis(box: Ints, costs: Floats) -> int:
 
 @inlined
 def cut_axis(
-    ground: CutSettings,
+    settings: CutSettings,
     planes: Ints,
     j: int,
     low: int,
     end: int,
     high: int,
     n: int,
-    desk: CutWorkspace,
+    workspace: CutWorkspace,
     judge: CutRules | None,
 ) -> bool:
     """Try the cuts of one axis in turn; the first that is allowed stands."""
-    plane = planes[ground.fields[WORD, j], low:end]
+    plane = planes[settings.fields[WORD, j], low:end]
     tags = planes[len(planes) - 1, low:end]
-    shift = ground.fields[SHIFT, j]
-    mask = ground.fields[MASK, j]
-    base = desk.box[LOW, j]
-    span = desk.box[HIGH, j] - base
+    shift = settings.fields[SHIFT, j]
+    mask = settings.fields[MASK, j]
+    base = workspace.box[LOW, j]
+    span = workspace.box[HIGH, j] - base
     # Counting costs O(span), sorting O(records): counting wins while codes are dense.
     counted = span < 4 * (end - low) + 256
     if counted:
         runs = count_values(
-            plane, tags, shift, mask, base, span, desk.position, desk.wide
+            plane, tags, shift, mask, base, span, workspace.position, workspace.wide
         )
     else:
-        runs = sort_values(plane, tags, shift, mask, base, span, desk.wide, desk.runs)
-    runs = line_up(ground, j, runs, base, counted, desk)
-    wide = desk.wide
-    mixed = ground.tables.axis[j, SHAPE] == FREE and np.isnan(
-        ground.tables.real[ground.tables.axis[j, POSITIONS] + desk.box[HIGH, j]]
+        runs = sort_values(
+            plane, tags, shift, mask, base, span, workspace.wide, workspace.runs
+        )
+    runs = line_up(settings, j, runs, base, counted, workspace)
+    wide = workspace.wide
+    mixed = settings.tables.axis[j, SHAPE] == FREE and np.isnan(
+        settings.tables.real[
+            settings.tables.axis[j, POSITIONS] + workspace.box[HIGH, j]
+        ]
     )
     median, before = find_median(n, wide)
     for attempt in range(4):
         last, left = attempted_cut(
-            attempt, runs, median, before, n, mixed, ground.relaxed, wide
+            attempt, runs, median, before, n, mixed, settings.relaxed, wide
         )
-        if left < ground.least or n - left < ground.least:
+        if left < settings.least or n - left < settings.least:
             continue
         quota = left - before if attempt == HALF else 0
         if counted:
             sides_by_code(
-                plane, shift, mask, base, last, quota, desk.position, desk.flags
+                plane,
+                shift,
+                mask,
+                base,
+                last,
+                quota,
+                workspace.position,
+                workspace.flags,
             )
         else:
-            sides_by_run(end - low, last, quota, desk.wide, desk.runs, desk.flags)
+            sides_by_run(
+                end - low, last, quota, workspace.wide, workspace.runs, workspace.flags
+            )
         if judge is None:
             return True
-        left_by_side(judge, planes, low, end, desk.flags)
-        if sides_ok(ground, planes, low, end, high, left, n, desk.flags, judge):
+        left_by_side(judge, planes, low, end, workspace.flags)
+        if sides_ok(settings, planes, low, end, high, left, n, workspace.flags, judge):
             return True
     return False
 
@@ -288,27 +301,29 @@ def sort_values(
 
 @inner
 def line_up(
-    ground: CutSettings,
+    settings: CutSettings,
     j: int,
     values: int,
     base: int,
     counted: bool,
-    desk: CutWorkspace,
+    workspace: CutWorkspace,
 ) -> int:
     """Rank the values; join those that belong together; return how many runs are left."""
-    wide = desk.wide
+    wide = workspace.wide
     runs = values
-    if ground.tables.axis[j, SHAPE] == FLAT and ground.by_frequency:
+    if settings.tables.axis[j, SHAPE] == FLAT and settings.by_frequency:
         rank_by_weight(values, wide)
-    elif ground.tables.axis[j, SHAPE] == TREE:
-        at = level_below(ground.tables, j, desk.box[LOW, j], desk.box[HIGH, j])
-        runs = rank_by_child(ground.tables.levels, at, values, wide)
+    elif settings.tables.axis[j, SHAPE] == TREE:
+        at = level_below(
+            settings.tables, j, workspace.box[LOW, j], workspace.box[HIGH, j]
+        )
+        runs = rank_by_child(settings.tables.levels, at, values, wide)
     else:
         for run in range(values):
             wide[RANK, run] = run
     if counted:
         for run in range(values):
-            desk.position[wide[STARTS, run] - base] = wide[RANK, run]
+            workspace.position[wide[STARTS, run] - base] = wide[RANK, run]
     return runs
 
 

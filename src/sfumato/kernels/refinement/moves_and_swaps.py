@@ -14,6 +14,7 @@ import numpy as np
 
 from sfumato.kernels.common.borrowed_arrays import borrow
 from sfumato.kernels.compilation.decorators import both, inner
+from sfumato.kernels.refinement.point_space import PointSpace
 from sfumato.kernels.refinement.pools import (
     EVALUATED,
     FIRST_SIDE,
@@ -29,7 +30,6 @@ from sfumato.kernels.refinement.pools import (
     measure,
     shift,
 )
-from sfumato.kernels.refinement.row_points import Terrain
 
 PASSES = 3
 """How often all pairs of changed groups are looked at."""
@@ -40,9 +40,9 @@ LEAST_GAIN = 1e-9
 
 
 @both
-def polish(terrain: Terrain, law: PoolRules, pool: Pool) -> None:
+def polish(space: PointSpace, pool_rules: PoolRules, pool: Pool) -> None:
     """Move and swap rows between pairs of groups while that lowers the loss."""
-    terrain, law, pool = borrow(terrain), borrow(law), borrow(pool)
+    space, pool_rules, pool = borrow(space), borrow(pool_rules), borrow(pool)
     groups = pool.numbers[GROUPS]
     dirty = np.ones(groups, dtype=np.uint8)
     for _ in range(PASSES):
@@ -52,7 +52,7 @@ def polish(terrain: Terrain, law: PoolRules, pool: Pool) -> None:
                 if (dirty[a] | dirty[b] | changed[a] | changed[b]) == 0:
                     continue
                 for _ in range(STEPS):
-                    if not improve(terrain, law, pool, a, b):
+                    if not improve(space, pool_rules, pool, a, b):
                         break
                     changed[a] = 1
                     changed[b] = 1
@@ -62,21 +62,23 @@ def polish(terrain: Terrain, law: PoolRules, pool: Pool) -> None:
 
 
 @inner
-def improve(terrain: Terrain, law: PoolRules, pool: Pool, a: int, b: int) -> bool:
+def improve(
+    space: PointSpace, pool_rules: PoolRules, pool: Pool, a: int, b: int
+) -> bool:
     """Make the best move or swap between two groups; whether there is one."""
     now = pool.cost[a] * pool.size[a] + pool.cost[b] * pool.size[b]
     if now <= LEAST_GAIN:
         return False
     # Numbers written out would be types of their own, each compiled anew.
     one, other = np.int64(0), np.int64(1)
-    in_a = take_sides(terrain, pool, a, one)
-    in_b = take_sides(terrain, pool, b, other)
+    in_a = take_sides(space, pool, a, one)
+    in_b = take_sides(space, pool, b, other)
     best = now - LEAST_GAIN
-    best, first = best_move(terrain, law, pool, a, b, one, in_a, best)
-    best, second = best_move(terrain, law, pool, b, a, other, in_b, best)
+    best, first = best_move(space, pool_rules, pool, a, b, one, in_a, best)
+    best, second = best_move(space, pool_rules, pool, b, a, other, in_b, best)
     if second != NO_ITEM:
         first = NO_ITEM
-    best, out, into = best_swap(terrain, law, pool, a, b, in_a, in_b, best)
+    best, out, into = best_swap(space, pool_rules, pool, a, b, in_a, in_b, best)
     if out != NO_ITEM:
         first, second = out, into
     if first == NO_ITEM and second == NO_ITEM:
@@ -87,13 +89,13 @@ def improve(terrain: Terrain, law: PoolRules, pool: Pool, a: int, b: int) -> boo
     if second != NO_ITEM:
         pool.amounts[NOW, b, second] -= 1
         pool.amounts[NOW, a, second] += 1
-    measure(terrain, pool, a)
-    measure(terrain, pool, b)
+    measure(space, pool, a)
+    measure(space, pool, b)
     return True
 
 
 @inner
-def take_sides(terrain: Terrain, pool: Pool, g: int, side: int) -> int:
+def take_sides(space: PointSpace, pool: Pool, g: int, side: int) -> int:
     """List the items of a group and its costs without each; how many there are."""
     found = 0
     nothing = np.int64(NO_ITEM)
@@ -102,7 +104,7 @@ def take_sides(terrain: Terrain, pool: Pool, g: int, side: int) -> int:
             pool.items[FIRST_SIDE + side, found] = q
             cost = 0.0
             if pool.size[g] > 1:
-                cost = cost_with(terrain, pool, g, q, nothing)
+                cost = cost_with(space, pool, g, q, nothing)
             pool.costs[WITHOUT_FIRST + side, found] = cost
             found += 1
     pool.numbers[EVALUATED] += found
@@ -111,8 +113,8 @@ def take_sides(terrain: Terrain, pool: Pool, g: int, side: int) -> int:
 
 @inner
 def best_move(
-    terrain: Terrain,
-    law: PoolRules,
+    space: PointSpace,
+    pool_rules: PoolRules,
     pool: Pool,
     a: int,
     b: int,
@@ -122,7 +124,7 @@ def best_move(
 ) -> tuple[float, int]:
     """Find the best move of a row from a to b that beats `best`, and what it leaves."""
     item = nothing = np.int64(NO_ITEM)
-    if pool.size[a] <= max(law.minimum, 1):
+    if pool.size[a] <= max(pool_rules.minimum, 1):
         return best, item
     less, more = pool.size[a] - 1, pool.size[b] + 1
     for i in range(found):
@@ -132,16 +134,16 @@ def best_move(
             continue
         q = pool.items[FIRST_SIDE + side, i]
         pool.numbers[EVALUATED] += 1
-        loss = rest + cost_with(terrain, pool, b, nothing, q) * more
-        if loss < best and exchange_ok(law, pool, a, b, q, nothing):
+        loss = rest + cost_with(space, pool, b, nothing, q) * more
+        if loss < best and exchange_ok(pool_rules, pool, a, b, q, nothing):
             best, item = loss, q
     return best, item
 
 
 @inner
 def best_swap(
-    terrain: Terrain,
-    law: PoolRules,
+    space: PointSpace,
+    pool_rules: PoolRules,
     pool: Pool,
     a: int,
     b: int,
@@ -162,28 +164,28 @@ def best_swap(
                 continue
             p = pool.items[FIRST_SIDE + 1, l]
             pool.numbers[EVALUATED] += 1
-            loss = cost_with(terrain, pool, a, q, p) * rows_a
+            loss = cost_with(space, pool, a, q, p) * rows_a
             if loss + rest_b >= best:
                 continue
-            loss += cost_with(terrain, pool, b, p, q) * rows_b
-            if loss < best and exchange_ok(law, pool, a, b, q, p):
+            loss += cost_with(space, pool, b, p, q) * rows_b
+            if loss < best and exchange_ok(pool_rules, pool, a, b, q, p):
                 best, out, into = loss, q, p
     return best, out, into
 
 
 @inner
 def exchange_ok(
-    law: PoolRules, pool: Pool, a: int, b: int, out: int, into: int
+    pool_rules: PoolRules, pool: Pool, a: int, b: int, out: int, into: int
 ) -> bool:
     """Whether both groups stay allowed if a gives `out` to b, and b `into` to a."""
-    if law.plain:
+    if pool_rules.plain:
         return True
     shift(pool, a, out, -1)
     shift(pool, b, out, 1)
     if into != NO_ITEM:
         shift(pool, b, into, -1)
         shift(pool, a, into, 1)
-    fine = allowed(law, pool, a) and allowed(law, pool, b)
+    fine = allowed(pool_rules, pool, a) and allowed(pool_rules, pool, b)
     shift(pool, a, out, 1)
     shift(pool, b, out, -1)
     if into != NO_ITEM:

@@ -32,7 +32,7 @@ from sfumato.kernels.common.geometry import (
 )
 from sfumato.kernels.common.group_rules import RuleTable, group_ok
 from sfumato.kernels.compilation.decorators import inner, pointer
-from sfumato.kernels.refinement.row_points import Terrain
+from sfumato.kernels.refinement.point_space import PointSpace
 
 LOWEST, LOW, HIGHEST, HIGH, PRESENT = 0, 1, 2, 3, 4
 """Places of `Pool.edges`: the lowest code and the lowest without one row of it, the
@@ -94,7 +94,7 @@ class Pool(NamedTuple):
     """(groups, views, places)"""
 
 
-def make_law(table: RuleTable) -> PoolRules:
+def make_pool_rules(table: RuleTable) -> PoolRules:
     """The rules behind a pointer, compiled only where there are any."""
     plain = len(table.kinds) == 0
     codes, counts = np.zeros((1, 1), dtype=np.int32), np.zeros((1, 1), dtype=np.int64)
@@ -110,9 +110,9 @@ def _never(
     return False
 
 
-def make_pool(terrain: Terrain, views: int) -> Pool:
+def make_pool(space: PointSpace, views: int) -> Pool:
     """Room for a thread; pages that are not touched cost nothing."""
-    axes, places = terrain.points.shape[1], max(terrain.tables.values, 1)
+    axes, places = space.points.shape[1], max(space.tables.values, 1)
     groups, items = max(8, min(MOST_GROUPS, FLAT_ROOM // places)), MOST_ITEMS
     return Pool(
         numbers=np.zeros(3, dtype=np.int64),
@@ -131,7 +131,7 @@ def make_pool(terrain: Terrain, views: int) -> Pool:
 
 
 @inner
-def clear_group(terrain: Terrain, pool: Pool, g: int) -> None:
+def clear_group(space: PointSpace, pool: Pool, g: int) -> None:
     """Make group g empty; its amounts are left alone."""
     pool.size[g] = 0
     pool.cost[g] = 0.0
@@ -142,8 +142,8 @@ def clear_group(terrain: Terrain, pool: Pool, g: int) -> None:
         edges[j, HIGHEST] = -1
         edges[j, HIGH] = -1
         edges[j, PRESENT] = 0
-        if terrain.tables.axis[j, SHAPE] == FLAT:
-            at = terrain.tables.axis[j, PLACES]
+        if space.tables.axis[j, SHAPE] == FLAT:
+            at = space.tables.axis[j, PLACES]
             for q in range(pool.numbers[ITEMS]):
                 counts[at + codes[j, q]] = 0
     for v in range(len(pool.lengths)):
@@ -151,13 +151,13 @@ def clear_group(terrain: Terrain, pool: Pool, g: int) -> None:
 
 
 @inner
-def put(terrain: Terrain, pool: Pool, g: int, q: int, rows: int) -> None:
+def put(space: PointSpace, pool: Pool, g: int, q: int, rows: int) -> None:
     """Count some rows of an item to group g; its amounts are left alone."""
     edges, counts = pool.edges[g], pool.counts[g]
     for j in range(len(edges)):
         code = pool.codes[j, q]
-        if terrain.tables.axis[j, SHAPE] == FLAT:
-            at = terrain.tables.axis[j, PLACES] + code
+        if space.tables.axis[j, SHAPE] == FLAT:
+            at = space.tables.axis[j, PLACES] + code
             edges[j, PRESENT] += counts[at] == 0
             counts[at] += rows
             continue
@@ -185,29 +185,29 @@ def shift(pool: Pool, g: int, q: int, rows: int) -> None:
 
 
 @inner
-def measure(terrain: Terrain, pool: Pool, g: int) -> None:
+def measure(space: PointSpace, pool: Pool, g: int) -> None:
     """Find out what group g shows and loses, from its amounts."""
-    clear_group(terrain, pool, g)
+    clear_group(space, pool, g)
     for q in range(pool.numbers[ITEMS]):
         if pool.amounts[NOW, g, q] > 0:
-            put(terrain, pool, g, q, pool.amounts[NOW, g, q])
-    pool.cost[g] = cost_of(terrain, pool, g)
+            put(space, pool, g, q, pool.amounts[NOW, g, q])
+    pool.cost[g] = cost_of(space, pool, g)
 
 
 @inner
-def cost_of(terrain: Terrain, pool: Pool, g: int) -> float:
+def cost_of(space: PointSpace, pool: Pool, g: int) -> float:
     """What a row of group g loses."""
     nothing = np.int64(NO_ITEM)
-    return cost_with(terrain, pool, g, nothing, nothing)
+    return cost_with(space, pool, g, nothing, nothing)
 
 
 @inner
-def cost_with(terrain: Terrain, pool: Pool, g: int, out: int, into: int) -> float:
+def cost_with(space: PointSpace, pool: Pool, g: int, out: int, into: int) -> float:
     """What a row of group g loses without a row of `out` and with one of `into`.
 
     Either may be NO_ITEM. A group is never asked for without its only row.
     """
-    axis, factor, real = terrain.tables.axis, terrain.tables.factor, terrain.tables.real
+    axis, factor, real = space.tables.axis, space.tables.factor, space.tables.real
     codes, edges, counts = pool.codes, pool.edges, pool.counts
     total = 0.0
     for j in range(len(codes)):
@@ -234,24 +234,24 @@ def cost_with(terrain: Terrain, pool: Pool, g: int, out: int, into: int) -> floa
         if start >= 0:
             total += real[np.uintp(start + low * axis[j, SIZE] + high)]
         else:
-            total += long_run_loss(terrain.tables, j, np.int64(low), np.int64(high))
+            total += long_run_loss(space.tables, j, np.int64(low), np.int64(high))
     return total
 
 
 @inner
-def allowed(law: PoolRules, pool: Pool, g: int) -> bool:
+def allowed(pool_rules: PoolRules, pool: Pool, g: int) -> bool:
     """Whether group g, as it is counted, meets every rule."""
-    if pool.size[g] < law.minimum:
+    if pool.size[g] < pool_rules.minimum:
         return False
-    if law.plain:
+    if pool_rules.plain:
         return True
-    return law.judge(
+    return pool_rules.judge(
         pool.size[g],
         0,
         pool.labels[CODE],
         pool.histogram[g],
         pool.lengths,
-        law.table,
+        pool_rules.table,
     )
 
 

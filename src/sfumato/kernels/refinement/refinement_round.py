@@ -32,6 +32,7 @@ from sfumato.kernels.common.geometry import (
 from sfumato.kernels.common.random_streams import Stream, draw_below, draw_share
 from sfumato.kernels.compilation.decorators import both, inner, pointer
 from sfumato.kernels.refinement.moves_and_swaps import LEAST_GAIN, polish
+from sfumato.kernels.refinement.point_space import PointSpace
 from sfumato.kernels.refinement.pools import (
     CODE,
     EVALUATED,
@@ -50,8 +51,7 @@ from sfumato.kernels.refinement.pools import (
     measure,
     pool_loss,
 )
-from sfumato.kernels.refinement.regroup import FURTHEST, RANDOM, Guide, regroup
-from sfumato.kernels.refinement.row_points import Terrain
+from sfumato.kernels.refinement.regroup import FURTHEST, RANDOM, GrowthTargets, regroup
 
 BLUR = 0.3
 """How much chance there is in what counts as near."""
@@ -108,9 +108,11 @@ def number_groups(label: Ints) -> tuple[Ints, Ints]:
 
 
 @both
-def lay_out(terrain: Terrain, item_of: Ints, rows: Ints, starts: Ints) -> RefinedGroups:
+def lay_out(
+    space: PointSpace, item_of: Ints, rows: Ints, starts: Ints
+) -> RefinedGroups:
     """Find the items and the box of each group."""
-    count, axes = len(starts) - 1, terrain.points.shape[1]
+    count, axes = len(starts) - 1, space.points.shape[1]
     item_starts = np.zeros(count + 1, dtype=np.int64)
     items = np.empty(len(rows), dtype=np.int64)
     amounts = np.zeros(len(rows), dtype=np.int64)
@@ -128,7 +130,7 @@ def lay_out(terrain: Terrain, item_of: Ints, rows: Ints, starts: Ints) -> Refine
             amounts[found] = 1
             found += 1
             for j in range(axes):
-                code = terrain.points[row, j]
+                code = space.points[row, j]
                 low[g, j] = min(low[g, j], code)
                 high[g, j] = max(high[g, j], code)
                 values[g, j] |= np.uint64(1) << np.uint64(code & 63)
@@ -146,7 +148,7 @@ def items_in(groups: RefinedGroups, g: int) -> int:
 
 @inner
 def cost_together(
-    terrain: Terrain,
+    space: PointSpace,
     groups: RefinedGroups,
     g: int,
     other: int,
@@ -157,40 +159,42 @@ def cost_together(
 
     Sets of very many values are estimated.
     """
-    for j in range(terrain.points.shape[1]):
-        if terrain.tables.axis[j, SHAPE] == FLAT:
+    for j in range(space.points.shape[1]):
+        if space.tables.axis[j, SHAPE] == FLAT:
             count = count_bits(groups.values[g, j] | groups.values[other, j])
-            total += set_loss(terrain.tables, j, count)
+            total += set_loss(space.tables, j, count)
         else:
             low = min(groups.low[g, j], groups.low[other, j])
             high = max(groups.high[g, j], groups.high[other, j])
-            total += run_loss(terrain.tables, j, low, high)
+            total += run_loss(space.tables, j, low, high)
         if total >= limit:
             break
     return total
 
 
-class Tools(NamedTuple):
+class RoundSteps(NamedTuple):
     """The parts of a round that are compiled apart, so that nothing is twice."""
 
     polish: Any
     regroup: Any
 
 
-def make_tools(terrain: Terrain, law: PoolRules, guide: Guide, pool: Pool) -> Tools:
+def make_round_steps(
+    space: PointSpace, pool_rules: PoolRules, targets: GrowthTargets, pool: Pool
+) -> RoundSteps:
     """Polishing and regrouping behind pointers."""
     stream = np.zeros(1, dtype=np.uint64)
-    return Tools(
-        pointer(polish, "void", terrain, law, pool),
-        pointer(regroup, "boolean", terrain, law, guide, pool, 0, stream),
+    return RoundSteps(
+        pointer(polish, "void", space, pool_rules, pool),
+        pointer(regroup, "boolean", space, pool_rules, targets, pool, 0, stream),
     )
 
 
 @both
 def refine_blocks(
-    terrain: Terrain,
-    law: PoolRules,
-    guide: Guide,
+    space: PointSpace,
+    pool_rules: PoolRules,
+    targets: GrowthTargets,
     values: Codes,
     groups: RefinedGroups,
     item_of: Ints,
@@ -203,13 +207,13 @@ def refine_blocks(
     label: Ints,
     figures: Floats,
     pool: Pool,
-    tools: Tools,
+    steps: RoundSteps,
 ) -> None:
     """Improve the pools of some blocks; `label` gets a row of each row's new group.
 
     `starts` has the word that each block's stream begins with.
     """
-    terrain, law, guide = borrow(terrain), borrow(law), borrow(guide)
+    space, pool_rules, targets = borrow(space), borrow(pool_rules), borrow(targets)
     groups, pool = borrow(groups), borrow(pool)
     stream = np.zeros(1, dtype=np.uint64)
     chosen = np.zeros(MOST_POOLED, dtype=np.int64)
@@ -220,36 +224,36 @@ def refine_blocks(
         pool.numbers[EVALUATED] = 0
         while left > 0:
             before = left
-            left, size = choose(terrain, groups, free, left, most, chosen, stream)
+            left, size = choose(space, groups, free, left, most, chosen, stream)
             pool.numbers[EVALUATED] += before * (size - 1)
-            fill(terrain, groups, values, item_of, chosen[:size], pool)
+            fill(space, groups, values, item_of, chosen[:size], pool)
             old = pool_loss(pool)
             if old <= LEAST_GAIN:
                 continue
-            if not all_allowed(law, pool):
+            if not all_allowed(pool_rules, pool):
                 figures[block, REFUSED] += 1
                 continue
             pool.numbers[EVALUATED] += PER_POOL + PER_ITEM * pool.numbers[ITEMS]
-            new = improve_pool(terrain, law, guide, pool, stream, tools)
+            new = improve_pool(space, pool_rules, targets, pool, stream, steps)
             if new < old - LEAST_GAIN:
                 figures[block, GAIN] += old - new
                 figures[block, BETTER] += 1
-                hand_back(groups, item_of, chosen[:size], pool, label)
+                label_pool_rows(groups, item_of, chosen[:size], pool, label)
         figures[block, WEIGHED] = pool.numbers[EVALUATED]
 
 
 @inner
-def all_allowed(law: PoolRules, pool: Pool) -> bool:
+def all_allowed(pool_rules: PoolRules, pool: Pool) -> bool:
     """Whether every group of the pool meets every rule."""
     for g in range(pool.numbers[GROUPS]):
-        if not allowed(law, pool, g):
+        if not allowed(pool_rules, pool, g):
             return False
     return True
 
 
 @inner
 def choose(
-    terrain: Terrain,
+    space: PointSpace,
     groups: RefinedGroups,
     free: Ints,
     left: int,
@@ -272,7 +276,7 @@ def choose(
             # Chance in what is near keeps the same groups from meeting every round.
             cost = draw_share(stream) * BLUR
             if cost < best and items_in(groups, free[i]) <= room:
-                cost = cost_together(terrain, groups, g, free[i], cost, best)
+                cost = cost_together(space, groups, g, free[i], cost, best)
                 if cost < best:
                     best = cost
                     found = i
@@ -288,7 +292,7 @@ def choose(
 
 @inner
 def fill(
-    terrain: Terrain,
+    space: PointSpace,
     groups: RefinedGroups,
     values: Codes,
     item_of: Ints,
@@ -323,10 +327,10 @@ def fill(
     pool.numbers[GROUPS] = len(chosen)
     for q in range(items):
         for j in range(len(pool.codes)):
-            pool.codes[j, q] = terrain.points[pool.items[POINT, q], j]
+            pool.codes[j, q] = space.points[pool.items[POINT, q], j]
     label_views(values, pool)
     for z in range(len(chosen)):
-        measure(terrain, pool, z)
+        measure(space, pool, z)
 
 
 @inner
@@ -365,15 +369,15 @@ def find(codes: Codes, length: int, code: int) -> int:
 
 @inner
 def improve_pool(
-    terrain: Terrain,
-    law: PoolRules,
-    guide: Guide,
+    space: PointSpace,
+    pool_rules: PoolRules,
+    targets: GrowthTargets,
     pool: Pool,
     stream: Stream,
-    tools: Tools,
+    steps: RoundSteps,
 ) -> float:
     """Polish, then regroup twice; the amounts kept are those that lose least."""
-    tools.polish(terrain, law, pool)
+    steps.polish(space, pool_rules, pool)
     best = pool_loss(pool)
     keep_amounts(pool)
     kept = pool.numbers[GROUPS]
@@ -381,10 +385,10 @@ def improve_pool(
         if best <= LEAST_GAIN:
             break
         pool.numbers[GROUPS] = kept
-        if not tools.regroup(terrain, law, guide, pool, how, stream):
+        if not steps.regroup(space, pool_rules, targets, pool, how, stream):
             continue
         if pool_loss(pool) < HOPELESS * best:
-            tools.polish(terrain, law, pool)
+            steps.polish(space, pool_rules, pool)
         loss = pool_loss(pool)
         if loss < best - LEAST_GAIN:
             best = loss
@@ -395,7 +399,7 @@ def improve_pool(
 
 
 @inner
-def hand_back(
+def label_pool_rows(
     groups: RefinedGroups, item_of: Ints, chosen: Ints, pool: Pool, label: Ints
 ) -> None:
     """Label the rows of the pool: each with the first row of its new group."""
@@ -417,27 +421,27 @@ def hand_back(
 
 
 @both
-def total_loss(terrain: Terrain, groups: RefinedGroups) -> float:
+def total_loss(space: PointSpace, groups: RefinedGroups) -> float:
     """What all rows lose."""
     total = 0.0
     widest = np.int64(0)
-    for j in range(terrain.points.shape[1]):
-        widest = max(widest, terrain.tables.axis[j, SIZE])
+    for j in range(space.points.shape[1]):
+        widest = max(widest, space.tables.axis[j, SIZE])
     seen = np.full(widest, -1, dtype=np.int64)
-    for j in range(terrain.points.shape[1]):
-        flat = terrain.tables.axis[j, SHAPE] == FLAT
+    for j in range(space.points.shape[1]):
+        flat = space.tables.axis[j, SHAPE] == FLAT
         seen[:] = -1
         for g in range(len(groups.starts) - 1):
             size = groups.starts[g + 1] - groups.starts[g]
             if not flat:
                 low, high = groups.low[g, j], groups.high[g, j]
-                total += size * run_loss(terrain.tables, j, low, high)
+                total += size * run_loss(space.tables, j, low, high)
                 continue
             count = 0
             for i in range(groups.item_starts[g], groups.item_starts[g + 1]):
-                code = terrain.points[groups.items[i], j]
+                code = space.points[groups.items[i], j]
                 if seen[code] != g:
                     seen[code] = g
                     count += 1
-            total += size * set_loss(terrain.tables, j, count)
+            total += size * set_loss(space.tables, j, count)
     return total

@@ -1,7 +1,7 @@
 """Deal the rows of a pool out anew: groups grow from random seeds, nearest row first.
 
-While a group grows, the rules are looked at through a `Guide`: how many distinct
-values it will need and how far values may exceed their share. The guide only steers;
+While a group grows, the rules are looked at through a `GrowthTargets`: how many distinct
+values it will need and how far values may exceed their share. The targets only steer;
 whether a group may stay is for the rules to say.
 
 Paper: the growth step of k-member (Byun et al. 2007), within a pool and from random or
@@ -33,6 +33,7 @@ from sfumato.kernels.common.geometry import (
 )
 from sfumato.kernels.common.random_streams import Stream, draw_below
 from sfumato.kernels.compilation.decorators import both, inner
+from sfumato.kernels.refinement.point_space import PointSpace
 from sfumato.kernels.refinement.pools import (
     CODE,
     EVALUATED,
@@ -56,7 +57,6 @@ from sfumato.kernels.refinement.pools import (
     put,
     shift,
 )
-from sfumato.kernels.refinement.row_points import Terrain
 
 RANDOM, FURTHEST = 0, 1
 """Where the next group starts: anywhere, or far from the last row dealt out."""
@@ -65,7 +65,7 @@ OVER, LACKING = 0, 1
 TIE = 1e-9
 
 
-class Guide(NamedTuple):
+class GrowthTargets(NamedTuple):
     """What the rules ask of each view, roughly."""
 
     distinct: Ints
@@ -83,11 +83,16 @@ class Guide(NamedTuple):
 
 @both
 def regroup(
-    terrain: Terrain, law: PoolRules, guide: Guide, pool: Pool, how: int, stream: Stream
+    space: PointSpace,
+    pool_rules: PoolRules,
+    targets: GrowthTargets,
+    pool: Pool,
+    how: int,
+    stream: Stream,
 ) -> bool:
     """Deal all rows of the pool out; return False if that leads to no allowed groups."""
-    terrain, law = borrow(terrain), borrow(law)
-    guide, pool = borrow(guide), borrow(pool)
+    space, pool_rules = borrow(space), borrow(pool_rules)
+    targets, pool = borrow(targets), borrow(pool)
     state = np.zeros((2, len(pool.lengths)))
     items, before = pool.numbers[ITEMS], pool.numbers[GROUPS]
     rows = np.int64(0)
@@ -97,37 +102,39 @@ def regroup(
     # Aim between half and all of the mean size: where groups may be larger, varying it
     # finds other numbers of groups.
     half = rows // max(2 * before, 4)
-    aim = max(law.minimum, half + draw_below(stream, half + 1))
+    target_size = max(pool_rules.minimum, half + draw_below(stream, half + 1))
     pool.numbers[GROUPS] = 0
     last = -1
-    while rows >= law.minimum and rows > 0:
+    while rows >= pool_rules.minimum and rows > 0:
         g = pool.numbers[GROUPS]
         if g == len(pool.size):
             return False
         pool.amounts[NOW, g, :items] = 0
-        clear_group(terrain, pool, g)
-        seed = first_item(terrain, pool, how, last, stream)
-        last = grow(terrain, law, guide, pool, g, seed, aim, stream, state)
+        clear_group(space, pool, g)
+        seed = first_item(space, pool, how, last, stream)
+        last = grow(
+            space, pool_rules, targets, pool, g, seed, target_size, stream, state
+        )
         if last < 0:
             for q in range(items):
                 pool.items[LEFT, q] += pool.amounts[NOW, g, q]
             break
         rows -= pool.size[g]
-        pool.cost[g] = cost_of(terrain, pool, g)
+        pool.cost[g] = cost_of(space, pool, g)
         pool.numbers[GROUPS] += 1
-    return place_rest(terrain, law, pool)
+    return place_rest(space, pool_rules, pool)
 
 
 @inner
 def first_item(
-    terrain: Terrain, pool: Pool, how: int, last: int, stream: Stream
+    space: PointSpace, pool: Pool, how: int, last: int, stream: Stream
 ) -> int:
     """Choose where the next group starts."""
     items = pool.numbers[ITEMS]
     start = draw_below(stream, items)
     furthest = how == FURTHEST and last >= 0
     if furthest:
-        measure_from(terrain, pool, last)
+        measure_from(space, pool, last)
     found = -1
     for i in range(items):
         q = (start + i) % items
@@ -140,9 +147,9 @@ def first_item(
 
 
 @inner
-def measure_from(terrain: Terrain, pool: Pool, p: int) -> None:
+def measure_from(space: PointSpace, pool: Pool, p: int) -> None:
     """What a row of a group of item p and each other item loses."""
-    tables, near = terrain.tables, pool.costs[NEAR]
+    tables, near = space.tables, pool.costs[NEAR]
     items = pool.numbers[ITEMS]
     near[:items] = 0.0
     for j in range(len(pool.codes)):
@@ -166,51 +173,51 @@ def measure_from(terrain: Terrain, pool: Pool, p: int) -> None:
 
 @inner
 def grow(
-    terrain: Terrain,
-    law: PoolRules,
-    guide: Guide,
+    space: PointSpace,
+    pool_rules: PoolRules,
+    targets: GrowthTargets,
     pool: Pool,
     g: int,
     q: int,
-    aim: int,
+    target_size: int,
     stream: Stream,
     state: Floats,
 ) -> int:
     """Grow group g from item q until it is allowed; the last item, −1 if it fails."""
-    minimum = max(law.minimum, 1)
-    plain = law.plain
+    minimum = max(pool_rules.minimum, 1)
+    plain = pool_rules.plain
     rows = pool.items[LEFT, q] if plain else np.int64(1)
     if rows >= minimum and rows < 4 * minimum and draw_below(stream, 2) == 0:
         rows = minimum
-    deal(terrain, pool, g, q, rows)
-    measure_from(terrain, pool, q)
-    while not allowed(law, pool, g):
-        p = nearest(guide, pool, g, minimum, aim, stream, state)
+    deal(space, pool, g, q, rows)
+    measure_from(space, pool, q)
+    while not allowed(pool_rules, pool, g):
+        p = nearest(targets, pool, g, minimum, target_size, stream, state)
         if p < 0:
-            if not guide.active or aim > 4 * pool.size[g] + 64:
+            if not targets.active or target_size > 4 * pool.size[g] + 64:
                 return -1
-            aim += 1 + aim // 8
+            target_size += 1 + target_size // 8
             continue
         rows = (
             min(pool.items[LEFT, p], minimum - pool.size[g]) if plain else np.int64(1)
         )
-        stretch(terrain, pool, g, p, rows)
+        stretch(space, pool, g, p, rows)
         q = p
     return q
 
 
 @inner
-def deal(terrain: Terrain, pool: Pool, g: int, q: int, rows: int) -> None:
+def deal(space: PointSpace, pool: Pool, g: int, q: int, rows: int) -> None:
     """Give group g some of the rows that are left."""
-    put(terrain, pool, g, q, rows)
+    put(space, pool, g, q, rows)
     pool.amounts[NOW, g, q] += rows
     pool.items[LEFT, q] -= rows
 
 
 @inner
-def stretch(terrain: Terrain, pool: Pool, g: int, p: int, rows: int) -> None:
+def stretch(space: PointSpace, pool: Pool, g: int, p: int, rows: int) -> None:
     """Deal rows to a growing group and keep the costs with every other item right."""
-    tables, items, near = terrain.tables, pool.numbers[ITEMS], pool.costs[NEAR]
+    tables, items, near = space.tables, pool.numbers[ITEMS], pool.costs[NEAR]
     for j in range(len(pool.codes)):
         code, codes = pool.codes[j, p], pool.codes[j, :items]
         if tables.axis[j, SHAPE] == FLAT:
@@ -228,7 +235,7 @@ def stretch(terrain: Terrain, pool: Pool, g: int, p: int, rows: int) -> None:
         low, high = pool.edges[g, j, LOWEST], pool.edges[g, j, HIGHEST]
         if code < low or code > high:
             widen_run(tables, j, low, high, code, codes, near)
-    deal(terrain, pool, g, p, rows)
+    deal(space, pool, g, p, rows)
 
 
 @inner
@@ -271,11 +278,11 @@ def widen_set(
 
 @inner
 def nearest(
-    guide: Guide,
+    targets: GrowthTargets,
     pool: Pool,
     g: int,
     minimum: int,
-    aim: int,
+    target_size: int,
     stream: Stream,
     state: Floats,
 ) -> int:
@@ -285,10 +292,10 @@ def nearest(
     """
     items = pool.numbers[ITEMS]
     pool.numbers[EVALUATED] += 1 + items // 8
-    aim = max(aim, pool.size[g] + 1)
-    if guide.active:
+    target_size = max(target_size, pool.size[g] + 1)
+    if targets.active:
         pool.numbers[EVALUATED] += items // 16
-        take_stock(guide, pool, g, minimum, aim, state)
+        measure_excess(targets, pool, g, minimum, target_size, state)
     start = draw_below(stream, items)
     found = -1
     best = np.inf
@@ -297,7 +304,9 @@ def nearest(
         if q >= items:
             q -= items
         if pool.items[LEFT, q] > 0 and pool.costs[NEAR, q] < best - TIE:
-            if guide.active and not welcome(guide, pool, g, q, aim, state):
+            if targets.active and not helps_rules(
+                targets, pool, g, q, target_size, state
+            ):
                 continue
             best = pool.costs[NEAR, q]
             found = q
@@ -305,61 +314,70 @@ def nearest(
 
 
 @inner
-def take_stock(
-    guide: Guide, pool: Pool, g: int, minimum: int, aim: int, state: Floats
+def measure_excess(
+    targets: GrowthTargets,
+    pool: Pool,
+    g: int,
+    minimum: int,
+    target_size: int,
+    state: Floats,
 ) -> None:
-    """For each view, how far a group of `aim` rows would exceed its reference by now,
-    and whether only values that it lacks will do."""
+    """For each view: how far a group of `target_size` rows would exceed its reference
+    by now, and whether only values that it lacks will do."""
     for v in range(len(pool.lengths)):
         state[OVER, v] = 0.0
-        missing = guide.distinct[v]
+        missing = targets.distinct[v]
         for label in range(pool.lengths[v]):
             have = pool.histogram[g, v, label]
             missing -= have > 0
-            over = have / aim - guide.reference[v, pool.labels[CODE, v, label]]
+            over = (
+                have / target_size - targets.reference[v, pool.labels[CODE, v, label]]
+            )
             if over > 0:
                 state[OVER, v] += over
         state[LACKING, v] = missing > 0 and missing >= minimum - pool.size[g]
 
 
 @inner
-def welcome(guide: Guide, pool: Pool, g: int, q: int, aim: int, state: Floats) -> bool:
+def helps_rules(
+    targets: GrowthTargets, pool: Pool, g: int, q: int, target_size: int, state: Floats
+) -> bool:
     """Tell whether a row of item q brings group g nearer to what the rules ask."""
     for v in range(len(pool.lengths)):
         have = pool.histogram[g, v, pool.labels[LABEL, v, q]]
         if state[LACKING, v] > 0 and have > 0:
             return False
         code = pool.labels[CODE, v, pool.labels[LABEL, v, q]]
-        if have + 1 > guide.most[v, code] * aim + TIE:
+        if have + 1 > targets.most[v, code] * target_size + TIE:
             return False
-        if guide.excess[v] < np.inf:
-            before = have / aim - guide.reference[v, code]
-            after = before + 1 / aim
+        if targets.excess[v] < np.inf:
+            before = have / target_size - targets.reference[v, code]
+            after = before + 1 / target_size
             rise = max(after, 0.0) - max(before, 0.0)
-            if state[OVER, v] + rise > guide.excess[v] + TIE:
+            if state[OVER, v] + rise > targets.excess[v] + TIE:
                 return False
     return True
 
 
 @inner
-def place_rest(terrain: Terrain, law: PoolRules, pool: Pool) -> bool:
+def place_rest(space: PointSpace, pool_rules: PoolRules, pool: Pool) -> bool:
     """Put rows that are left where they cost least; False if one finds no place."""
     if pool.numbers[GROUPS] == 0:
         return False
     for q in range(pool.numbers[ITEMS]):
         if pool.items[LEFT, q] == 0:
             continue
-        found = cheapest_group(terrain, law, pool, q, pool.items[LEFT, q])
+        found = cheapest_group(space, pool_rules, pool, q, pool.items[LEFT, q])
         if found < 0:
             return False
-        deal(terrain, pool, found, q, pool.items[LEFT, q])
-        pool.cost[found] = cost_of(terrain, pool, found)
+        deal(space, pool, found, q, pool.items[LEFT, q])
+        pool.cost[found] = cost_of(space, pool, found)
     return True
 
 
 @inner
 def cheapest_group(
-    terrain: Terrain, law: PoolRules, pool: Pool, q: int, rows: int
+    space: PointSpace, pool_rules: PoolRules, pool: Pool, q: int, rows: int
 ) -> int:
     """Find the group whose loss grows least with some rows of an item; −1 if none may."""
     found = -1
@@ -368,12 +386,11 @@ def cheapest_group(
     for g in range(pool.numbers[GROUPS]):
         size = pool.size[g]
         rise = (
-            cost_with(terrain, pool, g, nothing, q) * (size + rows)
-            - pool.cost[g] * size
+            cost_with(space, pool, g, nothing, q) * (size + rows) - pool.cost[g] * size
         )
         if rise < best:
             shift(pool, g, q, rows)
-            fine = allowed(law, pool, g)
+            fine = allowed(pool_rules, pool, g)
             shift(pool, g, q, -rows)
             if fine:
                 best = rise

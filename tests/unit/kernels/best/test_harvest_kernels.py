@@ -10,7 +10,7 @@ import pytest
 from sfumato.algorithms.best.harvest import Harvest, gather, prepare_harvest
 from sfumato.algorithms.common.parallel_ranges import Clock
 from sfumato.algorithms.refinement.refine import loss_of
-from sfumato.kernels.best.agreement_levels import count_company
+from sfumato.kernels.best.agreement_levels import count_matching_rows
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity
 from sfumato.models.t_closeness import TCloseness
@@ -39,7 +39,7 @@ def test_rows_that_look_alike_are_counted_at_every_node(seed):
     starts = np.cumsum(np.append(0, heights * sizes))[:-1]
     row = points[int(random.integers(rows))].astype(np.int32)
     found = np.zeros(int(heights.prod()), dtype=np.int64)
-    count_company(
+    count_matching_rows(
         tuples.astype(np.int32), weights, row, levels, starts, heights, sizes, found
     )
     for at, node in enumerate(product(*map(range, heights))):
@@ -80,13 +80,13 @@ def test_boxes_released_and_rows_placed_meet_the_rules_and_lose_no_row(name):
         keeps, codes = keeps_of(request, name), request.sensitive["s"].codes.tolist()
         if not keeps(codes, codes):
             continue
-        crop = prepare_harvest(request)
-        field = crop.sorted_nodes(np.ones(len(request.quasi)))
-        parts, facts = gather(request, crop, field, Clock())
-        taken = np.zeros(len(crop.amounts), dtype=np.int64)
+        task = prepare_harvest(request)
+        tables = task.sorted_nodes(np.ones(len(request.quasi)))
+        parts, facts = gather(request, task, tables, Clock())
+        taken = np.zeros(len(task.amounts), dtype=np.int64)
         np.add.at(taken, parts[:, 1], parts[:, 2])
-        assert taken.tolist() == crop.amounts.tolist()
-        group_of = crop.group(parts).group_of
+        assert taken.tolist() == task.amounts.tolist()
+        group_of = task.group(parts).group_of
         for group in range(int(group_of.max()) + 1):
             members = np.flatnonzero(group_of == group)
             assert keeps([codes[row] for row in members], codes)

@@ -106,10 +106,14 @@ def s_diversity(values, weights, contributions):
 
 def parts_by_definition(task, least, most):
     """Algorithm 2: halve at the median of the axis with most values while it helps."""
-    units, secrets = task.units, task.secrets
+    units, contributions = task.units, task.contributions
     axes, weight = units.axes, units.weight.tolist()
-    size = int(secrets.sizes[0])
-    told = secrets.matrix[secrets.start[0] :][: size * size].reshape(size, size).copy()
+    size = int(contributions.sizes[0])
+    told = (
+        contributions.matrix[contributions.start[0] :][: size * size]
+        .reshape(size, size)
+        .copy()
+    )
     np.fill_diagonal(told, 1.0)
     waiting, done = [list(range(len(units.low)))], []
     while waiting:
@@ -137,10 +141,10 @@ def parts_by_definition(task, least, most):
 def test_pre_partition_follows_algorithm_2(number, most):
     request = drawn_request(number)
     task = prepare(request, Tgc().plan(request))
-    if task.secrets.start[0] < 0:
+    if task.contributions.start[0] < 0:
         pytest.fail("the sensitive column is not one of categories")
-    _, sizes = column_kinds(task.units, task.secrets.sizes)
-    order, bounds = pre_partition(task.units, sizes, task.secrets, 3, most)
+    _, sizes = column_kinds(task.units, task.contributions.sizes)
+    order, bounds = pre_partition(task.units, sizes, task.contributions, 3, most)
     found = sorted(sorted(order[a:b].tolist()) for a, b in pairwise(bounds))
     assert found == parts_by_definition(task, 3, most)
 

@@ -19,8 +19,8 @@ from sfumato.kernels.common.geometry import (
     WORDS,
     axis_tables,
 )
+from sfumato.kernels.refinement.point_space import make_point_space
 from sfumato.kernels.refinement.refinement_round import lay_out, total_loss
-from sfumato.kernels.refinement.row_points import make_terrain
 from tests.unit.algorithms.lattice_cases import random_request
 from tests.unit.algorithms.mondrian_cases import flat_axis, free_axis, loss_of
 
@@ -42,7 +42,7 @@ def random_groups(random, axes):
 
 
 def measured(axes, codes, starts):
-    points = make_terrain(axes, codes)
+    points = make_point_space(axes, codes)
     rows = np.arange(starts[-1], dtype=np.int64)
     return total_loss(points, lay_out(points, rows, rows, starts))
 

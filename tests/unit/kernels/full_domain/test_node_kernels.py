@@ -105,7 +105,7 @@ def judged(lattice: Lattice, node: Node, *, weighed: bool) -> NodeWorkspace:
     """What the kernel finds at a node, with no limit on rows suppressed."""
     weights = lattice.weights if weighed else np.zeros(0)
     levels = np.array(node, dtype=np.int64)
-    chunks, work, judging = lattice.ground
+    chunks, work, judging = lattice.kernel_arguments
     minimum = lattice.rules.minimum
     kernel.judge(chunks, weights, levels, minimum, lattice.rows, work, judging)
     return work
@@ -230,7 +230,9 @@ def test_bounds_never_exceed_the_loss_and_dead_nodes_never_qualify(
         problem = lattice.problem(limit=limit)
         search = start_search(lattice, problem)
         order = sweep_order(lattice, lattice.over_nodes(lattice.base))
-        assert sweep.visit(order, len(order), False, problem, search, *lattice.ground)
+        assert sweep.visit(
+            order, len(order), False, problem, search, *lattice.kernel_arguments
+        )
         keeps = rule_of(name, request)
         lowest = math.inf
         for number in range(lattice.size):
@@ -269,7 +271,7 @@ def test_dropped_groups_are_those_that_break_the_rules(name: str) -> None:
     for request in tables(name, count=8, seed=18):
         coding = Coding.of(request)
         lattice, keeps = Lattice.of(coding, metric="ncp"), rule_of(name, request)
-        chunks, work, judging = lattice.ground
+        chunks, work, judging = lattice.kernel_arguments
         assert judging is not None
         codes = request.sensitive["s"].codes
         for node in all_nodes(request):

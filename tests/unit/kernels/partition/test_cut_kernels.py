@@ -95,10 +95,12 @@ def test_a_cut_is_the_first_allowed_one_by_definition(
         everybody = list(range(request.rows))
         task = prepare(Mondrian(cut=name), request)
         total = task.records.planes.shape[1]
-        desk, judge = task.new_desk(total)
+        workspace, judge = task.new_workspace(total)
         borders = np.zeros(total, dtype=np.uint8)
         middle = int(
-            kernel(task.ground, task.records, 0, total, True, borders, desk, judge)
+            kernel(
+                task.settings, task.records, 0, total, True, borders, workspace, judge
+            )
         )
         axes, rows = [q.axis for q in request.quasi], rows_of(request)
         halves = (
@@ -145,12 +147,20 @@ def test_the_first_removal_gains_most_per_row(diverse: bool) -> None:
             continue
         task = prepare(Mondrian(), request)
         total = task.records.planes.shape[1]
-        desk, judge = task.new_desk(total)
+        workspace, judge = task.new_workspace(total)
         step_of = np.full(total, -1, dtype=np.int32)
         removed, gains = np.zeros(total + 1, dtype=np.int64), np.zeros(total + 1)
         bounds = np.array([0, total], dtype=np.int64)
         trim_groups(
-            task.ground, task.records, bounds, 5, step_of, removed, gains, desk, judge
+            task.settings,
+            task.records,
+            bounds,
+            5,
+            step_of,
+            removed,
+            gains,
+            workspace,
+            judge,
         )
         whole, weight = loss_of(axes, rows, everybody), sum(a.weight for a in axes)
         best = 0.0
@@ -183,13 +193,13 @@ def test_the_cost_of_a_cell_is_that_of_its_definition() -> None:
     for request in random_tables(count=60, seed=33, diverse=False):
         task = prepare(Mondrian(), request)
         total = task.records.planes.shape[1]
-        desk, judge = task.new_desk(total)
+        workspace, judge = task.new_workspace(total)
         borders = np.zeros(total, dtype=np.uint8)
-        cut_gain(task.ground, task.records, 0, total, True, borders, desk, judge)
+        cut_gain(task.settings, task.records, 0, total, True, borders, workspace, judge)
         axes, rows = [q.axis for q in request.quasi], rows_of(request)
-        if request.rows < 2 * task.ground.least:
+        if request.rows < 2 * task.settings.least:
             continue
         expected = [
             cell_cost(axis, (row[j] for row in rows)) for j, axis in enumerate(axes)
         ]
-        assert desk.axis_costs.tolist() == pytest.approx(expected)
+        assert workspace.axis_costs.tolist() == pytest.approx(expected)

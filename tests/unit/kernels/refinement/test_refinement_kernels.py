@@ -77,7 +77,7 @@ def test_the_total_loss_is_that_of_the_boxes(seed):
 
 def points_of(task):
     """The rows of a task as points."""
-    return task.points if hasattr(task, "points") else task.terrain
+    return task.points if hasattr(task, "points") else task.space
 
 
 def groups_of(task):

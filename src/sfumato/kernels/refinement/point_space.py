@@ -16,7 +16,7 @@ from sfumato.hierarchies.axis import Axis
 from sfumato.kernels.common.geometry import WEIGHT, AxisTables, axis_tables
 
 
-class Terrain(NamedTuple):
+class PointSpace(NamedTuple):
     """Points, and the axes they lie on."""
 
     points: Codes
@@ -29,7 +29,7 @@ class Terrain(NamedTuple):
         return float(self.tables.factor[:, WEIGHT].sum())
 
 
-def make_terrain(axes: Sequence[Axis], codes: Sequence[Codes]) -> Terrain:
+def make_point_space(axes: Sequence[Axis], codes: Sequence[Codes]) -> PointSpace:
     """Lay out rows with these codes on these axes."""
     points = np.ascontiguousarray(np.column_stack(codes), dtype=np.int32)
-    return Terrain(points, axis_tables(axes))
+    return PointSpace(points, axis_tables(axes))
