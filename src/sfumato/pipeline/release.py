@@ -1,11 +1,11 @@
-"""The release that callers get, and how it is written and proven from its files."""
+"""The release that callers get, and how its files are written."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,14 +20,13 @@ from sfumato.call_arguments import path_of
 from sfumato.data.json_records import dump
 from sfumato.data.result_classes import comes_from
 from sfumato.data.safe_repr import Quiet, counted
-from sfumato.errors import DataError, GuaranteeError, OutputError
+from sfumato.errors import OutputError
 from sfumato.io.atomic_files import own_directory, own_file
-from sfumato.io.formats import Format, format_of
-from sfumato.io.read import read_source
-from sfumato.io.spreadsheet import unguarded
-from sfumato.io.write import hash_bytes, write_table
+from sfumato.io.formats import format_of
+from sfumato.io.write import write_table
 from sfumato.pipeline.earlier_release_proof import CandidateClaim
 from sfumato.pipeline.linked_persons import LINKED, PERSON, LinkedPersons
+from sfumato.pipeline.prove_written_files import prove_files
 from sfumato.pipeline.verification import GENERATED_VALUES, SOURCE_VALUES, Claim
 from sfumato.pipeline.write_release import write_directory
 from sfumato.report.card import card
@@ -151,7 +150,13 @@ def fill(release: Release, aside: Path) -> Mapping[str, Any]:
         )
     with ThreadPoolExecutor() as pool:
         kept = pool.submit(_write_private, release, aside / "private")
-        hashes = prove_files(release, places)
+        hashes = prove_files(
+            places,
+            release.claim,
+            release.together,
+            rows=release.table.num_rows,
+            delimiter=release.delimiter,
+        )
     kept.result()
     manifest = {**release.manifest, **hashes}
     for name, text in release.notes.items():
@@ -159,45 +164,6 @@ def fill(release: Release, aside: Path) -> Mapping[str, Any]:
     _write_json(aside / "manifest.json", manifest)
     _write_text(aside / "report.html", render(manifest, release.facts))
     return manifest
-
-
-def prove_files(release: Release, places: Mapping[str, Path]) -> dict[str, str]:
-    """Read the files back and prove every requirement again, from their own bytes.
-
-    Returns the hashes of the bytes that were proven.
-    """
-    hashed: dict[str, Future[str]] = {}
-    safe = release.claim.policy.publish.spreadsheet_safe
-    with ThreadPoolExecutor() as pool:
-
-        def read(name: str, place: Path) -> pa.Table:
-            def seen(content: pa.Buffer) -> None:
-                hashed[f"{name}_sha256"] = pool.submit(hash_bytes, content)
-
-            table = read_source(
-                place, delimiter=release.delimiter, seen=seen, named=True
-            )
-            guards = safe and format_of(place) is Format.CSV
-            return unguarded(table) if guards else table
-
-        back = {name: read(name, place) for name, place in places.items()}
-        _prove(release, back)
-    return {name: found.result() for name, found in hashed.items()}
-
-
-def _prove(release: Release, back: Mapping[str, pa.Table]) -> None:
-    try:
-        holds = release.claim.verify(back["data"], back).holds
-        if holds and release.together is not None:
-            holds = release.together.verify(back["data"]).holds
-    except DataError:
-        # In a file that we wrote, this is our bug, not an error in the source.
-        holds = False
-    if not holds or back["data"].num_rows != release.table.num_rows:
-        raise GuaranteeError(
-            "The written file does not match the draft.",
-            hint="Nothing was left behind. Please report this with the policy.",
-        )
 
 
 def _write_private(release: Release, place: Path) -> None:

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import sfumato.pipeline.prove_written_files
 import sfumato.pipeline.release
 from sfumato.cli import main
 
@@ -259,16 +260,23 @@ def test_a_disk_that_fills_up(place, capsys, monkeypatch):
     def full(*_: object, **__: object) -> str:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(sfumato.pipeline.release, "hash_bytes", full)
+    monkeypatch.setattr(sfumato.pipeline.prove_written_files, "hash_bytes", full)
     assert "No space left on device" in ends(place, capsys, 2)
 
 
-@pytest.mark.parametrize("part", ["write_table", "prove_files", "hash_bytes"])
-def test_ctrl_c_in_the_middle_of_writing(place, capsys, monkeypatch, part):
+@pytest.mark.parametrize(
+    ("module", "part"),
+    [
+        (sfumato.pipeline.release, "write_table"),
+        (sfumato.pipeline.release, "prove_files"),
+        (sfumato.pipeline.prove_written_files, "hash_bytes"),
+    ],
+)
+def test_ctrl_c_in_the_middle_of_writing(place, capsys, monkeypatch, module, part):
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sfumato.pipeline.release, part, stop)
+    monkeypatch.setattr(module, part, stop)
     before = sorted(place.rglob("*"))
     assert main(["anonymize", "policy.toml"]) == 130
     assert capsys.readouterr().err == "Error: Stopped. Nothing is left half-written.\n"

@@ -18,7 +18,7 @@ from sfumato.pipeline import (
     given_tables,
     make_release,
     operator_refusals,
-    release,
+    prove_written_files,
     verification,
 )
 from sfumato.policy import Policy, consistency
@@ -213,7 +213,7 @@ def test_a_run_codes_once_and_reads_source_and_release_once(place, called):
     found = called(
         (build_request, "coded_table"),
         (given_tables, "read_source"),
-        (release, "read_source"),
+        (prove_written_files, "read_source"),
     )
     anonymized(place, PLAIN)
     assert found == {"coded_table": 1, "read_source": 2}

@@ -1,0 +1,63 @@
+"""Read written files back and prove every requirement again, from their own bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import pyarrow as pa
+
+from sfumato.errors import DataError, GuaranteeError
+from sfumato.io.formats import Format, format_of
+from sfumato.io.read import read_source
+from sfumato.io.spreadsheet import unguarded
+from sfumato.io.write import hash_bytes
+from sfumato.pipeline.earlier_release_proof import CandidateClaim
+from sfumato.pipeline.verification import Claim
+
+
+def prove_files(
+    places: Mapping[str, Path],
+    claim: Claim,
+    together: CandidateClaim | None,
+    *,
+    rows: int,
+    delimiter: str,
+) -> dict[str, str]:
+    """Read the files back and prove the claims and the number of rows again.
+
+    Returns the hashes of the bytes that were proven.
+    """
+    hashed: dict[str, Future[str]] = {}
+    safe = claim.policy.publish.spreadsheet_safe
+    with ThreadPoolExecutor() as pool:
+
+        def read(name: str, place: Path) -> pa.Table:
+            def seen(content: pa.Buffer) -> None:
+                hashed[f"{name}_sha256"] = pool.submit(hash_bytes, content)
+
+            table = read_source(place, delimiter=delimiter, seen=seen, named=True)
+            guards = safe and format_of(place) is Format.CSV
+            return unguarded(table) if guards else table
+
+        back = {name: read(name, place) for name, place in places.items()}
+        if back["data"].num_rows != rows or not _holds(back, claim, together):
+            raise GuaranteeError(
+                "The written file does not match the draft.",
+                hint="Nothing was left behind. Please report this with the policy.",
+            )
+    return {name: found.result() for name, found in hashed.items()}
+
+
+def _holds(
+    back: Mapping[str, pa.Table], claim: Claim, together: CandidateClaim | None
+) -> bool:
+    try:
+        holds = claim.verify(back["data"], back).holds
+        if holds and together is not None:
+            holds = together.verify(back["data"]).holds
+    except DataError:
+        # In a file that we wrote, this is our bug, not an error in the source.
+        return False
+    return holds
