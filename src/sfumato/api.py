@@ -432,20 +432,25 @@ def look_up(
     record: Source,
     policy: PolicyLike = None,
     *,
+    groups: str | os.PathLike[str] | None = None,
     base: str | os.PathLike[str] | None = None,
 ) -> LookedUp:
     """Look a person up: which published rows may be theirs, and what follows.
 
     `release` is a result of `anonymize`, a release directory, or a published file or
     frame of any tool. `record` is a file or frame with the person's values in one row.
+    `groups` is the private record of a swapped release, which says who was in a group
+    with whom.
     """
     from sfumato.pipeline.lookup import look_up as looked_up
+    from sfumato.pipeline.private_record import read_private
     from sfumato.pipeline.release_files import ReleaseFiles
 
-    asked = policy_of(policy)
+    asked, swap_groups = policy_of(policy), None
     if isinstance(release, Release):
         asked = asked or release.claim.policy
         table, beside = release.table, release.beside
+        swap_groups = release.group_of[release.source_rows]
     elif is_path(release):
         found = ReleaseFiles.of(Path(release))
         asked = asked or found.policy()
@@ -453,8 +458,17 @@ def look_up(
     else:
         asked = asked or Policy()
         table, beside = read_table(release, asked, {}), {}
-    person = read_table(record, asked, {})
-    return looked_up(person, table, beside, policy=asked, base=_base(base, asked))
+    if groups is not None:
+        place = path_of(groups, what="groups")
+        swap_groups = read_private(place, table, swapped=True).groups
+    return looked_up(
+        read_table(record, asked, {}),
+        table,
+        beside,
+        policy=asked,
+        base=_base(base, asked),
+        swap_groups=swap_groups,
+    )
 
 
 @spelled_out

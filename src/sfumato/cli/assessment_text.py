@@ -11,6 +11,7 @@ from sfumato.pipeline.private_notes import PRIVATE
 from sfumato.report.number_text import amount, counted, percent
 
 SIDES = {"before": "original", "after": "release"}
+LETTERS = ("l", "theta", "t")
 UNIQUE = {
     "pitman": "Pitman",
     "zayatz": "Zayatz",
@@ -163,7 +164,10 @@ def _sensitive_rows(risk: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     if "k" in risk:
         yield ("k", amount(risk["k"]))
     for name, each in risk.get("sensitive", {}).items():
-        said = ", ".join(f"{letter} = {amount(v)}" for letter, v in each.items())
+        letters = {key: value for key, value in each.items() if key in LETTERS}
+        said = ", ".join(f"{letter} = {amount(v)}" for letter, v in letters.items())
+        if "uncertain_cells" in each:
+            said += f" at worst ({counted(each['uncertain_cells'], 'uncertain cell')})"
         yield (f"'{name}'", said)
 
 

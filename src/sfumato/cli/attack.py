@@ -69,6 +69,13 @@ def attack(
             metavar="FILE", help="For lookup: one person's values; - is stdin."
         ),
     ] = None,
+    groups: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="For lookup: private/rows.parquet, the groups of a swapped release.",
+        ),
+    ] = None,
     insecure_seed: Annotated[
         int | None,
         typer.Option(metavar="N", help="Repeatable draws, for tests and papers."),
@@ -84,14 +91,15 @@ def attack(
     is printed is private: it is computed from the source.
     """
     if name == LOOK_UP:
-        return _look_up(release, policy, record, json=json)
+        return _look_up(release, policy, record, groups, json=json)
     if original is None:
         raise UsageError(
             "Nothing says what was published.", hint="Give the source: --original FILE."
         )
-    if record is not None:
+    if record is not None or groups is not None:
+        option = "--groups" if record is None else "--record"
         raise UsageError(
-            "--record is for lookup.",
+            f"{option} is for lookup.",
             hint="sfumato attack lookup RELEASE_DIR --record -",
         )
     found = _attacked(
@@ -215,9 +223,15 @@ def _bound(each: AttackResult) -> str:
 
 
 def _look_up(
-    release: Path, policy: Path | None, record: Path | None, *, json: bool
+    release: Path,
+    policy: Path | None,
+    record: Path | None,
+    groups: Path | None,
+    *,
+    json: bool,
 ) -> int:
     from sfumato.pipeline.lookup import look_up
+    from sfumato.pipeline.private_record import read_private
     from sfumato.pipeline.release_files import ReleaseFiles
     from sfumato.policy import Policy
 
@@ -230,7 +244,12 @@ def _look_up(
     asked = files.policy() if policy is None else Policy.load(policy)
     table, beside = files.tables(asked)
     person = _person(record, asked)
-    found = look_up(person, table, beside, policy=asked, base=asked.base)
+    known = None
+    if groups is not None:
+        known = read_private(groups, table, swapped=True).groups
+    found = look_up(
+        person, table, beside, policy=asked, base=asked.base, swap_groups=known
+    )
     with reader_may_leave():
         if json:
             print_json({"private": PRIVATE} | found.record())
@@ -268,6 +287,8 @@ def _print_found(found: LookedUp) -> None:
         typer.echo(f"  {counted(group['rows'], 'row')}: {cells}")
     if len(found.groups) > SHOWN:
         typer.echo(f"  … and {len(found.groups) - SHOWN:,} other groups (all: --json)")
+    if found.note:
+        typer.echo(f"\n{found.note}")
     for name, values in found.values.items():
         typer.echo(f"\n{name}:")
         head = ("value", "of the candidates", "of the table")
@@ -278,3 +299,7 @@ def _print_found(found: LookedUp) -> None:
             typer.echo(f"  … and {len(values) - SHOWN:,} other values (all: --json)")
     if any(len(values) == 1 for values in found.values.values()):
         warn("all candidates share one value: it is given away.")
+    if not found.values and found.note:
+        typer.echo(
+            "--groups RELEASE_DIR/private/rows.parquet shows what its group has."
+        )

@@ -15,12 +15,13 @@ from sfumato.data.published_cells import coded_cells
 from sfumato.data.result_classes import comes_from
 from sfumato.data.safe_repr import Quiet, counted
 from sfumato.data.schema import Role
-from sfumato.errors import DataError, UsageError
+from sfumato.errors import UsageError
 from sfumato.pipeline.claimed_columns import added, withheld
 from sfumato.pipeline.expand_requirements import smallest_group
 from sfumato.pipeline.foreign_tables import whole_numbers
 from sfumato.pipeline.judged_claims import judge
 from sfumato.pipeline.matching_people import matching_people
+from sfumato.pipeline.original_check import check_original
 from sfumato.pipeline.pair import PairFiles
 from sfumato.pipeline.private_notes import OUTSIDE, PRIVATE
 from sfumato.pipeline.workload_tables import ground
@@ -94,7 +95,7 @@ def assess(
     progress("read", 0.0)
     _refuse_roles(files)
     pair = files.pair()
-    _refuse_too_many(pair)
+    warned = check_original(files, pair)
     progress("utility", 0.2)
     kept = _utility(files, pair, wanted)
     progress("risk", 0.5)
@@ -122,7 +123,7 @@ def assess(
         risk=risk,
         unrecognized_cells=pair.unrecognized,
         records=exposed,
-        notes=(*_notes(files, pair), *notes),
+        notes=(*warned, *_notes(files, pair), *notes),
     )
 
 
@@ -132,17 +133,6 @@ def _refuse_roles(files: PairFiles) -> None:
         raise UsageError(
             "Nothing says which columns are quasi-identifiers.",
             hint="Give a policy, or quasi=[…] in Python.",
-        )
-
-
-def _refuse_too_many(pair: Pair) -> None:
-    """Refuse more published rows than people, unless they stand for nobody."""
-    synthetic = pair.form is PublishedForm.SYNTHETIC
-    if pair.rows_out > pair.rows and not synthetic:
-        raise DataError(
-            f"The published table has {pair.rows_out} rows, the original {pair.rows}.",
-            hint='Give the whole original, or say form "synthetic" if the rows stand '
-            "for nobody.",
         )
 
 

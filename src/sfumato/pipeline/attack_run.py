@@ -21,6 +21,7 @@ from sfumato.errors import DataError, UsageError
 from sfumato.models.base import AttackBound
 from sfumato.pipeline.build_request import build_request, coded_rows
 from sfumato.pipeline.expand_requirements import generated_counts
+from sfumato.pipeline.original_check import check_original
 from sfumato.pipeline.pair import PairFiles
 from sfumato.pipeline.private_notes import OUTSIDE, PRIVATE
 from sfumato.pipeline.release_files import ReleaseFiles
@@ -165,6 +166,7 @@ class AttackRun:
     def scene(self) -> AttackInput:
         """Return the tables as attacks see them."""
         pair = self.files.pair()
+        check_original(self.files, pair)
         self._check_known(pair)
         return AttackInput(
             pair=pair,

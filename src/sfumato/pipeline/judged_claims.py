@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +22,7 @@ from sfumato.pipeline.expand_requirements import (
 )
 from sfumato.pipeline.manifest import requirements
 from sfumato.pipeline.pair import PairFiles
+from sfumato.pipeline.vague_columns import VagueColumns
 from sfumato.pipeline.verification import Claim, Private
 from sfumato.publish.base import Form
 from sfumato.risk.table_pair import Pair, PublishedForm
@@ -51,22 +53,26 @@ def judge(files: PairFiles, pair: Pair) -> JudgedClaims:
     form = FORMS[pair.form]
     cells = form is Form.CELLS
     asked = [m for m in _requirements(files, pair) if cells or not m.needs_cells]
-    measures = _measures(pair, form)
+    vague = VagueColumns.of(pair)
+    clear = [model for model in asked if not vague.concern(model)]
+    measures = _measures(vague.clear, form)
     claim = Claim(
-        policy=files.policy,
-        models=(*asked, *measures),
+        policy=vague.without(files.policy),
+        models=(*clear, *measures),
         base=files.base,
         private=_private(pair, form),
         form=form,
     )
     proof = claim.verify(files.judged(), files.beside)
     records = requirements(claim.models, proof)
+    measured = _by_name(measures, records[len(clear) :])
+    measured["sensitive"] |= vague.measured()
     left_out = len(files.policy.models()) and not asked
     note = ("No requirement of the policy applies to this form.",) if left_out else ()
     return JudgedClaims(
-        verdicts=records[: len(asked)],
-        measured=_by_name(measures, records[len(asked) :]),
-        notes=note,
+        verdicts=records[: len(clear)] + vague.verdicts(asked),
+        measured=measured,
+        notes=(*note, *vague.notes(asked)),
     )
 
 
@@ -100,10 +106,10 @@ def _requirements(files: PairFiles, pair: Pair) -> tuple[OutputModel, ...]:
     return expanded(models, counts)
 
 
-def _measures(pair: Pair, form: Form) -> list[OutputModel]:
+def _measures(sensitive: Sequence[str], form: Form) -> list[OutputModel]:
     """Return requirements that always hold, used only for what they measure."""
     found: list[OutputModel] = [KAnonymity(k=1)] if form is Form.CELLS else []
-    for name in pair.sensitive:
+    for name in sensitive:
         found += [
             LDiversity(l=1, on=name),
             ThetaDiversity(theta=1.0, on=name),

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sfumato.data.arrays import Flags, Ints
+from sfumato.data.arrays import Codes, Flags, Ints
 from sfumato.data.cell_text import as_text
 from sfumato.data.safe_repr import Quiet, counted
 from sfumato.data.schema import Role
@@ -23,7 +23,14 @@ from sfumato.errors import DataError
 from sfumato.pipeline.pair import PairFiles
 from sfumato.policy import Policy
 from sfumato.publish.anatomize import COUNT, GROUP
+from sfumato.publish.base import Form
 from sfumato.risk.attacks.matching_rows import ShownTuples
+
+SWAPPED = (
+    "Values were swapped within groups that the table does not show: the value beside a "
+    "person's row is no evidence of the person's own."
+)
+BY_GROUP = "Values are known by group: shares are those of the candidates' groups."
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -36,7 +43,10 @@ class LookedUp(Quiet):
     """Each group that may hold the person: its cells, and its number of rows."""
     values: Mapping[str, tuple[tuple[str, float, float], ...]]
     """For each sensitive column: values of the candidates, the share of the candidates
-    that has each, and its share of the table; the likeliest first."""
+    that has each, and its share of the table; the likeliest first. Empty where values
+    were swapped and nobody knows the groups."""
+    note: str = ""
+    """How to read the values, where they are not those of the candidates."""
 
     def _told(self) -> str:
         return (
@@ -47,6 +57,7 @@ class LookedUp(Quiet):
         """The answer as one JSON object."""
         return {
             "rows": self.rows,
+            "note": self.note,
             "groups": [dict(group) for group in self.groups],
             "values": {
                 name: [
@@ -65,8 +76,13 @@ def look_up(
     *,
     policy: Policy,
     base: Path | None,
+    swap_groups: Codes | None = None,
 ) -> LookedUp:
-    """What a published table says about a person of whom some values are known."""
+    """What a published table says about a person of whom some values are known.
+
+    `swap_groups` are the groups of a swapped table, where they are known: a swapped
+    value says something about its group, and nothing about its row.
+    """
     if person.num_rows != 1:
         raise DataError(
             f"The record has {person.num_rows} rows; it must have one.",
@@ -86,15 +102,38 @@ def look_up(
     leaves = np.column_stack([pair.original[name].codes for name in known])
     fits = np.concatenate([flags for _, flags in shown.matches(leaves)])[0]
     rows = np.flatnonzero(fits[shown.owner])
+    swapped = policy.operator_instance().form is Form.SWAPPED
+    told = _told_by(rows, table.num_rows, swap_groups if swapped else None)
+    unknown = swapped and swap_groups is None
     return LookedUp(
         rows=len(rows),
         groups=tuple(_groups(shown, fits, table, known)),
         values={
-            name: _values(name, rows, table, beside)
+            name: _values(name, rows, told, table, beside)
             for name in policy.names(Role.SENSITIVE)
-            if name in table.column_names or _in_second(name, beside)
+            if not unknown and (name in table.column_names or _in_second(name, beside))
         },
+        note=_note(beside, swapped=swapped, unknown=unknown),
     )
+
+
+def _told_by(rows: Ints, number: int, groups: Codes | None) -> Ints:
+    """How much each published row says about the person's values.
+
+    Each candidate speaks for itself; where values were swapped, all rows of its group
+    speak for it.
+    """
+    said = np.bincount(rows, minlength=number)
+    if groups is None:
+        return said
+    found: Ints = np.bincount(groups, weights=said)[groups].astype(np.int64)
+    return found
+
+
+def _note(beside: Mapping[str, pa.Table], *, swapped: bool, unknown: bool) -> str:
+    if unknown:
+        return SWAPPED
+    return BY_GROUP if swapped or "sensitive" in beside else ""
 
 
 def _restricted(policy: Policy, known: list[str]) -> Policy:
@@ -136,13 +175,15 @@ def _in_second(name: str, beside: Mapping[str, pa.Table]) -> bool:
 
 
 def _values(
-    name: str, rows: Ints, table: pa.Table, beside: Mapping[str, pa.Table]
+    name: str,
+    rows: Ints,
+    told: Ints,
+    table: pa.Table,
+    beside: Mapping[str, pa.Table],
 ) -> tuple[tuple[str, float, float], ...]:
     """The values of the candidates, with their shares of them and of the table."""
     if name in table.column_names:
-        texts = as_text(table.column(name), name=name).to_pylist()
-        whole = Counter(map(str, texts))
-        mine = Counter(str(texts[row]) for row in rows)
+        whole, mine = _row_values(name, told, table)
     else:
         whole, mine = _anatomy_values(name, rows, table, beside["sensitive"])
     everybody = sum(whole.values())
@@ -151,6 +192,20 @@ def _values(
         (value, count / total, whole[value] / everybody)
         for value, count in sorted(mine.items(), key=lambda item: (-item[1], item[0]))
     )
+
+
+def _row_values(
+    name: str, told: Ints, table: pa.Table
+) -> tuple[Counter[str], Counter[str]]:
+    """How often the table has each value, and the rows that say something."""
+    texts = as_text(table.column(name), name=name).combine_chunks()
+    coded = texts.dictionary_encode(null_encoding="encode")
+    values = [str(value) for value in coded.dictionary.to_pylist()]
+    codes = coded.indices.to_numpy()
+    counts = np.bincount(codes, minlength=len(values)).tolist()
+    spoken = np.bincount(codes, weights=told, minlength=len(values)).astype(np.int64)
+    whole = Counter(dict(zip(values, counts, strict=True)))
+    return whole, +Counter(dict(zip(values, spoken.tolist(), strict=True)))
 
 
 def _anatomy_values(

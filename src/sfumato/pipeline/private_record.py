@@ -57,6 +57,11 @@ def read_alignment(place: Path, *, published: int, original: int) -> Alignment:
     return Alignment(rows.astype(np.int64), _numbers(kept, "group", place))
 
 
+def recorded_rows(place: Path) -> int:
+    """How many rows the source of a release had, those left out included."""
+    return int(_record(place).num_rows)
+
+
 def _published(record: pa.Table, place: Path, rows: int) -> pa.Table:
     """The rows of the record that were published, in publishing order."""
     kept = record.filter(record["published_row"].is_valid()).sort_by("published_row")
