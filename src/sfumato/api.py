@@ -478,11 +478,13 @@ def propose(
     delimiter: str | None = None,
     encoding: str | None = None,
     missing: str | Sequence[str] | None = None,
+    k: int | None = None,
 ) -> Policy:
     """Propose a policy for a file or a frame, as `sfumato init` does.
 
-    Every role in it is a guess: read it (`print(policy.dump())`) before you use it.
-    `missing` lists the marks of missing values; without it, they are detected.
+    It runs as it is; read it (`print(policy.dump())`) before you publish. `k` is how
+    many people are to look alike, 5 if left out. `missing` lists the marks
+    of missing values; without it, they are detected.
     """
     from sfumato.policy.propose import propose as proposed
 
@@ -493,7 +495,8 @@ def propose(
     path = os.fspath(data) if is_path(data) else None
     marks = marks_of(missing)
     source, decimal = pointed(read_table(data, None, settings))
-    text = proposed(source, path=path, missing=marks, decimal=decimal).text
+    size = None if k is None else whole("k", k, least=2)
+    text = proposed(source, path=path, missing=marks, decimal=decimal, k=size).text
     return Policy.parse(text, source="the proposal", base=Path())
 
 

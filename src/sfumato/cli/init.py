@@ -41,16 +41,20 @@ def init(
             help="Text that marks a missing value; may be repeated. Default: guessed.",
         ),
     ] = None,
+    k: Annotated[
+        int | None,
+        typer.Option("--k", help="How many people are to look alike. Default: 5."),
+    ] = None,
 ) -> int:
     """Propose a policy for a file, each choice with its reason.
 
-    The policy is a proposal: read it before you run it.
+    The policy runs as it is; read it before you publish.
     """
     to_stdout = str(output) == "-"
     if not to_stdout:
         refuse_existing_file(output, option="-o")
     source = _source(data, delimiter, encoding)
-    text = _proposal(source, data, missing, beside=None if to_stdout else output)
+    text = _proposal(source, data, missing, k, beside=None if to_stdout else output)
     if to_stdout:
         with reader_may_leave():
             typer.echo(text, nl=False)
@@ -63,9 +67,7 @@ def init(
 
 def _suggest(data: Path, output: Path) -> None:
     typer.echo(f"Proposed a policy for '{data}' in '{output}'.")
-    typer.echo(
-        "Every role in it is a guess with its reason beside it: read it, then run"
-    )
+    typer.echo("Every choice in it has its reason beside it: read it, then run")
     typer.echo(f"  sfumato anonymize {output}")
 
 
@@ -76,7 +78,12 @@ def _source(data: Path, delimiter: str | None, encoding: str | None) -> pa.Table
 
 
 def _proposal(
-    source: pa.Table, data: Path, missing: list[str] | None, *, beside: Path | None
+    source: pa.Table,
+    data: Path,
+    missing: list[str] | None,
+    k: int | None,
+    *,
+    beside: Path | None,
 ) -> str:
     """Build the proposed policy; the data path is relative to the policy file."""
     from sfumato.io.decimals import pointed
@@ -85,4 +92,4 @@ def _proposal(
     home = beside.resolve().parent if beside else Path.cwd()
     path = Path(os.path.relpath(data.resolve(), home)).as_posix()
     table, decimal = pointed(source)
-    return propose(table, path=path, missing=missing, decimal=decimal).text
+    return propose(table, path=path, missing=missing, decimal=decimal, k=k).text

@@ -29,6 +29,7 @@ from sfumato.hierarchies.levels import Ladder, assemble
 from sfumato.hierarchies.masking import calendar_ladder, prefix_ladder
 from sfumato.hierarchies.tree import table_ladder
 from sfumato.hierarchies.validate import refuse_reserved
+from sfumato.hierarchies.vocabulary import vocabulary_table
 
 __all__ = ["OPTIONS", "WORDS", "Spec", "build", "refuse_reserved", "written_leaves"]
 
@@ -42,6 +43,7 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
     "quantiles": (),
     "prefix": (),
     "calendar": (),
+    "vocabulary": (),
 }
 """The builders a hierarchy table may name, and the options of each."""
 
@@ -106,6 +108,8 @@ def _from_table(column: Column, spec: Mapping[str, object], base: Path) -> Ladde
         return _from_file(column, given, options, base)
     if builder == "tree":
         return _from_tree(column, given, options, base)
+    if builder == "vocabulary":
+        return table_ladder(column, vocabulary_table(column, given))
     makers: Mapping[str, Callable[..., Ladder]] = {
         "intervals": interval_ladder,
         "quantiles": quantile_ladder,

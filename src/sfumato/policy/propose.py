@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
@@ -14,23 +15,28 @@ from sfumato.data.cell_text import has_text
 from sfumato.data.profiling.identifying_power import Power
 from sfumato.data.profiling.infer import Guess, Inference, infer
 from sfumato.data.safe_repr import counted
-from sfumato.data.schema import Kind, Role
+from sfumato.data.schema import Role
 from sfumato.data.source import delimiter_of, encoding_of
 from sfumato.data.table import Column
-from sfumato.data.unique_rows import MOST, single
-from sfumato.errors import DataError
-from sfumato.hierarchies.automatic import (
-    calendar_units,
-    interval_widths,
-    prefix_lengths,
-)
-from sfumato.policy.consistency import AS_THEY_ARE
+from sfumato.errors import DataError, UsageError
 from sfumato.policy.missing_marks import found_marks
+from sfumato.policy.proposed_hierarchy import proposed_hierarchy
 
 K = 5
+MOST_K = 1_000_000
 L = 2
 COMMONEST = 0.8
 """A value that a larger share of rows has leaves too few others for diversity."""
+FATES = MappingProxyType(
+    {
+        Role.QUASI: "Generalized, because others may know it",
+        Role.SENSITIVE: "Published, because nobody else knows it",
+        Role.INSENSITIVE: "Published, because it tells hardly anybody apart",
+        Role.WEIGHT: "Published as the weight of each row",
+        Role.SUBJECT: "Counted as persons, and not published",
+        Role.IDENTIFIER: "Removed, because it names people",
+    }
+)
 SETS_SHOWN = 5
 COMMENT_COLUMN = 40
 
@@ -49,24 +55,29 @@ def propose(
     path: str | None,
     missing: Sequence[str] | None = None,
     decimal: str = ".",
+    k: int | None = None,
 ) -> Proposal:
     """Propose a policy for a table; `path` is where the policy finds it.
+
+    `k` is how many people are to look alike; None: 5.
 
     `missing` are the marks of missing values; None: those that seem to be. `decimal`
     is the mark in front of fractions that the source was read with.
     """
     _check_path(path)
+    wanted = _group_size(k)
     readable = _readable(source)
     marks = found_marks(readable) if missing is None else tuple(missing)
-    found = infer(readable, missing=marks)
+    found = infer(readable, missing=marks, k=wanted)
     lines = [
         *_head(source),
         *_data(source, path, decimal),
         *_marks(marks, found, asked=missing is not None),
+        *_overview(found),
         *_powers(found.sets),
         *(line for guess in found.guesses for line in _column(guess, found)),
         *_dropped(source, readable),
-        *_requirements(found),
+        *_requirements(found, wanted),
         *_rest(),
     ]
     return Proposal("\n".join(lines) + "\n", found)
@@ -82,6 +93,17 @@ def _check_path(path: str | None) -> None:
             "cannot name it.",
             hint="Rename it.",
         ) from None
+
+
+def _group_size(k: int | None) -> int:
+    if k is None:
+        return K
+    if not 2 <= k <= MOST_K:
+        raise UsageError(
+            f"k is a whole number from 2 to {MOST_K:,}.",
+            hint="5 is usual among researchers, 20 for the public.",
+        )
+    return k
 
 
 def _readable(source: pa.Table) -> pa.Table:
@@ -104,7 +126,7 @@ def _dropped(source: pa.Table, readable: pa.Table) -> Iterator[str]:
 def _head(source: pa.Table) -> Iterator[str]:
     rows, columns = source.num_rows, source.num_columns
     yield f"# Proposed for {counted(rows, 'row')} and {counted(columns, 'column')}."
-    yield "# Every role is a guess with its reason beside it: read before you run."
+    yield "# Every choice has its reason beside it: read them before you publish."
     yield ""
     yield "version = 1"
     yield 'unlisted = "error"  # columns that are not named here stop the run'
@@ -135,6 +157,19 @@ def _marks(marks: Sequence[str], found: Inference, *, asked: bool) -> Iterator[s
     yield _line('missing_as = "value"', 'a value of its own; or "any", "drop"')
 
 
+def _overview(found: Inference) -> Iterator[str]:
+    """List the columns by what happens to them."""
+    yield ""
+    for role, fate in FATES.items():
+        names = found.names(role)
+        if names:
+            listed = ", ".join(map(_key, names))
+            yield f"# {fate} ({len(names)}): {listed}"
+    left_out = [_key(guess.name) for guess in found.guesses if guess.drop]
+    if left_out:
+        yield f"# Left out for the reason at each ({len(left_out)}): {', '.join(left_out)}"
+
+
 def _powers(sets: Sequence[Power]) -> Iterator[str]:
     if not sets:
         yield from ("", "# No column looks like a quasi-identifier: name one to go on.")
@@ -149,27 +184,17 @@ def _powers(sets: Sequence[Power]) -> Iterator[str]:
 
 
 def _column(guess: Guess, found: Inference) -> Iterator[str]:
-    column = found.columns[guess.name]
     yield ""
     yield f"[columns.{_key(guess.name)}]"
-    alone = _alone(column)
-    if guess.role in AS_THEY_ARE and alone > MOST * found.rows:
-        yield _line(
-            "drop = true",
-            f"{guess.role_reason}; but {alone / found.rows:.1%} of rows have a value "
-            "that occurs once: whoever knows it finds the row",
-        )
+    if guess.drop:
+        yield _line("drop = true", f"{guess.role_reason}; {_counted(guess)}")
         return
     yield _line(f'role = "{guess.role}"', guess.role_reason)
     yield _line(f'kind = "{guess.kind}"', f"{guess.kind_reason}; {_counted(guess)}")
     if guess.role is Role.QUASI:
-        yield from _hierarchy(column)
-
-
-def _alone(column: Column) -> int:
-    """Count the rows with a value that occurs once."""
-    known = np.where(column.codes == column.missing, -1, column.codes)
-    return int(single(known.astype(np.int64)).sum())
+        proposed = proposed_hierarchy(guess, found.columns[guess.name])
+        if proposed is not None:
+            yield _line(f"hierarchy = {proposed.setting}", proposed.reason)
 
 
 def _counted(guess: Guess) -> str:
@@ -177,34 +202,8 @@ def _counted(guess: Guess) -> str:
     return f"{guess.power.distinct:,} different{empty}"
 
 
-def _hierarchy(column: Column) -> Iterator[str]:
-    levels, builder, reason = _levels(column)
-    if levels:
-        written = ", ".join(levels)
-        yield _line(f"hierarchy = {{ {builder} = [{written}] }}", reason)
-    elif column.kind is Kind.ORDERED:
-        yield _line('hierarchy = "auto"', "runs of neighbors")
-    elif not column.kind.numeric:
-        yield _line(
-            'hierarchy = "flat"', "groups show sets; a CSV file can name better ones"
-        )
-
-
-def _levels(column: Column) -> tuple[list[str], str, str]:
-    if column.kind in (Kind.DATE, Kind.DATETIME):
-        units = calendar_units(column)
-        return [_text(unit) for unit in units], "calendar", "units the range spans"
-    if column.kind.numeric:
-        widths = interval_widths(column)
-        return [_number(width) for width in widths], "intervals", "round widths"
-    if column.kind is Kind.CODE:
-        lengths = prefix_lengths(column)
-        return [str(length) for length in lengths], "prefix", "leading characters kept"
-    return [], "", ""
-
-
-def _requirements(found: Inference) -> Iterator[str]:
-    k = min(K, found.rows)
+def _requirements(found: Inference, wanted: int) -> Iterator[str]:
+    k = min(wanted, found.rows)
     yield from ("", "[[require]]", 'model = "k-anonymity"')
     yield _line(f"k = {k}", f"nobody stands out from {k - 1} others")
     names = found.names(Role.SENSITIVE)
@@ -229,10 +228,6 @@ def _rest() -> Iterator[str]:
     yield from ("", "[publish]")
     yield _line('operator = "generalize"', "groups show what covers them")
     yield _line("max_suppressed = 0.0", "the share of rows that may be left out, 0–1")
-
-
-def _number(width: float) -> str:
-    return str(int(width)) if width.is_integer() else repr(width)
 
 
 def _line(setting: str, reason: str) -> str:

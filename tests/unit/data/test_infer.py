@@ -54,7 +54,7 @@ def test_names_that_say_nothing_point_nowhere():
 
 def test_names_are_cut_into_plain_words():
     assert words("HomeZip_code") == ("home", "zip", "code")
-    assert words("Größe") == ("grosse",)
+    assert words("Größe") == ("groesse",)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,8 @@ def test_empty_cells_are_counted():
 
 
 def test_sets_are_those_of_quasi_identifiers():
-    table = pa.table({"age": ["1", "2"], "sex": ["f", "m"], "salary": ["5", "6"]})
+    cells = {"age": ["1", "2"], "sex": ["f", "m"], "salary": ["5", "6"]}
+    table = pa.table({name: pair * 10 for name, pair in cells.items()})
     assert {name for power in infer(table).sets for name in power.columns} == {
         "age",
         "sex",
@@ -144,7 +145,7 @@ def test_adult_is_understood(shared_data):
     assert found["age"].role is Role.QUASI
     assert found["fnlwgt"].role is Role.WEIGHT
     assert found["salary-class"].role is Role.SENSITIVE
-    assert len(found.names(Role.QUASI)) == 13
+    assert len(found.names(Role.QUASI)) == 10
 
 
 def test_zip_codes_of_the_mailing_keep_their_zeros(shared_data):

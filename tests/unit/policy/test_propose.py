@@ -53,7 +53,7 @@ def test_it_asks_for_k_5_and_l_2(text):
 
 def test_hierarchies_suit_the_kinds(text):
     policy = Policy.parse(text)
-    assert policy.column("age").hierarchy == {"intervals": [5, 10, 20]}
+    assert policy.column("age").hierarchy == {"intervals": [5, 10, 20], "top": 65}
     assert set(policy.column("zip").hierarchy) == {"prefix"}
     born: Any = policy.column("born").hierarchy
     assert "year" in born["calendar"]

@@ -4,94 +4,37 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
-from types import MappingProxyType
 
+from sfumato.data.profiling.name_words import (
+    FIRST_CIRCUMSTANCE,
+    IDENTIFIER,
+    KNOWN,
+    NAME_PARTS,
+    NUMBER_ENDINGS,
+    NUMBER_WORDS,
+    OTHERS,
+    PERSON,
+    SENSITIVE,
+    WEIGHT,
+    WEIGHT_PARTS,
+    Concept,
+)
 from sfumato.data.schema import Role
-
-
-def _vocabulary(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-IDENTIFIER = _vocabulary(
-    """
-    surname firstname lastname fullname forename givenname familyname middlename
-    maidenname nickname initials vorname nachname familienname zuname nom prenom
-    nombre apellido apellidos nome cognome sobrenome achternaam voornaam imie nazwisko
-    email mail mailto correo courriel phone telephone telefon telefono telefone mobile
-    cellphone handy fax tel address adresse anschrift direccion indirizzo endereco
-    street strasse rue calle via housenumber hausnummer ssn ssnr nin nino nhs nhsnumber
-    mrn iban bic account accountnumber kontonummer creditcard cardnumber passport
-    passnummer pasaporte passeport driverlicense license licence plate vin dni nif nie
-    cpf bsn pesel cnp steuerid taxid tin ein insurancenumber versichertennummer
-    personnummer fodselsnummer url website homepage ip ipaddress mac macaddress imei
-    username login userid uuid guid rowid recordid
-    """
-)
-PERSON = _vocabulary(
-    """
-    patient patientin person persona personne subject proband customer client kunde
-    klient member mitglied user student pupil employee mitarbeiter respondent
-    participant teilnehmer individual citizen resident insured versicherter
-    beneficiary case fall
-    """
-)
-NAME_PARTS = _vocabulary(
-    "first last full given family middle maiden birth user nick my legal"
-)
-QUASI = _vocabulary(
-    """
-    age ages alter edad idade eta leeftijd birth birthday birthdate birthyear birthmonth
-    birthplace birthcity dob dobyy dobmm geburt geburtsdatum geburtsjahr geburtsort
-    nacimiento naissance nascita nascimento born sex gender geschlecht sexo sexe sesso
-    zip zipcode postcode postal postalcode plz postleitzahl codpostal cap city town
-    stadt ort ville ciudad comune municipality gemeinde county district kreis state
-    bundesland region province provincia department country land pays pais paese
-    continent location latitude longitude lat lon lng race ethnicity ethnic ethnie etnia
-    ethnischerkunft nationality nationalitaet nationalite nacionalidad citizenship
-    staatsangehoerigkeit native marital maritalstatus familienstand zivilstand married
-    marry civil education educ schulbildung bildung school degree occupation job beruf
-    profession profesion employment employer workclass work worker industry household
-    hsize children kinder familysize family language sprache height weight groesse
-    gewicht admission aufnahme discharge entlassung death visit date datum fecha year
-    military veteran relationship relat teacher class grade
-    """
-)
-SENSITIVE = _vocabulary(
-    """
-    diagnosis diagnoses diagnose diagnostic diagnostico diagnosi icd icd9 icd10 disease
-    krankheit maladie enfermedad malattia doenca illness condition symptom comorbidity
-    hiv aids cancer tumor stroke diabetes depression mental psychiatric disability
-    behinderung drug drugs medication medikament medicine treatment behandlung therapy
-    procedure prozedur severity outcome pregnancy abortion genetic genotype blood bmi
-    glucose cholesterol salary gehalt salaire salario stipendio wage lohn income
-    einkommen revenu renta reddito earnings earning bonus debt schulden loan credit
-    kredit balance assets savings expend expenditure wealth poverty cost costs charge
-    charges amount religion confession konfession faith political politics party vote
-    sexual orientation crime criminal conviction offense arrest addiction alcohol
-    smoking score satisfaction rating result test method risk salaryclass incomeclass
-    """
-)
-WEIGHT = _vocabulary(
-    "fnlwgt wgt pweight pwgt weightvar hochrechnungsfaktor instanceweight"
-)
-WEIGHT_PARTS = _vocabulary(
-    "sampling sample instance survey design final person household"
-)
-ZIP = _vocabulary(
-    "zip zipcode postcode postal postalcode plz postleitzahl codpostal cap"
-)
-
-BY_ROLE = MappingProxyType({Role.SENSITIVE: SENSITIVE, Role.QUASI: QUASI})
 
 
 def words(name: str) -> tuple[str, ...]:
     """The words of a column's name: `HomeZip_code` gives home, zip, code."""
-    plain = unicodedata.normalize("NFKD", name.replace("ß", "ss"))
+    spelled = re.sub(r"[äöüÄÖÜ]", lambda found: _UMLAUTS[found[0].lower()], name)
+    plain = unicodedata.normalize("NFKD", spelled.replace("ß", "ss"))
     ascii_only = plain.encode("ascii", "ignore").decode()
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", ascii_only)
     return tuple(re.findall(r"[a-z]+[0-9]*|[0-9]+", spaced.lower()))
+
+
+_UMLAUTS = {"ä": "ae", "ö": "oe", "ü": "ue"}
 
 
 def role_of_name(name: str) -> tuple[Role, str] | None:
@@ -100,48 +43,95 @@ def role_of_name(name: str) -> tuple[Role, str] | None:
     found = _weight(parts) or _identifier(parts)
     if found is not None:
         return found
-    for role, known in BY_ROLE.items():
-        word = _known(parts, known)
+    word = known_word(parts, SENSITIVE)
+    if word:
+        return Role.SENSITIVE, f"'{word}' in its name"
+    for concept, known in KNOWN.items():
+        word = known_word(parts, known)
         if word:
-            return role, f"'{word}' in its name"
+            return Role.QUASI, f"{concept}: '{word}' in its name"
     return None
+
+
+def concept_of_name(name: str) -> Concept | None:
+    """What a column is about that an outsider may know, by its name."""
+    parts = words(name)
+    return next((c for c, known in KNOWN.items() if known_word(parts, known)), None)
+
+
+def is_circumstance(concept: Concept) -> bool:
+    """Whether a concept is known to fewer people than those about the person."""
+    order = list(Concept)
+    return order.index(concept) >= order.index(FIRST_CIRCUMSTANCE)
+
+
+def is_plain_name(name: str) -> bool:
+    """Whether a name is one word that says what the column is about: `race`."""
+    parts = words(name)
+    return len(parts) == 1 and any(parts[0] in known for known in KNOWN.values())
+
+
+def is_about_others(name: str) -> bool:
+    """Whether a name points to another person, or to the past."""
+    return known_word(words(name), OTHERS) is not None
 
 
 def names_a_person_number(name: str) -> bool:
     """Whether a name reads like the number of a person: `patient_id`, `PersonNr`."""
     parts = set(words(name))
     others = parts - {"id", "nr", "no", "number", "key", "code"}
-    return bool(others) and others <= PERSON
+    return bool(others) and others <= set(PERSON)
 
 
 def ends_like_a_number(name: str) -> bool:
-    """Whether a name ends in `id`: `DUPERSID`, `en_curid`."""
-    return words(name)[-1:] != () and words(name)[-1].endswith("id")
+    """Whether a name ends like that of a number: `DUPERSID`, `Kundennummer`."""
+    last = words(name)[-1:]
+    return last != () and last[0].endswith(NUMBER_ENDINGS)
+
+
+def ends_in_number(name: str) -> bool:
+    """Whether a name ends in the word for number: `Kundennummer`, `order_number`."""
+    last = words(name)[-1:]
+    return last != () and last[0].endswith(NUMBER_WORDS)
 
 
 def names_an_area_code(name: str) -> bool:
     """Whether a name reads like a postal code."""
-    return _known(words(name), ZIP) is not None
+    return concept_of_name(name) is Concept.POSTCODE
 
 
 def _weight(parts: tuple[str, ...]) -> tuple[Role, str] | None:
-    known = _known(parts, WEIGHT)
-    if known or ({"weight", "weights"} & set(parts) and WEIGHT_PARTS & set(parts)):
+    known = known_word(parts, WEIGHT)
+    about = set(WEIGHT_PARTS) & set(parts)
+    if known or ({"weight", "weights"} & set(parts) and about):
         return Role.WEIGHT, f"'{known or 'weight'}' in its name"
     return None
 
 
 def _identifier(parts: tuple[str, ...]) -> tuple[Role, str] | None:
-    word = _known(parts, IDENTIFIER)
+    word = known_word(parts, IDENTIFIER)
     if word is None and "name" in parts:
-        others = set(parts) - {"name"} - NAME_PARTS - PERSON
+        others = set(parts) - {"name"} - set(NAME_PARTS) - set(PERSON)
         word = None if others else "name"
     if word is None and parts and parts[-1] in ("id", "nr"):
         word = parts[-1]
     return (Role.IDENTIFIER, f"'{word}' in its name") if word else None
 
 
-def _known(parts: tuple[str, ...], vocabulary: frozenset[str]) -> str | None:
-    """The first word, or pair of neighbors, that the vocabulary has."""
+def known_word(parts: Sequence[str], known: tuple[str, ...]) -> str | None:
+    """The first word, or pair of neighbors, that a list of words has.
+
+    Only single words are compared with beginnings and ends.
+    """
+    whole = frozenset(known)
     pairs = [a + b for a, b in pairwise(parts)]
-    return next((word for word in (*pairs, *parts) if word in vocabulary), None)
+    bare = [part.rstrip("0123456789") for part in parts]
+    found = next((word for word in (*pairs, *parts, *bare) if word in whole), None)
+    begun = _beginnings_and_ends(known)
+    return found or next((word for word in bare if begun.fullmatch(word)), None)
+
+
+@cache
+def _beginnings_and_ends(known: tuple[str, ...]) -> re.Pattern[str]:
+    open_words = [word for word in known if "*" in word]
+    return re.compile("|".join(re.escape(w).replace(r"\*", ".*") for w in open_words))
