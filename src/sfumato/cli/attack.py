@@ -182,6 +182,9 @@ def _print(found: Attacked, kept: Path | None) -> None:
     head = ("attack", "column", "people", "success", "95%", "baseline", "control")
     rows = [(*head, "worst", "bound"), *(_row(each) for each in found.results)]
     print_columns(rows)
+    for each in found.results:
+        if each.note:
+            typer.echo(f"  {each.name}: {each.note}")
     if found.skipped:
         typer.echo("\nNot run:")
         print_columns(list(found.skipped.items()))

@@ -20,7 +20,7 @@ from sfumato.data.seeds import Seed
 from sfumato.errors import DataError, UsageError
 from sfumato.models.base import AttackBound
 from sfumato.pipeline.build_request import build_request, coded_rows
-from sfumato.pipeline.expand_requirements import generated_counts
+from sfumato.pipeline.expand_requirements import generated_counts, smallest_group
 from sfumato.pipeline.original_check import check_original
 from sfumato.pipeline.pair import PairFiles
 from sfumato.pipeline.private_notes import OUTSIDE, PRIVATE
@@ -35,6 +35,8 @@ from sfumato.risk.attacks.base import (
     AttackResult,
     under_bound,
 )
+from sfumato.risk.attacks.complementary import ComplementaryRelease
+from sfumato.risk.attacks.homogeneity import Homogeneity
 from sfumato.risk.possible_worlds import Rerun
 from sfumato.risk.table_pair import Pair
 
@@ -106,6 +108,8 @@ class AttackRun:
     sample: int = SAMPLE
     seed: Seed = field(default_factory=Seed.fresh)
     progress: Progress = silent
+    after: tuple[str, ...] = ()
+    """The hashes of the releases that this one was made after, by its manifest."""
     bounds: bool = True
     """Whether the policy's requirements say what is promised."""
 
@@ -120,12 +124,12 @@ class AttackRun:
         skipped: dict[str, str] = {}
         for at, name in enumerate(names):
             self.progress(name, at / max(len(names), 1))
-            for attack, asked, bound in self._ways(name, scene):
+            for attack, asked, bounds in self._ways(name, scene):
                 reason = attack.refusal(asked)
                 if reason is not None:
                     skipped[name] = reason
                     continue
-                results += _attacked(attack, asked, bound)
+                results += [_bounded(each, bounds) for each in attack.run(asked)]
         return Attacked(
             results=tuple(results),
             skipped=skipped,
@@ -134,20 +138,24 @@ class AttackRun:
 
     def _ways(
         self, name: str, scene: AttackInput
-    ) -> Iterator[tuple[Attack, AttackInput, AttackBound | None]]:
+    ) -> Iterator[tuple[Attack, AttackInput, tuple[AttackBound, ...]]]:
         """Return the attack once per requirement that bounds it, or once unbounded."""
         kind = registry.load("attacks", name)
+        together = self._promised_together(scene.pair)
+        if name == ComplementaryRelease.name and together:
+            yield ComplementaryRelease(common=False), scene, together
+            return
         promised = [b for b in self._promised(scene.pair) if b.attack == name]
         for bound in promised:
             views = () if bound.view is None else (bound.view,)
             asked = replace(scene, known=bound.known, views=views)
-            yield kind(**bound.options), asked, bound
+            yield kind(**bound.options), asked, (bound,)
         covered = {bound.view.column for bound in promised if bound.view is not None}
         left = tuple(v for v in scene.secrets if v.column not in covered)
         if not promised:
-            yield kind(), scene, None
+            yield kind(), scene, ()
         elif covered and left:
-            yield kind(), replace(scene, views=left), None
+            yield kind(), replace(scene, views=left), ()
 
     def _promised(self, pair: Pair) -> tuple[AttackBound, ...]:
         """What the policy's requirements promise about this table.
@@ -162,6 +170,23 @@ class AttackRun:
             # A mean or a mode may happen to be the value of exactly one person.
             found = [b for b in found if b.attack != "singling-out"]
         return tuple(b for at, b in enumerate(found) if b not in found[:at])
+
+    def _promised_together(self, pair: Pair) -> tuple[AttackBound, ...]:
+        """What the release promises together with the others: k candidates, and no
+        value that all of them share.
+
+        Nothing, unless it was made after all of them. With fewer releases there are
+        more candidates, so that the promise holds for some of them, too.
+        """
+        given = {_data_hash(place) for place in self.others}
+        if self.known or not given or not given <= set(self.after):
+            return ()
+        name, models = ComplementaryRelease.name, self.policy.models()
+        k = smallest_group(models)
+        found = [AttackBound(attack=name, at_most=1.0 / k)] if k > 1 else []
+        shared = [b for b in self._promised(pair) if b.attack == Homogeneity.name]
+        found += [replace(b, attack=name) for b in shared if _by_value(b)]
+        return tuple(found)
 
     def scene(self) -> AttackInput:
         """Return the tables as attacks see them."""
@@ -257,15 +282,23 @@ class AttackRun:
         ).pair()
 
 
-def _attacked(
-    attack: Attack, scene: AttackInput, bound: AttackBound | None
-) -> tuple[AttackResult, ...]:
-    found = attack.run(scene)
-    if bound is None:
-        return found
-    return tuple(
-        under_bound(each, bound.at_most, on_average=bound.on_average) for each in found
-    )
+def _bounded(result: AttackResult, bounds: tuple[AttackBound, ...]) -> AttackResult:
+    """The result with what is promised about its column, if anything is."""
+    for bound in bounds:
+        column = None if bound.view is None else bound.view.column
+        if column == result.column:
+            return under_bound(result, bound.at_most, on_average=bound.on_average)
+    return result
+
+
+def _by_value(bound: AttackBound) -> bool:
+    """Whether a promise tells values apart as they are published."""
+    return bound.view is not None and bound.view.level == 0
+
+
+def _data_hash(place: Path) -> str:
+    """The hash of a release's data file, by its manifest; empty where there is none."""
+    return str(ReleaseFiles.of(place).manifest.get("data_sha256", ""))
 
 
 def truthful(pair: Pair) -> bool:

@@ -17,6 +17,7 @@ from sfumato.io.formats import Format
 from sfumato.io.read import Seen, read_source
 from sfumato.io.spreadsheet import unguarded
 from sfumato.io.write import format_of
+from sfumato.pipeline.earlier_releases import earlier_hashes
 from sfumato.pipeline.pair import PairFiles
 from sfumato.pipeline.private_record import Alignment
 from sfumato.pipeline.release import Release
@@ -165,6 +166,15 @@ def attacked_files(
         base=base or asked.base,
         record=found.record,
     )
+
+
+def made_after(release: Release | Source) -> tuple[str, ...]:
+    """The hashes of the releases that a release was made after, by its manifest."""
+    if isinstance(release, Release):
+        return earlier_hashes(release.manifest)
+    if is_path(release):
+        return earlier_hashes(ReleaseFiles.of(Path(release)).manifest)
+    return ()
 
 
 def _apart(published: Source, table: pa.Table, policy: Policy) -> bool:

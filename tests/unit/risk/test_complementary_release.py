@@ -1,5 +1,7 @@
 """Two releases that are each safe disclose a value together, and --after prevents it."""
 
+import json
+
 import pandas as pd
 import pytest
 
@@ -23,7 +25,10 @@ def policy(groups, **more):
         quasi=["age"],
         sensitive=["illness"],
         hierarchies={"age": {"tree": tree}},
-        require=[{"model": "l-diversity", "l": 2}],
+        require=[
+            {"model": "k-anonymity", "k": 2},
+            {"model": "l-diversity", "l": 2},
+        ],
         algorithm="optimal",
         **more,
     )
@@ -91,3 +96,29 @@ def test_a_release_made_after_another_survives_the_same_attack(tmp_path):
     linked_up, disclosed = found.results
     assert disclosed.success == 0.0
     assert linked_up.worst <= 0.5
+    # Two candidates are promised, and no value that both share.
+    assert (linked_up.bound, disclosed.bound) == (0.5, 0.0)
+    assert found.holds
+
+
+def test_a_promise_that_an_earlier_release_breaks_is_found(tmp_path, releases):
+    source, asked, place = releases
+    manifests = [json.loads((place / n / "manifest.json").read_text()) for n in "01"]
+    # The second release claims to have been made after the first, and was not.
+    manifests[1]["after"] = {"releases": [manifests[0]["data_sha256"]]}
+    (place / "1" / "manifest.json").write_text(json.dumps(manifests[1]))
+    found = sf.attack(
+        place / "1", source, "complementary-release", asked[1], others=[place / "0"]
+    )
+    linked, disclosed = found.results
+    assert (linked.worst, linked.bound, linked.exceeded) == (1.0, 0.5, True)
+    assert (disclosed.success, disclosed.bound, disclosed.exceeded) == (1.0, 0.0, True)
+    assert not found.holds
+
+
+def test_nothing_is_promised_beside_a_release_that_was_not_named(releases):
+    source, asked, place = releases
+    found = sf.attack(
+        place / "1", source, "complementary-release", asked[1], others=[place / "0"]
+    )
+    assert [each.bound for each in found.results] == [None, None]

@@ -25,8 +25,10 @@ class ComplementaryRelease(Attack):
     all these candidates share it, or it is the only value that the person's groups have
     in common.
     Baseline: the same with this release alone.
-    Bound: none for releases made independently of each other; a release made with
-    `--after` keeps its requirements on the intersection.
+    Bound: none for releases made independently of each other. A release made with
+    `--after` all of the others promises k candidates, and under l-diversity that no
+    value is shared by all of them. What groups have in common besides is not promised:
+    values may have changed between releases. A note counts it.
     Reference: Sweeney 2002 (complementary and temporal release); Ganta, Kasiviswanathan
     and Smith 2008.
     """
@@ -34,6 +36,9 @@ class ComplementaryRelease(Attack):
     name: ClassVar[str] = "complementary-release"
     sentence: ClassVar[str] = "Intersect the groups of several releases."
     knows: ClassVar[str] = "everybody's group in each release"
+
+    common: bool = True
+    """Whether a value counts as given away if it is the only one in common."""
 
     def refusal(self, scene: AttackInput) -> str | None:
         if not scene.others:
@@ -73,12 +78,15 @@ class ComplementaryRelease(Attack):
         common: Flags,
     ) -> AttackResult:
         together, alone = (each.disclosed(scene.pair, view) for each in sets)
-        certain = together[scene.targets] | common
+        certain = together[scene.targets]
+        more = int((common & ~certain).sum())
+        certain = certain | common if self.common else certain
         return self.result(
             scene,
             certain.astype(np.float64),
             baseline=float(alone[scene.targets].mean()),
             column=view.column,
+            note=f"{more} more by values in common" if more and not self.common else "",
         )
 
 
