@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +65,20 @@ def shared_data() -> Path:
     if not (directory / "adult").is_dir():
         absent("The real tables are not here: set SFUMATO_DATA to their directory.")
     return directory
+
+
+def needed(module: str, *, before: tuple[int, int] | None = None) -> Any:
+    """Import a package to compare with; without it, skip a test, or fail it in CI.
+
+    `before` is the first version of Python that the package is not made for.
+    """
+    try:
+        return import_module(module)
+    except ImportError:
+        reason = f"{module} is not installed"
+        if before is not None and sys.version_info >= before:
+            pytest.skip(reason)
+        absent(reason)
 
 
 def absent(reason: str) -> None:

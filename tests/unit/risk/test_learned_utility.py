@@ -8,9 +8,15 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import UsageError
+from tests.conftest import needed
 
-pytest.importorskip("sklearn")
 ROWS = 400
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _scikit():
+    """The models that learn."""
+    needed("sklearn")
 
 
 def people(rows=ROWS, seed=2):
