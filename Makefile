@@ -55,8 +55,9 @@ FOR :=
 wheel: $(VENV)/.tests compiler  ## Build the wheel; FOR=all or FOR="linux-arm64 …" for others (needs ziglang).
 	$(BIN)/python -m tools.wheel $(foreach platform,$(FOR),--for $(platform))
 
-trial: $(VENV)/.tests library  ## Try the wheel with the lowest and the newest versions allowed.
+trial: $(VENV)/.tests library  ## Try the wheel with the lowest and the newest versions, and the Dockerfile.
 	$(BIN)/python -m tools.try_wheel
+	$(BIN)/python -m tools.try_container
 
 MINUTES := 30
 

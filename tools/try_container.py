@@ -1,17 +1,20 @@
 """Run the steps of the Dockerfile in clean directories, without Docker.
 
-Usage: python -m tools.try_container [--python python3.13]
+Usage: python -m tools.try_container
 
-Each stage is a directory with a virtual environment of its own. `COPY` copies, `RUN` runs
-in a shell that finds the stage's programs first, and at the end the entry point runs the
-demo as the user of the Dockerfile, with every file of the stage read-only, without a home.
+Each stage is a directory with a copy of a Python of the version that the Dockerfile names,
+or of this one where there is none. `COPY` copies what git has, `RUN` runs in a shell that
+finds the stage's programs first. At the end the entry point runs as the user of the
+Dockerfile, without a home, a cache or a network, and all files but the data directory are
+read-only: the whole root file system where this machine lets us mount, else those of the
+stage. It prints which of these it was.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,7 +23,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tools.try_wheel import interpreter
+
 ROOT = Path(__file__).resolve().parents[1]
+NOT_COPIED = ("__pycache__", "site-packages", "dist-packages", "test", "config-*")
+POLICY = "sfumato-demo/policy.toml"
+COMMANDS = (
+    (["doctor"], "compiled ahead of time"),
+    (["demo"], "prove it again"),
+    (["check", "sfumato-demo/release/data.csv", "--policy", POLICY], "holds"),
+)
+"""What is run in the container, and a text that it has to print."""
+ENTER = """
+mount --bind "$1" "$1" && mount -o remount,bind,ro / && cd "$1" || exit 125
+user=$2
+shift 2
+exec setpriv --reuid "$user" --regid "$user" --clear-groups --no-new-privs "$@"
+"""
+"""Makes everything but a directory read-only, and runs a command as another user."""
 
 
 @dataclass
@@ -29,15 +49,17 @@ class Stage:
 
     root: Path
     settings: dict[str, str] = field(default_factory=dict)
-    user: int | None = None
+    user: int = 0
     entry: Sequence[str] = ()
 
     @property
     def environment(self) -> dict[str, str]:
         """What its commands see: its own programs first, and no home."""
-        path = f"{self.root / 'python' / 'bin'}{os.pathsep}{os.environ['PATH']}"
+        python = self.root / "python"
+        path = f"{python / 'bin'}{os.pathsep}{os.environ['PATH']}"
+        own = {"PATH": path, "LD_LIBRARY_PATH": str(python / "lib"), "LANG": "C.UTF-8"}
         kept = {k: v for k, v in os.environ.items() if k.startswith(("PIP_", "SSL_"))}
-        return {**kept, **self.settings, "PATH": path, "LANG": "C.UTF-8"}
+        return {**kept, **self.settings, **own}
 
 
 def steps(text: str) -> list[tuple[str, str]]:
@@ -47,15 +69,15 @@ def steps(text: str) -> list[tuple[str, str]]:
     return [(line.split()[0], line.partition(" ")[2].strip()) for line in kept]
 
 
-def take(steps: Sequence[tuple[str, str]], place: Path, python: str) -> Stage:
+def take(steps: Sequence[tuple[str, str]], place: Path) -> Stage:
     """Take all steps; the last stage."""
     stages: dict[str, Stage] = {}
-    stage, everything = Stage(place), dict(os.environ)
+    stage = Stage(place)
     for word, rest in steps:
         if word == "FROM":
-            name = rest.partition(" AS ")[2] or "last"
-            stage = stages[name] = Stage(place / name)
-            run([python, "-m", "venv", str(stage.root / "python")], place, everything)
+            image, _, name = rest.partition(" AS ")
+            stage = stages[name or "last"] = Stage(place / (name or "last"))
+            copy_python(image, stage)
         elif word == "COPY":
             copy(rest.split(), stage, stages)
         elif word == "RUN":
@@ -67,7 +89,31 @@ def take(steps: Sequence[tuple[str, str]], place: Path, python: str) -> Stage:
             stage.user = int(rest.partition(":")[0])
         elif word == "ENTRYPOINT":
             stage.entry = json.loads(rest)
+        elif word != "WORKDIR":
+            raise SystemExit(f"The Dockerfile has a step that is not tried: {word}.")
     return stage
+
+
+def copy_python(image: str, stage: Stage) -> None:
+    """Copy an interpreter with pip into a directory of its own, as an image has it."""
+    asked = (
+        "import json, sys; print(json.dumps([sys.base_prefix, *sys.version_info[:2]]))"
+    )
+    major, minor = map(int, re.findall(r"\d+", image)[:2])
+    found = interpreter((major, minor)) or sys.executable
+    prefix, major, minor = json.loads(run([found, "-c", asked], ROOT, os.environ))
+    source, name = Path(prefix), f"python{major}.{minor}"
+    program, files = Path("python", "bin", name), Path("lib", name)
+    unwanted = shutil.ignore_patterns(*NOT_COPIED)
+    shutil.copytree(source / files, stage.root / "python" / files, ignore=unwanted)
+    for shared in (source / "lib").glob("libpython*.so*"):
+        shutil.copy2(shared, stage.root / "python" / "lib" / shared.name)
+    (stage.root / program).parent.mkdir()
+    shutil.copy2(source / "bin" / name, stage.root / program)
+    (stage.root / program.with_name("python")).symlink_to(name)
+    words = [str(stage.root / program), "-m", "ensurepip", "--default-pip"]
+    run(words, stage.root, stage.environment)
+    print(f"{image}: a copy of Python {major}.{minor}")
 
 
 def copy(words: Sequence[str], stage: Stage, stages: dict[str, Stage]) -> None:
@@ -76,7 +122,7 @@ def copy(words: Sequence[str], stage: Stage, stages: dict[str, Stage]) -> None:
         source = stages[words[0].removeprefix("--from=")]
         shutil.copytree(source.root / Path(words[1]).name, stage.root / words[2])
         return
-    listed = run(["git", "ls-files"], ROOT, dict(os.environ)).split("\n")
+    listed = run(["git", "ls-files"], ROOT, os.environ).split("\n")
     for name in filter(None, listed):
         if (ROOT / name).exists():
             (stage.root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -93,39 +139,82 @@ def run(words: Sequence[str], place: Path, environment: Mapping[str, str]) -> st
     return done.stdout
 
 
-def try_demo(stage: Stage, place: Path) -> str:
-    """Run the demo as the container would; what it printed."""
+def container(data: Path, user: int) -> list[str]:
+    """How a command begins that runs in the container; empty where mounts are refused."""
+    words = [
+        "unshare",
+        "--mount",
+        "--net",
+        "sh",
+        "-c",
+        ENTER,
+        "sh",
+        str(data),
+        str(user),
+    ]
+    if os.getuid() != 0 or not all(map(shutil.which, ("unshare", "setpriv"))):
+        return []
+    tried = subprocess.run([*words, "true"], capture_output=True)
+    return words if tried.returncode == 0 else []
+
+
+def try_commands(stage: Stage, place: Path) -> None:
+    """Run every command as the container would."""
     data = place / "data"
     data.mkdir()
-    program = str(stage.root / "python" / "bin" / stage.entry[0])
-    run(["chmod", "-R", "a-w,a+rX", str(stage.root)], place, dict(os.environ))
-    user = stage.user if os.getuid() == 0 else None
-    if user is not None:
-        os.chown(data, user, user)
+    run(["chmod", "-R", "a-w,a+rX", str(stage.root)], place, os.environ)
+    user = stage.user if os.getuid() == 0 else os.getuid()
+    os.chown(data, user, -1)
+    begin = container(data, user)
+    print(
+        f"User {user}, read-only {'root file system, no network' if begin else 'stage'}"
+    )
+    for words, text in COMMANDS:
+        said = try_command([*begin, *program(stage), *words], stage, data)
+        if text not in said or "Compiling" in said:
+            raise SystemExit(f"{words} did not say '{text}', or compiled:\n{said}")
+        print(f"{words[0]}: works")
+
+
+def program(stage: Stage) -> list[str]:
+    """The entry point of a stage, as a path."""
+    first, *rest = stage.entry
+    return [str(stage.root / "python" / "bin" / first), *rest]
+
+
+def try_command(words: Sequence[str], stage: Stage, data: Path) -> str:
+    """Run a command that must end with 0; all that it printed."""
+    user = None if words[0] == "unshare" or os.getuid() != 0 else stage.user
     done = subprocess.run(
-        [program, *stage.entry[1:], "demo"],
+        words,
         cwd=data,
-        env={**stage.environment, "HOME": str(place / "no-home")},
+        env={**stage.environment, "HOME": "/nonexistent"},
         capture_output=True,
         text=True,
         user=user,
         group=user,
     )
-    if done.returncode != 0 or "Compiling" in done.stderr:
-        raise SystemExit(f"The demo ended with {done.returncode}: {done.stderr}")
-    return done.stdout
+    if done.returncode != 0:
+        raise SystemExit(f"{words} ended with {done.returncode}: {done.stderr}")
+    return done.stdout + done.stderr
 
 
-def main(words: Sequence[str]) -> None:
-    """Take the steps, run the demo, and print what it said."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--python", default=sys.executable)
-    told = parser.parse_args(words)
+def open_place() -> Path:
+    """A temporary directory that every user may enter, like what lies above it."""
+    for place in map(Path, (tempfile.gettempdir(), "/tmp", "/var/tmp")):
+        if all(above.stat().st_mode & 0o001 for above in (place, *place.parents)):
+            return place
+    raise SystemExit("Every temporary directory is closed to other users.")
+
+
+def main() -> None:
+    """Take the steps, run the commands, and print which worked."""
     text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
-    with tempfile.TemporaryDirectory(prefix="sfumato-container-") as name:
+    prefix = "sfumato-container-"
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=open_place()) as name:
         Path(name).chmod(0o755)
-        print(try_demo(take(steps(text), Path(name), told.python), Path(name)))
+        try_commands(take(steps(text), Path(name)), Path(name))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

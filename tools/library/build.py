@@ -33,7 +33,7 @@ from sfumato.kernels.compilation.library import (
     source_hash,
 )
 from tools.library import entry_points
-from tools.library.link import link
+from tools.library.link import has_zig, link
 from tools.library.progress import Progress
 from tools.library.targets import TARGETS, here
 
@@ -74,7 +74,7 @@ def build(out: Path, platforms: Sequence[str], entries: Iterable[str]) -> list[P
 
 def _key(entries: Sequence[str]) -> str:
     """The hash of all that decides what a library has: sources, tools and entries."""
-    digest = hashlib.sha256(source_hash().encode())
+    digest = hashlib.sha256(f"{source_hash()} {has_zig()}".encode())
     for path in sorted(
         [*TOOLS.glob("*.py"), *TOOLS.glob("*.c"), ROOT / "constraints.txt"]
     ):
@@ -107,7 +107,7 @@ def _make(
     for platform in platforms:
         (place / platform).mkdir()
         objects = sorted(place.glob(f"{platform}-*.o"))
-        link(platform, objects, place / platform, unknown)
+        link(platform, objects, place / platform, unknown, symbols)
         index = {
             "hash": source_hash(),
             "key": key,

@@ -19,13 +19,19 @@ DATA = ("PyExc_", "_Py_")
 """How the names begin that stand for Python objects rather than functions."""
 ALWAYS = ("-O2", "-shared", "-fPIC", "-fvisibility=hidden")
 ELF = ("-Wl,-z,defs", "-Wl,-Bsymbolic", "-Wl,--gc-sections", "-s", "-lm")
-MACOS = ("-Wl,-dead_strip",)
+MACOS = ("-Wl,-dead_strip", "-Wl,-install_name,@rpath/kernels.dylib")
 WINDOWS = ("-s",)
+SHOWN = ("sfumato_setup", "sfumato_call", "sfumato_release")
+"""What the C half shows, beside the entries."""
 ZIG_CACHE = "ZIG_GLOBAL_CACHE_DIR"
 
 
 def link(
-    platform: str, objects: Sequence[Path], place: Path, unknown: Iterable[str]
+    platform: str,
+    objects: Sequence[Path],
+    place: Path,
+    unknown: Iterable[str],
+    symbols: Iterable[str],
 ) -> None:
     """Link machine code with the C half: calls, memory, and stubs."""
     stubs = place / "stubs.c"
@@ -35,10 +41,25 @@ def link(
     words = [*_compiler(platform), *ALWAYS, *out, *files, *_flags(platform)]
     with tempfile.TemporaryDirectory(prefix="sfumato-zig-") as cache:
         # Without a home directory Zig finds no place for its cache.
-        subprocess.run(words, check=True, env={ZIG_CACHE: cache, **os.environ})
+        settings = {} if _has_home() else {ZIG_CACHE: cache}
+        subprocess.run(words, check=True, env={**settings, **os.environ})
     for path in place.iterdir():
         if path.name != TARGETS[platform].file:
             path.unlink()
+    check_symbols(place / TARGETS[platform].file, [*SHOWN, *symbols])
+
+
+def _has_home() -> bool:
+    home = Path(os.environ.get("HOME", "")).absolute()
+    return "HOME" in os.environ and os.access(home, os.W_OK)
+
+
+def check_symbols(library: Path, symbols: Iterable[str]) -> None:
+    """Refuse a library that does not show every symbol: what is stripped has no name."""
+    code = library.read_bytes()
+    hidden = [name for name in symbols if f"{name}\0".encode() not in code]
+    if hidden:
+        raise SystemExit(f"{library} does not show {len(hidden)} symbols: {hidden[0]}")
 
 
 def _flags(platform: str) -> Sequence[str]:

@@ -216,6 +216,8 @@ def machine_code(
     library._codegen._tm = machine
     library._final_module = module
     library._optimize_final_module()
+    if "windows" in triple:
+        _export(module)
     names = [
         thing.name
         for thing in (*module.functions, *module.global_variables)
@@ -223,6 +225,13 @@ def machine_code(
     ]
     code: bytes = machine.emit_object(module)
     return code, names
+
+
+def _export(module: Any) -> None:
+    """Mark what is seen from outside: Windows shows nothing by itself."""
+    for function in module.functions:
+        if not function.is_declaration and function.linkage == llvm.Linkage.external:
+            function.storage_class = "dllexport"
 
 
 def _modules(libraries: Iterable[Any]) -> Iterator[Any]:

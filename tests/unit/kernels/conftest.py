@@ -9,5 +9,6 @@ ABOUT_NUMBA = [
     "test_compiling.py",
     "test_kernel_cache.py",
     "test_library.py",
+    "test_platforms.py",
 ]
 collect_ignore = [] if has_compiler() else ABOUT_NUMBA

@@ -1,75 +1,58 @@
-"""Library, fresh compilation and plain Python give the same bytes, on any threads."""
+"""Library, fresh compilation and plain Python give the same bytes, on any threads.
+
+A sample: `tools/same_results.py` compares all of them.
+"""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import pytest
 
-from sfumato.kernels.compilation import library
+from sfumato.kernels.compilation import decorators, library
 from tests.conftest import absent
+from tools.same_results import FRESH, PYTHON, across_threads, released, seeded, unequal
 
-# Prints a hash of what each algorithm named releases, on one thread and on two.
-RELEASES = """
-import hashlib, sys, io
-import pyarrow.csv
-import sfumato as sf
-from tools.library.reach import table
-
-source = table().slice(0, int(sys.argv[1])).drop_columns(["income"])
-for name in sys.argv[2:]:
-    for threads in (1, 2):
-        made = sf.anonymize(
-            source, quasi=["age", "work", "zip"], sensitive=["disease"], k=4, l=2,
-            algorithm=name, publish={"max_loss": 1}, insecure_seed=7, threads=threads,
-        )
-        out = io.BytesIO()
-        pyarrow.csv.write_csv(made.table, out)
-        print(name, hashlib.sha256(out.getvalue()).hexdigest())
-"""
-COMPILED = ("datafly", "mondrian")
-EVERY = (
-    *COMPILED,
-    *("top-down", "bottom-up", "k-member", "oka", "tgc", "mdav", "harvest", "best"),
-)
-
-
-def releases(rows: int, names: tuple[str, ...], **settings: str) -> list[str]:
-    """What a fresh process releases: a line for each algorithm and number of threads."""
-    run = subprocess.run(
-        [sys.executable, "-c", RELEASES, str(rows), *names],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **settings},
-        capture_output=True,
-        text=True,
-    )
-    assert run.returncode == 0, run.stderr
-    return run.stdout.splitlines()
+SAMPLE = ("datafly", "mondrian")
 
 
 @pytest.fixture(scope="module")
-def from_library() -> list[str]:
-    if library.usable() is None:
+def served() -> library.Library:
+    found = library.usable()
+    if found is None:
         absent("No library of kernels is built: run `make library`.")
-    return releases(200, EVERY)
+    return found
+
+
+@pytest.fixture(scope="module")
+def from_library(served) -> list[str]:
+    return released(200, seeded(), {})
 
 
 def test_threads_do_not_show_in_what_the_library_releases(from_library):
-    assert from_library[::2] == from_library[1::2]
-    assert len(from_library) == 2 * len(EVERY)
+    one, two = across_threads(from_library)
+    assert one == two
+    assert len(one) == 3 * len(seeded())
+
+
+def test_nearly_every_request_is_released(from_library):
+    """Errors would be equal, too."""
+    assert sum(line.endswith("Error") for line in from_library) <= 6
 
 
 @pytest.mark.slow
-def test_fresh_compilation_releases_what_the_library_does(from_library, repository):
-    cache = str(repository / "build" / "kernels")
-    compiled = releases(200, COMPILED, SFUMATO_LIBRARY="off", SFUMATO_CACHE_DIR=cache)
-    assert compiled == from_library[: len(compiled)]
-    assert len(compiled) == 2 * len(COMPILED)
+@pytest.mark.skipif(not decorators.has_compiler(), reason="Numba is not installed")
+def test_fresh_compilation_releases_what_the_library_does(served, repository):
+    cache = {"SFUMATO_CACHE_DIR": str(repository / "build" / "kernels")}
+    compiled = released(200, SAMPLE, {**FRESH, **cache})
+    assert compiled == released(200, SAMPLE, {})
 
 
 @pytest.mark.slow
-def test_kernels_run_as_python_release_what_the_library_does():
-    if library.usable() is None:
-        absent("No library of kernels is built: run `make library`.")
-    assert releases(60, COMPILED, NUMBA_DISABLE_JIT="1") == releases(60, COMPILED)
+def test_kernels_run_as_python_release_what_the_library_does(served):
+    assert released(60, SAMPLE, PYTHON) == released(60, SAMPLE, {})
+
+
+def test_a_difference_is_counted_and_shown(capsys):
+    assert unequal(
+        "two ways", ["oka k 1 ab", "oka k 2 ab"], ["oka k 1 ab", "oka k 2 cd"]
+    )
+    assert "oka k 2 cd" in capsys.readouterr().out
