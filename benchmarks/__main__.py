@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -56,7 +57,12 @@ def measured(case: Case) -> Line:
     arguments = [sys.executable, "-m", "benchmarks.measure", json.dumps(order)]
     try:
         run = subprocess.run(
-            arguments, capture_output=True, text=True, cwd=ROOT, timeout=case.limit
+            arguments,
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            timeout=case.limit,
+            env={**os.environ, **case.settings},
         )
     except subprocess.TimeoutExpired:
         return Line(case, None, f"not done after {case.limit} s")

@@ -21,6 +21,8 @@ class Case:
     """Set where the cases of a group are one job on tables of several sizes."""
     repeats: int = 3
     warm: bool = True
+    settings: dict[str, str] = field(default_factory=dict)
+    """Variables of the environment that it runs with."""
     long: bool = False
     """Left out unless asked for by `--long`, or by its name."""
     limit: int = 1800

@@ -29,6 +29,7 @@ JOBS: Mapping[str, Callable[..., Job]] = {
     "search_adult": ours.search_adult,
     "search_klt": ours.search_klt,
     "search_synthetic": ours.search_synthetic,
+    "small_command": first_use.small_command,
     "start_up": baselines.start_up,
 }
 

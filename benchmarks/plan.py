@@ -33,6 +33,7 @@ def plan(*, quick: bool) -> list[Case]:
         *_checking(sizes[-1]),
         *_first_use(quick),
         *_installing(),
+        *_library(rows),
         *_start_up(),
         *every_entry(),
         *lowest_losses(rows),
@@ -187,7 +188,32 @@ def _installing() -> Iterator[Case]:
         )
 
 
+def _library(rows: int | None) -> Iterator[Case]:
+    """The search with kernels that Numba compiles on first use, and with the library."""
+    for cut in CUTS:
+        for way, switch in (("Numba", "off"), ("library", "")):
+            yield Case(
+                group=f"kernels of the library, Adult, k = 10, cut {cut}",
+                label=way,
+                job="search_adult",
+                parameters={"rows": rows, "k": 10, "cut": cut},
+                reference=way == "Numba",
+                repeats=5,
+                settings={"SFUMATO_LIBRARY": switch},
+            )
+
+
 def _start_up() -> Iterator[Case]:
+    for command in ("anonymize", "check"):
+        yield Case(
+            group="a small table, the installed command",
+            label=command,
+            job="small_command",
+            parameters={"command": command},
+            reference=command == "anonymize",
+            repeats=5,
+            warm=False,
+        )
     group = "start-up"
     for label in ("python -c pass", "sfumato --version", "sfumato --help"):
         yield Case(

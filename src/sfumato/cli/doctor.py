@@ -173,16 +173,13 @@ def _versions(found: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _machine(found: Mapping[str, Any]) -> list[tuple[str, str]]:
-    place = found["cache"]
-    kept = f"{place['directory'] or 'none'} ({place['reason']})"
     memory = found["memory"]
-    java = found["java"] or "not found; nothing in this version needs it"
     return [
         ("cores", str(found["cores"])),
         ("memory", f"{_size(memory['usable'])} usable of {_size(memory['total'])}"),
         ("kernels", _kernels_row(found)),
-        ("kernel cache", kept),
-        ("java", java),
+        ("kernel cache", _cache_row(found)),
+        ("java", f"{found['java'] or 'not found'}; nothing in this version needs it"),
         ("interpreter", sys.executable),
     ]
 
@@ -194,6 +191,13 @@ def _kernels_row(found: Mapping[str, Any]) -> str:
     if found["extras"]["numba"] is not None:
         return f"no library for {served['platform']}: Numba compiles on first use"
     return f"no library for {served['platform']}, and no Numba to compile them"
+
+
+def _cache_row(found: Mapping[str, Any]) -> str:
+    if found["kernels"]["library"] is not None and found["extras"]["numba"] is None:
+        return "not used: nothing is compiled here"
+    place = found["cache"]
+    return f"{place['directory'] or 'none'} ({place['reason']})"
 
 
 def _size(amount: int | None) -> str:

@@ -62,6 +62,14 @@ def test_a_machine_with_everything_misses_nothing(capsys, monkeypatch):
     assert "Nothing is missing." in capsys.readouterr().out
 
 
+def test_a_cache_that_is_not_used_is_not_named(capsys, monkeypatch):
+    served = Library(Path("kernels.so"), {})
+    monkeypatch.setattr("sfumato.kernels.compilation.library.usable", lambda: served)
+    monkeypatch.setattr(doctor, "version_of", lambda _name: None)
+    main(["doctor"])
+    assert "kernel cache  not used: nothing is compiled here" in capsys.readouterr().out
+
+
 @pytest.fixture
 def no_library(monkeypatch):
     """No library serves, and Numba compiles."""
