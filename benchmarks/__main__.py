@@ -25,7 +25,8 @@ def main() -> int:
     chosen = [
         case
         for case in plan(quick=options.quick)
-        if options.only in case.name and (everything or not case.long)
+        if any(text in case.name for text in options.only or [""])
+        and (everything or not case.long)
     ]
     if options.list:
         print(*(case.name for case in chosen), sep="\n")
@@ -81,7 +82,7 @@ def _said(line: Line) -> str:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="samples, smaller tables")
-    parser.add_argument("--only", default="", help="cases whose name has this text")
+    parser.add_argument("--only", nargs="*", help="cases whose name has one of these")
     parser.add_argument("--long", action="store_true", help="also the long cases")
     parser.add_argument("--list", action="store_true", help="name the cases and stop")
     parser.add_argument("--out", type=Path, default=RESULTS, help="where results go")

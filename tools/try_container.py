@@ -200,11 +200,11 @@ def try_command(words: Sequence[str], stage: Stage, data: Path) -> str:
 
 
 def open_place() -> Path:
-    """A temporary directory that every user may enter, like what lies above it."""
-    for place in map(Path, (tempfile.gettempdir(), "/tmp", "/var/tmp")):
-        if all(above.stat().st_mode & 0o001 for above in (place, *place.parents)):
-            return place
-    raise SystemExit("Every temporary directory is closed to other users.")
+    """The temporary directory, if every user may enter it and what lies above it."""
+    place = Path(tempfile.gettempdir())
+    if all(above.stat().st_mode & 0o001 for above in (place, *place.parents)):
+        return place
+    raise SystemExit(f"{place} is closed to other users. Hint: set TMPDIR to another.")
 
 
 def main() -> None:
