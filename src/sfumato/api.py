@@ -64,6 +64,7 @@ from sfumato.pipeline.missing_cells import with_empty_mark, with_marks
 from sfumato.pipeline.operator_refusals import refuse_pairing
 from sfumato.pipeline.private_record import read_private
 from sfumato.pipeline.private_run import every_column
+from sfumato.pipeline.published_labels import labels_published
 from sfumato.pipeline.release import Release
 from sfumato.pipeline.verification import Claim, Private
 from sfumato.policy import Policy
@@ -166,6 +167,7 @@ def anonymize(
         release,
         origin=data,
         delimiter=delimiter_of(source) or ",",
+        labels=labels_published(asked, source),
         source_sha256=hashed[0].result() if hashed else None,
     )
 

@@ -18,8 +18,21 @@ class Format(StrEnum):
     CSV = "csv"
     PARQUET = "parquet"
     ARROW = "arrow"
+    SPSS = "sav"
+    STATA = "dta"
+    SAS = "xpt"
+    SAS_NATIVE = "sas7bdat"
+    EXCEL = "xlsx"
+
+    @property
+    def statistical(self) -> bool:
+        """Whether files of this format are read through pyreadstat."""
+        return self in STATISTICAL
 
 
+STATISTICAL = frozenset(
+    {Format.SPSS, Format.STATA, Format.SAS, Format.SAS_NATIVE},
+)
 ENDINGS = MappingProxyType(
     {
         ".csv": Format.CSV,
@@ -30,25 +43,56 @@ ENDINGS = MappingProxyType(
         ".arrow": Format.ARROW,
         ".feather": Format.ARROW,
         ".ipc": Format.ARROW,
+        ".sav": Format.SPSS,
+        ".zsav": Format.SPSS,
+        ".dta": Format.STATA,
+        ".xpt": Format.SAS,
+        ".sas7bdat": Format.SAS_NATIVE,
+        ".xlsx": Format.EXCEL,
     }
 )
+PACKED = MappingProxyType({".gz": "gzip", ".zst": "zstd"})
+"""How CSV files may be compressed, by the end of their names."""
+STREAM = "-"
+"""The path that stands for standard input."""
 
 
 def format_of(path: str | Path) -> Format:
-    """The format that a file's name stands for; `.csv.gz` is CSV."""
-    name = Path(path).name.lower().removesuffix(".gz")
+    """The format that a file's name stands for; `.csv.gz` is CSV, and so is `-`."""
+    if is_stream(path):
+        return Format.CSV
+    name = Path(path).name.lower()
+    packed = compression_of(path) is not None
+    name = Path(name).stem if packed else name
     found = ENDINGS.get(Path(name).suffix)
-    if found is None or (compressed(path) and found is not Format.CSV):
+    if found is None or (packed and found is not Format.CSV):
         raise DataError(
             f"'{path}' has no file ending that is known.",
-            hint=f"Known endings are {', '.join(ENDINGS)} and .csv.gz.",
+            hint=f"Known endings are {', '.join(ENDINGS)}, .csv.gz and .csv.zst.",
         )
     return found
 
 
-def compressed(path: str | Path) -> bool:
-    """Whether a file's name says that it is compressed with gzip."""
-    return Path(path).name.lower().endswith(".gz")
+def compression_of(path: str | Path) -> str | None:
+    """How a file is compressed, as its name says; None: it is not."""
+    return PACKED.get(Path(path).suffix.lower())
+
+
+def is_stream(path: str | Path) -> bool:
+    """Return whether a path stands for standard input or output."""
+    return str(path) == STREAM
+
+
+def sibling(path: Path, name: str) -> Path:
+    """A file in the same directory, with the same ending and another name."""
+    packed = compression_of(path) is not None
+    ending = "".join(path.suffixes[-2:]) if packed else path.suffix
+    return path.with_name(name + ending)
+
+
+def written_as(format: Format) -> str:
+    """The format in which a release of such a source is written by default."""
+    return Format.SAS if format is Format.SAS_NATIVE else format
 
 
 def hash_bytes(content: pa.Buffer) -> str:

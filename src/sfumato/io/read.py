@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 import os
-import zlib
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,9 @@ from sfumato.data.source import (
     remember,
 )
 from sfumato.errors import DataError
+from sfumato.io.compression import unpacked
 from sfumato.io.decimals import with_points
-from sfumato.io.formats import Format, compressed, format_of
+from sfumato.io.formats import Format, format_of, is_stream
 from sfumato.io.headers import cells_like_data
 from sfumato.io.memory import parquet_bytes, require_memory
 from sfumato.io.plain_types import plain_types
@@ -33,7 +34,6 @@ from sfumato.io.sniff import Utf8Content, find_delimiter, first_rows, header, pl
 __all__ = ["delimiter_of", "encoding_of", "read_source"]
 
 BLOCK_BYTES = 1 << 20
-PIECE_BYTES = 1 << 26
 Seen = Callable[[pa.Buffer], None]
 """A function that receives the bytes of a file as they are read."""
 
@@ -45,16 +45,18 @@ def read_source(
     encoding: str | None = None,
     format: Format | str | None = None,
     decimal: str | None = None,
+    sheet: str | None = None,
     seen: Seen | None = None,
     named: bool = False,
 ) -> pa.Table:
-    """Read a CSV, Parquet or Arrow file; once, so that `seen` sees what is parsed.
+    """Read a file of any format; once, so that `seen` sees what is parsed.
 
     Cells of a CSV file come as text, none of them as null; what they mean is decided
     later, on distinct values. The delimiter and encoding taken are in the schema's
-    metadata (`delimiter_of`, `encoding_of`). Blank lines are skipped. With the decimal
-    mark `,` numbers get points. A first line that looks like data is refused, unless the
-    file is known to be `named`.
+    metadata (`delimiter_of`, `encoding_of`), and so are the labels of a statistical file.
+    Blank lines are skipped. With the decimal mark `,` numbers get points. A first line
+    that looks like data is refused, unless the file is known to be `named`. `sheet` names
+    the sheet of a workbook. The path `-` is standard input.
     """
     place = Path(path)
     _check_place(place)
@@ -63,13 +65,11 @@ def read_source(
     if seen is not None:
         seen(content)
     if form is Format.CSV:
-        plain = _unpacked(content, place)
+        plain = unpacked(content, place)
         table = _read_csv(plain, place, delimiter, encoding, named)
         table = with_points(table) if decimal == "," else table
-    elif form is Format.PARQUET:
-        table = _read_parquet(content, place)
     else:
-        table = _read_arrow(content, place)
+        table = _read_typed(content, place, form, sheet)
     _check_names(table.column_names, place)
     if not table.num_rows:
         raise DataError(
@@ -79,7 +79,27 @@ def read_source(
     return plain_types(table)
 
 
+def _read_typed(
+    content: pa.Buffer, path: Path, form: Format, sheet: str | None
+) -> pa.Table:
+    """Read a file whose cells have types."""
+    if form is Format.PARQUET:
+        return _read_parquet(content, path)
+    if form is Format.ARROW:
+        return _read_arrow(content, path)
+    # Imported late: few sources need them.
+    if form is Format.EXCEL:
+        from sfumato.io.excel_files import read_excel
+
+        return read_excel(content, path, sheet)
+    from sfumato.io.statistical_files import read_statistical
+
+    return read_statistical(content, path, form)
+
+
 def _check_place(path: Path) -> None:
+    if is_stream(path):
+        return
     if _is(path, Path.is_dir):
         raise DataError(
             f"'{path}' is a directory, not a file.", hint="Name a file in it."
@@ -109,7 +129,7 @@ def _empty(path: Path) -> DataError:
 
 def _content(path: Path) -> pa.Buffer:
     try:
-        return _bytes_of(path)
+        return _standard_input(path) if is_stream(path) else _bytes_of(path)
     except OSError as error:
         raise DataError(
             f"'{path}' cannot be read: {error.strerror}.",
@@ -117,27 +137,13 @@ def _content(path: Path) -> pa.Buffer:
         ) from None
 
 
-def _unpacked(content: pa.Buffer, path: Path) -> pa.Buffer:
-    if not compressed(path):
-        return content
-    try:
-        return _inflated(content, path)
-    except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise DataError(
-            f"'{path}' is not a whole gzip file.",
-            hint="Copy it again, or drop the ending .gz if it is plain text.",
-        ) from None
-
-
-def _inflated(content: pa.Buffer, path: Path) -> pa.Buffer:
-    """Decompress gzip while it fits in memory: a small file may expand endlessly."""
-    pieces, size = [], 0
-    with gzip.GzipFile(fileobj=pa.BufferReader(content)) as archive:
-        while piece := archive.read(PIECE_BYTES):
-            size += len(piece)
-            require_memory(size, path, what=f"unpacks to more than {size:,} bytes")
-            pieces.append(piece)
-    return pa.py_buffer(b"".join(pieces))
+@cache
+def _standard_input(path: Path) -> pa.Buffer:
+    """All of standard input, which can be read only once."""
+    content = sys.stdin.buffer.read()
+    if not content:
+        raise _empty(path)
+    return pa.py_buffer(content)
 
 
 def _bytes_of(path: Path) -> pa.Buffer:

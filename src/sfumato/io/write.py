@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, cast
+from types import MappingProxyType
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,9 +16,11 @@ import pyarrow.parquet as parquet
 import pyarrow.types as types
 
 from sfumato.data.cell_text import as_text, distinct
+from sfumato.data.file_labels import ColumnLabels
 from sfumato.data.parallel import each
 from sfumato.errors import DataError
-from sfumato.io.formats import Format, compressed, format_of, hash_bytes
+from sfumato.io.compression import opened
+from sfumato.io.formats import Format, format_of, hash_bytes
 from sfumato.io.spreadsheet import guarded
 from sfumato.io.strip_hidden import bare
 
@@ -37,8 +38,9 @@ def write_table(
     delimiter: str = ",",
     spreadsheet_safe: bool = False,
     categories: Collection[str] | None = None,
+    labels: Mapping[str, ColumnLabels] = MappingProxyType({}),
 ) -> None:
-    """Write a table as CSV, Parquet or Arrow IPC; without a format, by the path's end.
+    """Write a table in any format; without one, by the path's end.
 
     Only what the cells show is written: schema metadata is dropped, and
     dictionaries keep only values that occur, in an order that says nothing about rows.
@@ -46,14 +48,18 @@ def write_table(
     column has both nulls and empty texts, the latter are quoted. With `spreadsheet_safe`
     no CSV cell can be taken for a formula (`io/spreadsheet.py` reads it back). Where
     `categories` are named, formats with types get no other columns of categories.
+    `labels` go into statistical files, as far as they are about values that are shown.
     """
     form = Format(format) if format else format_of(path)
     if form is Format.CSV:
         shown = guarded(table) if spreadsheet_safe else table
-        with _opened(Path(path)) as sink:
+        with opened(Path(path)) as sink:
             _write_csv(shown, sink, delimiter)
         return
     plain = bare(table if categories is None else _decoded_but(table, categories))
+    if form is Format.EXCEL or form.statistical:
+        _write_elsewhere(plain, Path(path), form, labels)
+        return
     with pa.OSFile(str(path), "wb") as sink:
         try:
             _WRITERS[form](plain, sink)
@@ -61,6 +67,21 @@ def write_table(
             if getattr(fault, "errno", None):
                 raise
             raise _unwritable(plain, form) from None
+
+
+def _write_elsewhere(
+    table: pa.Table, path: Path, form: Format, labels: Mapping[str, ColumnLabels]
+) -> None:
+    """Write a file for another program."""
+    # Imported late: few releases need them.
+    if form is Format.EXCEL:
+        from sfumato.io.excel_files import write_excel
+
+        write_excel(table, path)
+    else:
+        from sfumato.io.statistical_files import write_statistical
+
+        write_statistical(table, path, form, labels)
 
 
 def _decoded_but(table: pa.Table, categories: Collection[str]) -> pa.Table:
@@ -99,18 +120,6 @@ def _unwritable(table: pa.Table, form: Format) -> DataError:
         f"The table cannot be written to a file of the format {form}.",
         hint="Set publish.format to another one.",
     )
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
-    with path.open("wb") as file:
-        if not compressed(path):
-            yield file
-            return
-        # No file name and no time in the archive, so the same table gives the same
-        # bytes.
-        with gzip.GzipFile("", "wb", 6, file, mtime=0) as archive:
-            yield cast("IO[bytes]", archive)
 
 
 def _write_csv(table: pa.Table, sink: IO[bytes], delimiter: str) -> None:

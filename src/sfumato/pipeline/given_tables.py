@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from sfumato.data.schema import Role
 from sfumato.errors import DataError, UsageError
-from sfumato.io.formats import Format
+from sfumato.io.formats import Format, sibling
 from sfumato.io.read import Seen, read_source
 from sfumato.io.spreadsheet import unguarded
 from sfumato.io.write import format_of
@@ -50,6 +50,7 @@ def read_table(
         encoding=declared.encoding if declared else settings.get("encoding"),
         decimal=declared.decimal if declared else settings.get("decimal"),
         format=declared.format if declared else None,
+        sheet=declared.sheet if declared else settings.get("sheet"),
         seen=seen,
     )
 
@@ -88,7 +89,7 @@ def second_table(data: Source, form: Form, *, safe: bool) -> dict[str, pa.Table]
     """Read the second table of an anatomized release from the same directory."""
     if form is not Form.ANATOMIZED or not is_path(data):
         return {}
-    place = Path(data).with_name("sensitive" + Path(data).suffix)
+    place = sibling(Path(data), "sensitive")
     return {"sensitive": as_meant(place, read_source(place), safe=safe)}
 
 
@@ -181,6 +182,6 @@ def _apart(published: Source, table: pa.Table, policy: Policy) -> bool:
     """Return whether a file is the first of an anatomized pair."""
     if not is_path(published):
         return False
-    second = Path(published).with_name("sensitive" + Path(published).suffix)
+    second = sibling(Path(published), "sensitive")
     lacks = not set(policy.names(Role.SENSITIVE)) & set(table.column_names)
     return GROUP in table.column_names and lacks and second.exists()

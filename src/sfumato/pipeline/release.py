@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.call_arguments import path_of
+from sfumato.data.file_labels import FileLabels, kept_labels
 from sfumato.data.json_records import dump
 from sfumato.data.result_classes import comes_from
 from sfumato.data.safe_repr import Quiet, counted
 from sfumato.errors import OutputError
 from sfumato.io.atomic_files import own_directory, own_file
-from sfumato.io.formats import format_of
+from sfumato.io.formats import format_of, written_as
 from sfumato.io.write import write_table
 from sfumato.pipeline.earlier_release_proof import CandidateClaim
 from sfumato.pipeline.linked_persons import LINKED, PERSON, LinkedPersons
@@ -70,6 +71,8 @@ class Release(Quiet):
     """What the caller passed in; sets the kind of `data` and the format of `save`."""
     delimiter: str = ","
     """The delimiter of the source's CSV file."""
+    labels: FileLabels = field(default_factory=dict)
+    """Labels of columns that are published as they were, from a statistical file."""
     source_sha256: str | None = None
     """Private: the hash of the source, where it is a file."""
 
@@ -122,7 +125,7 @@ class Release(Quiet):
         if asked is not None:
             return asked
         is_path = isinstance(self.origin, str | os.PathLike)
-        return format_of(self.origin) if is_path else "csv"
+        return written_as(format_of(self.origin)) if is_path else "csv"
 
     def _repr_html_(self) -> str:
         return card(self.manifest)
@@ -147,6 +150,7 @@ def fill(release: Release, aside: Path) -> Mapping[str, Any]:
             delimiter=release.delimiter,
             spreadsheet_safe=release.claim.policy.publish.spreadsheet_safe,
             categories=release.categories,
+            labels=kept_labels(release.labels, table, release.labels),
         )
     with ThreadPoolExecutor() as pool:
         kept = pool.submit(_write_private, release, aside / "private")

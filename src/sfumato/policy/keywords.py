@@ -50,6 +50,7 @@ class Settings(TypedDict, total=False):
     delimiter: str | None
     encoding: str | None
     decimal: str | None
+    sheet: str | None
     unlisted: str | None
     privacy: Mapping[str, Any] | None
     loss_by: Names
@@ -76,7 +77,7 @@ BY_COLUMN = MappingProxyType(
     }
 )
 MODELS = MappingProxyType({"k": "k-anonymity", "l": "l-diversity", "t": "t-closeness"})
-DATA = ("missing", "missing_as", "delimiter", "encoding", "decimal")
+DATA = ("missing", "missing_as", "delimiter", "encoding", "decimal", "sheet")
 PUBLISH = (
     "operator",
     "max_suppressed",

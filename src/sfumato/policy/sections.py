@@ -54,6 +54,10 @@ def _path_fault(path: str) -> str | None:
 
 
 LEAST_WEIGHT, MOST_WEIGHT = 1e-9, 1e9
+ReadFormat = Literal["csv", "parquet", "arrow", "sav", "dta", "xpt", "sas7bdat", "xlsx"]
+WrittenFormat = Literal[
+    "csv", "csv.gz", "csv.zst", "parquet", "arrow", "sav", "dta", "xpt", "xlsx"
+]
 PathText = Annotated[str, AfterValidator(_checked_by(_path_fault))]
 Delimiter = Annotated[str, AfterValidator(_checked_by(delimiter_fault))]
 Encoding = Annotated[str, AfterValidator(_checked_by(encoding_fault))]
@@ -96,8 +100,10 @@ class Data(Section):
 
     path: PathText | None = None
     """The file, relative to the policy."""
-    format: Literal["csv", "parquet", "arrow"] | None = None
+    format: ReadFormat | None = None
     """The format of the file; left out: by the end of its name."""
+    sheet: str | None = None
+    """The sheet of an Excel workbook; left out: the only one with cells."""
     delimiter: Delimiter | None = None
     """The character between cells of a CSV file; left out: detected."""
     encoding: Encoding | None = None
@@ -203,7 +209,7 @@ class Publish(Named):
     """How categories without a hierarchy are shown; left out: as the operator does."""
     order: Literal["random", "source"] = "random"
     """The order of the published rows."""
-    format: Literal["csv", "parquet", "arrow"] | None = None
+    format: WrittenFormat | None = None
     """The format of the data file; left out: that of the source."""
     spreadsheet_safe: bool = False
     """Put `'` before CSV cells that a spreadsheet would take for a formula."""
