@@ -66,6 +66,7 @@ from sfumato.pipeline.private_record import read_private
 from sfumato.pipeline.private_run import every_column
 from sfumato.pipeline.published_labels import labels_published
 from sfumato.pipeline.release import Release
+from sfumato.pipeline.source_order import in_order
 from sfumato.pipeline.verification import Claim, Private
 from sfumato.policy import Policy
 from sfumato.policy.keywords import Settings
@@ -151,6 +152,7 @@ def anonymize(
             seen=lambda content: hashed.append(aside.submit(hash_bytes, content)),
         )
         asked = policy_for(policy, settings, source)
+        source = in_order(source, asked, origin=data)
         release = make_release(
             Run(
                 policy=asked,

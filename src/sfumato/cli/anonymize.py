@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sfumato.data.seeds import Seed
+    from sfumato.io.databases import DatabaseSource
     from sfumato.policy import Policy
 
 OUT = Path("release")
@@ -158,14 +159,25 @@ def _with_settings(policy: Policy, settings: list[str]) -> Policy:
     return policy
 
 
-def source_of(asked: Policy, policy: Path, data: Path | None) -> Path:
-    """Return the file to read: the one given, or the one that the policy names."""
+def source_of(
+    asked: Policy, policy: Path, data: str | Path | None
+) -> str | Path | DatabaseSource:
+    """Return the source to read: the one given, or the one that the policy names."""
+    from sfumato.io.databases import DatabasePlace, DatabaseSource, is_database
+    from sfumato.io.formats import is_stream
+
     if data is not None:
-        return data
+        return data if is_database(str(data)) else Path(data)
+    said = asked.data
+    if said.url is not None:
+        place = DatabasePlace.of(said.url, policy.parent)
+        return DatabaseSource(place=place, table=said.table, query=said.query)
+    if said.path is not None and is_stream(said.path):
+        return Path(said.path)
     if asked.data.path is None:
         raise UsageError(
             f"'{policy}' names no data, and --data is not given.",
-            hint="Add data.path to the policy, or name the file with --data.",
+            hint="Add data.path or data.url to the policy, or name it with --data.",
         )
     return policy.parent / asked.data.path
 

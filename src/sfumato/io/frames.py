@@ -12,6 +12,7 @@ import pyarrow.types as types
 from narwhals.exceptions import DuplicateError
 
 from sfumato.errors import DataError
+from sfumato.io.databases import database_source
 from sfumato.io.plain_types import plain_types
 from sfumato.io.strip_hidden import compact
 
@@ -78,7 +79,7 @@ def like(frame: Frame, table: pa.Table) -> Frame:
     part of its type. Dictionaries that were plain columns in the frame become plain
     again.
     """
-    if isinstance(frame, str | os.PathLike):
+    if isinstance(frame, str | os.PathLike) or database_source(frame) is not None:
         return cast(Frame, _plain(table, pa.schema([])))
     came = to_arrow(frame).schema
     plain = _plain(table, came)

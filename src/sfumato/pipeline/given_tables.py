@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from sfumato.data.schema import Role
 from sfumato.errors import DataError, UsageError
+from sfumato.io.databases import database_source, read_database
 from sfumato.io.formats import Format, sibling
 from sfumato.io.read import Seen, read_source
 from sfumato.io.spreadsheet import unguarded
@@ -28,7 +29,7 @@ from sfumato.publish.base import Form
 from sfumato.risk.table_pair import PublishedForm
 
 Source = Any
-"""A path, or a pandas, polars or Arrow frame."""
+"""A path, a pandas, polars or Arrow frame, or a table of a database."""
 
 
 def read_table(
@@ -39,6 +40,9 @@ def read_table(
     seen: Seen | None = None,
 ) -> pa.Table:
     """Read a file as the policy or the settings declare it, or take a frame."""
+    database = database_source(data)
+    if database is not None:
+        return read_database(database)
     if not is_path(data):
         from sfumato.io.frames import to_arrow
 
@@ -81,8 +85,9 @@ def read_published(
 
 
 def is_path(data: Source) -> bool:
-    """Return whether something names a file and is not a frame."""
-    return isinstance(data, str | os.PathLike)
+    """Return whether something names a file; it may be a frame or a database."""
+    named = isinstance(data, str | os.PathLike)
+    return named and database_source(data) is None
 
 
 def second_table(data: Source, form: Form, *, safe: bool) -> dict[str, pa.Table]:

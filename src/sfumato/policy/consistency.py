@@ -10,7 +10,7 @@ from sfumato.data.schema import Kind, Role
 from sfumato.errors import PolicyError
 from sfumato.models.base import Model, OutputModel
 from sfumato.policy.line_numbers import Key
-from sfumato.policy.sections import ColumnSection, Report
+from sfumato.policy.sections import ColumnSection, Data, Report
 
 Fault = Callable[..., PolicyError]
 AS_THEY_ARE = frozenset({Role.INSENSITIVE, Role.WEIGHT})
@@ -42,6 +42,31 @@ def giant_in(document: Mapping[str, Any]) -> Key | None:
         elif isinstance(value, int) and not -(2**63) <= value < 2**63:
             return key
     return None
+
+
+def check_place_of_data(data: Data, fault: Fault) -> None:
+    """Check that a policy names one place for its data, and names it whole."""
+    asked = [name for name in ("table", "query") if getattr(data, name) is not None]
+    if data.url is None and asked:
+        raise fault(
+            ("data", asked[0]),
+            "is given without a database.",
+            hint="Add url, the address of the database.",
+        )
+    if data.url is None:
+        return
+    if data.path is not None:
+        raise fault(
+            ("data", "path"),
+            "and url cannot both be given.",
+            hint="Name a file or a database.",
+        )
+    if len(asked) != 1:
+        raise fault(
+            ("data", "url"),
+            f"needs table or query; {len(asked)} of them are given.",
+            hint="Name a table, or write a query.",
+        )
 
 
 def check_columns_alone(columns: Mapping[str, ColumnSection], fault: Fault) -> None:

@@ -164,6 +164,7 @@ class Policy(Section):
         except ValidationError as error:
             raise translated(error, origin, cls) from None
         policy._origin = origin
+        checks.check_place_of_data(policy.data, policy.fault)
         checks.check_columns_alone(policy.columns, policy.fault)
         policy._check_names()
         return policy

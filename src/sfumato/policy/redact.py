@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 WORDS = frozenset({"auto", "flat", "free"})
+PLACES = frozenset({"path", "url", "table", "query", "sheet"})
+"""Where the data are; a query may quote values."""
 
 
 def without_paths(document: Mapping[str, Any]) -> dict[str, Any]:
     """A policy document without paths of files and without lists of values."""
     public = dict(document)
-    data = {k: v for k, v in document.get("data", {}).items() if k != "path"}
+    data = {k: v for k, v in document.get("data", {}).items() if k not in PLACES}
     public.pop("data", None)
     if data:
         public["data"] = data

@@ -99,7 +99,16 @@ class Data(Section):
     """Where the table is, and how it is read."""
 
     path: PathText | None = None
-    """The file, relative to the policy."""
+    """The file, relative to the policy; `-` is standard input."""
+    url: PathText | None = None
+    """A database instead of a file: postgresql://…, sqlite:///… or duckdb:///…, without
+    a password."""
+    table: PathText | None = None
+    """The table of the database, with its schema if need be."""
+    query: PathText | None = None
+    """A query of the database, instead of a table."""
+    key: Annotated[StringTuple, Field(strict=False)] = ()
+    """Columns that identify a row and give rows an order; required for a database."""
     format: ReadFormat | None = None
     """The format of the file; left out: by the end of its name."""
     sheet: str | None = None

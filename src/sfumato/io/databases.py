@@ -1,0 +1,355 @@
+"""Read tables from PostgreSQL, SQLite and DuckDB, and write releases into them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import parse_qs, urlsplit
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as types
+
+from sfumato.errors import DataError, OutputError, UsageError
+from sfumato.io.extras import library
+from sfumato.io.memory import require_memory
+from sfumato.io.plain_types import plain_types
+
+System = Literal["postgresql", "sqlite", "duckdb"]
+SCHEMES: dict[str, System] = {
+    "postgresql": "postgresql",
+    "postgres": "postgresql",
+    "sqlite": "sqlite",
+    "duckdb": "duckdb",
+}
+DRIVERS = {
+    "postgresql": ("adbc_driver_postgresql.dbapi", "postgres", "A PostgreSQL database"),
+    "sqlite": ("adbc_driver_sqlite.dbapi", "sqlite", "An SQLite database"),
+    "duckdb": ("duckdb", "duckdb", "A DuckDB database"),
+}
+LOGIN = ("28", "3D")
+"""The first signs of the codes of a refused login, and of a database that is not there."""
+NO_TABLE = ("42P01", "3F000")
+LARGEST = (1 << 63) - 1
+MOST_DIGITS = 38
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatabasePlace:
+    """A database: which system, and where."""
+
+    system: System
+    uri: str
+
+    @classmethod
+    def of(cls, url: str, base: Path | None = None) -> DatabasePlace:
+        """Parse a URL; files are relative to `base`, and passwords are refused."""
+        parts = urlsplit(url)
+        system = SCHEMES.get(parts.scheme)
+        if system is None:
+            raise UsageError(
+                "The address of the database does not begin with a known system.",
+                hint="Known are postgresql://, sqlite:/// and duckdb:///.",
+            )
+        if parts.password or "password" in parse_qs(parts.query):
+            raise UsageError(
+                "The address of the database has a password in it.",
+                hint="Set PGPASSWORD or use a password file, and leave it out.",
+            )
+        if system == "postgresql":
+            return cls(system=system, uri=url)
+        path = Path(url.split("://", 1)[1].removeprefix("/"))
+        return cls(system=system, uri=str((base or Path()) / path))
+
+
+def is_database(text: str) -> bool:
+    """Return whether a text is the address of a database."""
+    scheme, found, _ = text.partition("://")
+    return bool(found) and scheme in SCHEMES
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class DatabaseSource:
+    """A table, or the result of a query, in a database."""
+
+    place: DatabasePlace
+    table: str | None = None
+    query: str | None = None
+
+    @classmethod
+    def of(cls, address: str) -> DatabaseSource:
+        """Parse `URL#table`."""
+        url, found, table = address.rpartition("#")
+        if not found or not table:
+            raise UsageError(
+                "The address of the database names no table.",
+                hint="Write it as URL#table.",
+            )
+        return cls(place=DatabasePlace.of(url), table=table)
+
+
+def database_source(data: Any) -> DatabaseSource | None:
+    """The database that a source stands for, as an object or as `URL#table`."""
+    if isinstance(data, DatabaseSource):
+        return data
+    address = isinstance(data, str) and is_database(data)
+    return DatabaseSource.of(data) if address else None
+
+
+def read_database(source: DatabaseSource) -> pa.Table:
+    """Read a table or the result of a query; types of the database are kept."""
+    place, table, query = source.place, source.table, source.query
+    _require_file(place)
+    with opened(place) as session:
+        text = query if query is not None else f"SELECT * FROM {quoted(table or '')}"
+        found = session.fetch(text)
+    if not found.num_rows:
+        raise DataError(
+            "The table of the database has no rows.",
+            hint="A table needs at least one row.",
+        )
+    return found
+
+
+def _require_file(place: DatabasePlace) -> None:
+    # The drivers would make an empty database instead.
+    if place.system != "postgresql" and not Path(place.uri).is_file():
+        raise DataError(
+            "There is no file at the address of the database.",
+            hint="Paths in a policy are relative to the policy file.",
+        )
+
+
+def quoted(name: str) -> str:
+    """A table's name in SQL; a point separates the schema from the table."""
+    parts = name.split(".")
+    if not all(part.strip() for part in parts) or "\0" in name:
+        raise UsageError(
+            "The name of the table in the database is empty or has an empty part.",
+            hint="Write table, or schema.table.",
+        )
+    return ".".join('"' + part.replace('"', '""') + '"' for part in parts)
+
+
+@contextmanager
+def opened(place: DatabasePlace) -> Iterator[Session]:
+    """A connection with one transaction; what is not committed is rolled back."""
+    module, extra, purpose = DRIVERS[place.system]
+    driver = library(module, extra=extra, purpose=purpose)
+    session = _SESSIONS[place.system](driver, _asking(driver.connect, place.uri))
+    try:
+        yield session
+    finally:
+        session.close()
+
+
+class Session:
+    """One transaction of a database, through ADBC."""
+
+    system: System = "sqlite"
+
+    def __init__(self, driver: Any, connection: Any) -> None:
+        self.connection = connection
+        self.cursor = connection.cursor()
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin the transaction; ADBC does that by itself."""
+
+    def run(self, text: str) -> None:
+        _asking(self.cursor.execute, text)
+
+    def fetch(self, text: str) -> pa.Table:
+        """The result of a query, while it fits in memory."""
+        self.run(text)
+        return _typed(_asking(self._gathered))
+
+    def _gathered(self) -> pa.Table:
+        return _gathered(self.cursor.fetch_record_batch())
+
+    def ingest(self, name: str, table: pa.Table) -> None:
+        """Make a new table and fill it."""
+        *schema, own = name.split(".")
+        options = {"db_schema_name": schema[0]} if schema else {}
+        _asking(self.cursor.adbc_ingest, own, table, mode="create", **options)
+
+    def exists(self, name: str) -> bool:
+        """Return whether there is a table or view of this name."""
+        *_, own = name.split(".")
+        listed = self.fetch("SELECT name FROM sqlite_master")
+        return own in listed.column(0).to_pylist()
+
+    def close_to_others(self, name: str) -> None:
+        """Let nobody but the owner read a table; files have no such rights."""
+
+    def rename(self, old: str, new: str) -> None:
+        """Rename a table within its schema."""
+        *_, own = new.split(".")
+        self.run(f"ALTER TABLE {quoted(old)} RENAME TO {quoted(own)}")
+
+    def commit(self) -> None:
+        _asking(self.connection.commit)
+
+    def close(self) -> None:
+        """Roll back what is not committed, and close."""
+        with suppress(Exception):
+            self.connection.rollback()
+        with suppress(Exception):
+            self.cursor.close()
+        with suppress(Exception):
+            self.connection.close()
+
+
+class _Postgres(Session):
+    system = "postgresql"
+
+    def exists(self, name: str) -> bool:
+        text = quoted(name).replace("'", "''")
+        found = self.fetch(f"SELECT to_regclass('{text}')::text AS found")
+        return found.column(0)[0].as_py() is not None
+
+    def close_to_others(self, name: str) -> None:
+        """Revoke what default privileges grant to others."""
+        text = quoted(name).replace("'", "''")
+        grants = self.fetch(
+            "SELECT DISTINCT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE "
+            "quote_ident(pg_get_userbyid(grantee)) END AS grantee "
+            "FROM pg_class, aclexplode(relacl) "
+            f"WHERE oid = '{text}'::regclass AND grantee <> relowner"
+        )
+        for grantee in grants.column(0).to_pylist():
+            self.run(f"REVOKE ALL ON {quoted(name)} FROM {grantee}")
+
+
+class _DuckDB(Session):
+    system = "duckdb"
+
+    def begin(self) -> None:
+        self.run("BEGIN TRANSACTION")
+
+    def _gathered(self) -> pa.Table:
+        return _gathered(self.cursor.to_arrow_reader())
+
+    def ingest(self, name: str, table: pa.Table) -> None:
+        self.cursor.register("sfumato_rows", table)
+        self.run(f"CREATE TABLE {quoted(name)} AS SELECT * FROM sfumato_rows")
+        self.cursor.unregister("sfumato_rows")
+
+    def exists(self, name: str) -> bool:
+        *_, own = name.split(".")
+        listed = self.fetch("SELECT table_name FROM information_schema.tables")
+        return own in listed.column(0).to_pylist()
+
+    def commit(self) -> None:
+        self.run("COMMIT")
+
+    def close(self) -> None:
+        with suppress(Exception):
+            self.cursor.execute("ROLLBACK")
+        with suppress(Exception):
+            self.connection.close()
+
+
+_SESSIONS: dict[System, type[Session]] = {
+    "postgresql": _Postgres,
+    "sqlite": Session,
+    "duckdb": _DuckDB,
+}
+
+
+def _gathered(batches: Iterable[pa.RecordBatch]) -> pa.Table:
+    """Collect all batches while they fit in memory."""
+    found, size = [], 0
+    schema = batches.schema  # type: ignore[attr-defined]
+    for batch in batches:
+        size += batch.nbytes
+        what = f"has more than {size:,} bytes of cells"
+        require_memory(size, Path("the table"), what=what)
+        found.append(batch)
+    return pa.Table.from_batches(found, schema)
+
+
+def _typed(table: pa.Table) -> pa.Table:
+    """Cells in plain types; numbers of any precision become decimals."""
+    columns = [_number(column) for column in table.columns]
+    return plain_types(pa.table(columns, names=table.column_names))
+
+
+def _number(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    kind = column.type
+    opaque = getattr(kind, "extension_name", "") == "arrow.opaque"
+    if not opaque:
+        return column
+    texts = pa.chunked_array([chunk.storage for chunk in column.chunks], pa.string())
+    return _decimals(texts) if kind.type_name == "numeric" else texts
+
+
+def _decimals(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Numbers as decimals, if all fit into one type; else as text."""
+    parts = pc.split_pattern(texts, ".")
+    places = pc.max(pc.subtract(pc.binary_length(texts), _before(parts))).as_py()
+    scale = max(0, (places or 0) - 1)
+    with suppress(pa.ArrowException):
+        return texts.cast(pa.decimal128(MOST_DIGITS, scale))
+    return texts
+
+
+def _before(parts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """How many characters stand before the point."""
+    whole = pc.list_element(parts, 0)
+    return pc.binary_length(whole)
+
+
+def storable(table: pa.Table) -> pa.Table:
+    """A table in types that every database keeps: no dictionaries, no large numbers."""
+    columns = [_storable(column) for column in table.columns]
+    return pa.table(columns, names=table.column_names)
+
+
+def _storable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    kind = column.type
+    if types.is_dictionary(kind):
+        return _storable(column.cast(kind.value_type))
+    if types.is_unsigned_integer(kind):
+        most = pc.max(column).as_py()
+        wide = most is not None and most > LARGEST
+        return column.cast(pa.decimal128(20, 0) if wide else pa.int64())
+    return column
+
+
+def _asking(call: Callable[..., Any], *words: Any, **options: Any) -> Any:
+    """Call a driver; its own messages are not passed on, because they may quote cells."""
+    try:
+        return call(*words, **options)
+    except (DataError, OutputError, MemoryError):
+        raise
+    except Exception as fault:
+        raise _explained(fault) from None
+
+
+def _explained(fault: Exception) -> DataError:
+    code = str(getattr(fault, "sqlstate", None) or "")
+    kind = type(fault).__name__
+    if code.startswith(LOGIN):
+        return DataError(
+            f"The database refused the login (SQLSTATE {code}).",
+            hint="Check the user, the name of the database, and PGPASSWORD.",
+        )
+    missing = code in NO_TABLE or kind == "CatalogException"
+    if missing or "no such table" in str(fault):
+        return DataError(
+            "The database has no such table.", hint="Check its name and its schema."
+        )
+    if kind in ("OperationalError", "IOException", "ConnectionException"):
+        return DataError(
+            "The database cannot be reached or opened.",
+            hint="Check the address, and that the server runs and lets you in.",
+        )
+    told = f" (SQLSTATE {code})" if code.strip("\0") else f" ({kind})"
+    return DataError(
+        f"The database refused what was asked{told}.",
+        hint="Check the query, the types of its columns and your privileges.",
+    )
