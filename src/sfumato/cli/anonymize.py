@@ -18,6 +18,7 @@ from sfumato.cli.success_output import (
     warn_giveaways,
 )
 from sfumato.errors import UsageError
+from sfumato.io.formats import is_stream
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,12 +33,32 @@ OUT = Path("release")
 def anonymize(
     policy: Annotated[Path, typer.Argument(metavar="POLICY", help="The policy file.")],
     data: Annotated[
-        Path | None,
-        typer.Option(help="The source, instead of the policy's data.path."),
+        str | None,
+        typer.Option(
+            metavar="FILE|URL#TABLE|-",
+            help="The source, instead of the policy's: a file, a table of a database, "
+            "or standard input.",
+        ),
     ] = None,
     out: Annotated[
         Path, typer.Option(help="The release directory; it must not exist yet.")
     ] = OUT,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL#TABLE|-",
+            help="Put the data into a new table of a database, or copy them to standard "
+            "output once they are proven.",
+        ),
+    ] = None,
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="The format of the data file, instead of the policy's publish.format.",
+        ),
+    ] = None,
     force: Annotated[
         bool,
         typer.Option(
@@ -99,19 +120,24 @@ def anonymize(
     appears.
     """
     chosen = chosen_seed(seed, insecure_seed)
+    streamed = to is not None and is_stream(to)
+    _refuse_two_outputs(streamed=streamed, json=json)
     manifest = release(
         policy,
         data=data,
         out=out,
+        to=None if streamed else to,
         seed=chosen,
-        settings=set_ or [],
+        settings=[*(set_ or []), *([f"publish.format={format_}"] if format_ else [])],
         after=after or [],
         force=force,
         threads=threads,
         quiet=quiet,
     )
     with done(f"The release '{out}'"):
-        if json:
+        if streamed:
+            copy_to_stdout(out)
+        elif json:
             print_json({"directory": str(out), "manifest": manifest})
         elif not quiet:
             print_release(manifest, out)
@@ -119,11 +145,31 @@ def anonymize(
     return 0
 
 
+def _refuse_two_outputs(*, streamed: bool, json: bool) -> None:
+    if streamed and json:
+        raise UsageError(
+            "--to - and --json both write to standard output.",
+            hint="The manifest is in the release directory.",
+        )
+
+
+def copy_to_stdout(out: Path) -> None:
+    """Copy the proven data file to standard output."""
+    import shutil
+    import sys
+
+    (file,) = sorted(out.glob("data.*"))
+    with file.open("rb") as content:
+        shutil.copyfileobj(content, sys.stdout.buffer)
+    sys.stdout.buffer.flush()
+
+
 def release(
     policy: Path,
     *,
     out: Path,
-    data: Path | None = None,
+    data: str | Path | None = None,
+    to: str | None = None,
     seed: Seed | None = None,
     settings: list[str],
     after: Sequence[Path] = (),
@@ -149,7 +195,7 @@ def release(
             progress=progress,
         )
         progress("write", 0.9)
-        return made.save(out, force=force)
+        return made.save(out, force=force, to=to)
 
 
 def _with_settings(policy: Policy, settings: list[str]) -> Policy:
@@ -255,13 +301,14 @@ def _guarantee(manifest: Mapping[str, Any]) -> str:
 
 
 def _file_rows(out: Path) -> list[tuple[str, str]]:
-    data = next(iter(sorted(out.glob("data.*"))), out / "data")
+    found = next(iter(sorted(out.glob("data.*"))), None)
+    data = [] if found is None else [(str(found), "the release")]
     beside = [
         *((str(path), "its second table") for path in sorted(out.glob("sensitive.*"))),
         *((str(path), "how to join them") for path in out.glob("README.txt")),
     ]
     return [
-        (str(data), "the release"),
+        *data,
         *beside,
         (str(out / "manifest.json"), "machine-readable manifest; safe to publish"),
         (str(out / "report.html"), "report for readers; safe to publish"),

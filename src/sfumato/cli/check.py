@@ -36,7 +36,13 @@ class MissingAs(StrEnum):
 
 
 def check(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The published table.")],
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE|URL#TABLE|-",
+            help="The published table: a file, a table of a database, or standard input.",
+        ),
+    ],
     policy: Annotated[
         Path | None,
         typer.Option(help="Take roles, missing marks and requirements from here."),
@@ -155,7 +161,7 @@ def _requirements(
 
 
 def _judge(
-    file: Path,
+    file: str,
     policy: Path | None,
     settings: dict[str, Any],
     models: list[OutputModel],
@@ -179,7 +185,7 @@ def _judge(
     return api.check(file, asked, requirements=models, **places, **settings)
 
 
-def _record(file: Path, result: CheckResult) -> dict[str, Any]:
+def _record(file: str, result: CheckResult) -> dict[str, Any]:
     return {
         "file": str(file),
         "rows": result.rows,
@@ -193,7 +199,7 @@ def _record(file: Path, result: CheckResult) -> dict[str, Any]:
     }
 
 
-def _warn(file: Path, result: CheckResult) -> None:
+def _warn(file: str, result: CheckResult) -> None:
     """Warn about columns that should not be there: no requirement covers them."""
     from sfumato.report.number_text import listing
 
@@ -206,7 +212,7 @@ def _warn(file: Path, result: CheckResult) -> None:
     warn_giveaways(result.risk)
 
 
-def _print(file: Path, result: CheckResult) -> None:
+def _print(file: str, result: CheckResult) -> None:
     from sfumato.report.number_text import counted
 
     rows, groups = counted(result.rows, "row"), counted(result.groups, "group")

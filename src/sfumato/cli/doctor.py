@@ -31,6 +31,16 @@ EXTRAS = (
     Extra("sqlglot", "workloads in SQL", "pip install 'sfumato[workload]'"),
     Extra("numba", "kernels of plug-ins", "pip install 'sfumato[jit]'"),
     Extra("scikit-learn", "learning from releases", "pip install 'sfumato[learn]'"),
+    Extra("pyreadstat", "SPSS, Stata and SAS files", "pip install 'sfumato[stats]'"),
+    Extra("fastexcel", "reading Excel files", "pip install 'sfumato[excel]'"),
+    Extra("xlsxwriter", "writing Excel files", "pip install 'sfumato[excel]'"),
+    Extra(
+        "adbc-driver-postgresql",
+        "tables of PostgreSQL",
+        "pip install 'sfumato[postgres]'",
+    ),
+    Extra("adbc-driver-sqlite", "tables of SQLite", "pip install 'sfumato[sqlite]'"),
+    Extra("duckdb", "tables of DuckDB", "pip install 'sfumato[duckdb]'"),
     Extra("pandas", "pandas frames in Python", "pip install pandas"),
     Extra("polars", "polars frames in Python", "pip install polars"),
 )

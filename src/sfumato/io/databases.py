@@ -32,6 +32,8 @@ DRIVERS = {
 }
 LOGIN = ("28", "3D")
 """The first signs of the codes of a refused login, and of a database that is not there."""
+REFUSED = ("authentication failed", "no password supplied", "FATAL:")
+"""What the client of PostgreSQL says of a refused login, which has no code there."""
 NO_TABLE = ("42P01", "3F000")
 LARGEST = (1 << 63) - 1
 MOST_DIGITS = 38
@@ -333,13 +335,14 @@ def _asking(call: Callable[..., Any], *words: Any, **options: Any) -> Any:
 def _explained(fault: Exception) -> DataError:
     code = str(getattr(fault, "sqlstate", None) or "")
     kind = type(fault).__name__
-    if code.startswith(LOGIN):
+    told = str(fault)
+    if code.startswith(LOGIN) or any(words in told for words in REFUSED):
         return DataError(
-            f"The database refused the login (SQLSTATE {code}).",
+            "The database refused the login.",
             hint="Check the user, the name of the database, and PGPASSWORD.",
         )
     missing = code in NO_TABLE or kind == "CatalogException"
-    if missing or "no such table" in str(fault):
+    if missing or "no such table" in told:
         return DataError(
             "The database has no such table.", hint="Check its name and its schema."
         )
@@ -348,8 +351,8 @@ def _explained(fault: Exception) -> DataError:
             "The database cannot be reached or opened.",
             hint="Check the address, and that the server runs and lets you in.",
         )
-    told = f" (SQLSTATE {code})" if code.strip("\0") else f" ({kind})"
+    named = f"SQLSTATE {code}" if code.strip("\0") else kind
     return DataError(
-        f"The database refused what was asked{told}.",
+        f"The database refused what was asked ({named}).",
         hint="Check the query, the types of its columns and your privileges.",
     )

@@ -42,12 +42,23 @@ def prove_files(
             return unguarded(table) if guards else table
 
         back = {name: read(name, place) for name, place in places.items()}
-        if back["data"].num_rows != rows or not _holds(back, claim, together):
-            raise GuaranteeError(
-                "The written file does not match the draft.",
-                hint="Nothing was left behind. Please report this with the policy.",
-            )
+        prove_tables(back, claim, together, rows=rows)
     return {name: found.result() for name, found in hashed.items()}
+
+
+def prove_tables(
+    back: Mapping[str, pa.Table],
+    claim: Claim,
+    together: CandidateClaim | None,
+    *,
+    rows: int,
+) -> None:
+    """Prove the claims and the number of rows on tables that were read back."""
+    if back["data"].num_rows != rows or not _holds(back, claim, together):
+        raise GuaranteeError(
+            "What was written does not match the draft.",
+            hint="Nothing was left behind. Please report this with the policy.",
+        )
 
 
 def _holds(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+import shutil
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,15 +22,17 @@ from sfumato.data.file_labels import FileLabels, kept_labels
 from sfumato.data.json_records import dump
 from sfumato.data.result_classes import comes_from
 from sfumato.data.safe_repr import Quiet, counted
-from sfumato.errors import OutputError
+from sfumato.errors import OutputError, RefusedError
 from sfumato.io.atomic_files import own_directory, own_file
-from sfumato.io.formats import format_of, written_as
+from sfumato.io.databases import database_source
+from sfumato.io.formats import Format, format_of, written_as
 from sfumato.io.write import write_table
 from sfumato.pipeline.earlier_release_proof import CandidateClaim
 from sfumato.pipeline.linked_persons import LINKED, PERSON, LinkedPersons
-from sfumato.pipeline.prove_written_files import prove_files
+from sfumato.pipeline.prove_written_files import prove_files, prove_tables
+from sfumato.pipeline.release_to_table import TableTarget, new_table
 from sfumato.pipeline.verification import GENERATED_VALUES, SOURCE_VALUES, Claim
-from sfumato.pipeline.write_release import write_directory
+from sfumato.pipeline.write_release import refuse_existing, write_directory
 from sfumato.report.card import card
 from sfumato.report.html import render
 
@@ -109,14 +112,22 @@ class Release(Quiet):
             ) from None
 
     def save(
-        self, directory: str | os.PathLike[str], *, force: bool = False
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        force: bool = False,
+        to: str | None = None,
     ) -> Mapping[str, Any]:
         """Write the release, proven from its own bytes; returns the manifest.
 
-        With `force` it replaces an older release, which stays until then.
+        With `force` it replaces an older release, which stays until then. `to` puts the
+        data into a new table of a database, `URL#table`, and the rest into the
+        directory; both or neither appear.
         """
         place = path_of(directory, what="A release's place")
-        return write_directory(place, partial(fill, self), force=force)
+        if to is None:
+            return write_directory(place, partial(fill, self), force=force)
+        return _save_to_table(self, place, to, force=force)
 
     @property
     def extension(self) -> str:
@@ -124,6 +135,8 @@ class Release(Quiet):
         asked = self.claim.policy.publish.format
         if asked is not None:
             return asked
+        if database_source(self.origin) is not None:
+            return Format.PARQUET
         is_path = isinstance(self.origin, str | os.PathLike)
         return written_as(format_of(self.origin)) if is_path else "csv"
 
@@ -139,8 +152,38 @@ class Release(Quiet):
         )
 
 
-def fill(release: Release, aside: Path) -> Mapping[str, Any]:
-    """Write every file of a release and prove the tables; returns the manifest."""
+def _save_to_table(
+    release: Release, place: Path, address: str, *, force: bool
+) -> Mapping[str, Any]:
+    if release.beside:
+        raise RefusedError(
+            "An anatomized release has two tables and cannot be written to one.",
+            hint="Write it to files, or use another operator.",
+        )
+    refuse_existing(place, force=force)
+    with new_table(address) as target:
+        publish = partial(_write_table_and_prove, target)
+        filled = partial(fill, release, publish=publish)
+        manifest = write_directory(place, filled, force=force)
+        try:
+            target.commit()
+        except BaseException:
+            shutil.rmtree(place, ignore_errors=True)
+            raise
+    return manifest
+
+
+def _write_table_and_prove(
+    target: TableTarget, release: Release, _aside: Path
+) -> dict[str, str]:
+    def prove(back: pa.Table) -> None:
+        rows = release.table.num_rows
+        prove_tables({"data": back}, release.claim, release.together, rows=rows)
+
+    return {"data_sha256": target.write(release.table, prove)}
+
+
+def _write_files_and_prove(release: Release, aside: Path) -> dict[str, str]:
     tables = {"data": release.table, **release.beside}
     places = {name: aside / f"{name}.{release.extension}" for name in tables}
     for name, table in tables.items():
@@ -152,15 +195,26 @@ def fill(release: Release, aside: Path) -> Mapping[str, Any]:
             categories=release.categories,
             labels=kept_labels(release.labels, table, release.labels),
         )
+    return prove_files(
+        places,
+        release.claim,
+        release.together,
+        rows=release.table.num_rows,
+        delimiter=release.delimiter,
+    )
+
+
+Publish = Callable[["Release", Path], dict[str, str]]
+"""Writes the tables of a release and proves them; returns their hashes."""
+
+
+def fill(
+    release: Release, aside: Path, *, publish: Publish = _write_files_and_prove
+) -> Mapping[str, Any]:
+    """Write every file of a release and prove the tables; returns the manifest."""
     with ThreadPoolExecutor() as pool:
         kept = pool.submit(_write_private, release, aside / "private")
-        hashes = prove_files(
-            places,
-            release.claim,
-            release.together,
-            rows=release.table.num_rows,
-            delimiter=release.delimiter,
-        )
+        hashes = publish(release, aside)
     kept.result()
     manifest = {**release.manifest, **hashes}
     for name, text in release.notes.items():

@@ -1,107 +1,67 @@
-"""Write a release into a table of a database, proven before others can see it."""
+"""Put a release into a table of a database, proven before others can see it."""
 
 from __future__ import annotations
 
-import os
 import secrets
-import shutil
-from collections.abc import Mapping
-from functools import partial
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.call_arguments import path_of
 from sfumato.data.cell_text import as_text
-from sfumato.errors import OutputError, RefusedError, UsageError
-from sfumato.io.databases import DatabasePlace, Session, opened, storable
+from sfumato.errors import OutputError
+from sfumato.io.databases import DatabaseSource, Session, opened, quoted, storable
 from sfumato.io.formats import hash_bytes
-from sfumato.pipeline.prove_written_files import prove_tables
-from sfumato.pipeline.release import Release, fill
-from sfumato.pipeline.write_release import refuse_existing, write_directory
+
+Prove = Callable[[pa.Table], None]
+"""Raises an error unless a table that was read back keeps every promise."""
+CELL, ROW, NOTHING = "\x1f", "\n", "\0"
+"""What separates cells and rows in the text that is hashed, and what a null is there."""
 
 
-def save_to_table(
-    release: Release, directory: str | os.PathLike[str], address: str
-) -> Mapping[str, Any]:
-    """Write the release to `URL#table`, and all but its data to a directory.
-
-    One transaction makes a table, fills it, reads it back and proves it, lets its owner
-    alone read it, gives it its name, and is committed after the directory is in place.
-    If anything fails, neither the table nor the directory stays.
-    """
-    url, table = split_address(address)
-    place = path_of(directory, what="A release's place")
-    _refuse_pairs(release)
-    with opened(DatabasePlace.of(url)) as session:
-        refuse_table(session, table)
-        refuse_existing(place)
-        prove = partial(_write_and_prove, session, table)
-        manifest = write_directory(place, partial(fill, release, write=prove), force=False)
-        try:
-            session.commit()
-        except BaseException:
-            shutil.rmtree(place, ignore_errors=True)
-            raise
-    return manifest
+@contextmanager
+def new_table(address: str) -> Iterator[TableTarget]:
+    """A table `URL#table` to be made in one transaction; rolled back unless committed."""
+    asked = DatabaseSource.of(address)
+    name = asked.table or ""
+    with opened(asked.place) as session:
+        if session.exists(name):
+            raise OutputError(
+                f"The database has a table '{name}' already.",
+                hint="Name another table, or drop this one.",
+            )
+        yield TableTarget(session, name)
 
 
-def split_address(address: str) -> tuple[str, str]:
-    """The database and the table of `URL#table`."""
-    url, found, table = address.rpartition("#")
-    if not found or not table:
-        raise UsageError(
-            "--to names no table.", hint="Write the address as URL#table."
-        )
-    return url, table
+class TableTarget:
+    """A table of a database that does not exist yet."""
 
+    def __init__(self, session: Session, name: str) -> None:
+        self.session, self.name = session, name
 
-def refuse_table(session: Session, table: str) -> None:
-    """Refuse a table that exists: whose it is, nobody can tell."""
-    if session.exists(table):
-        raise OutputError(
-            f"The database has a table '{table}' already.",
-            hint="Name another table, or drop this one.",
-        )
+    def write(self, table: pa.Table, prove: Prove) -> str:
+        """Fill the table, prove what it holds, and name it; returns a hash of its rows.
 
+        Until the transaction is committed, nobody else sees it. Afterward, its owner
+        alone may read it.
+        """
+        *schema, _ = self.name.split(".")
+        staging = ".".join([*schema, f"sfumato_{secrets.token_hex(8)}"])
+        self.session.ingest(staging, storable(table))
+        self.session.close_to_others(staging)
+        back = self.session.fetch(f"SELECT * FROM {quoted(staging)}")
+        prove(back)
+        self.session.rename(staging, self.name)
+        return hash_rows(back)
 
-def _refuse_pairs(release: Release) -> None:
-    if release.beside:
-        raise RefusedError(
-            "An anatomized release has two tables and cannot be written to one.",
-            hint="Leave --to out, or use another operator.",
-        )
-
-
-def _write_and_prove(
-    session: Session, table: str, release: Release, aside: Path
-) -> dict[str, str]:
-    *schema, _ = table.split(".")
-    staging = ".".join([*schema, f"sfumato_{secrets.token_hex(8)}"])
-    session.ingest(staging, storable(release.table))
-    session.close_to_others(staging)
-    back = session.fetch(_select(staging))
-    prove_tables(release, {"data": back})
-    session.rename(staging, table)
-    return {"data_sha256": hash_rows(back)}
-
-
-def _select(table: str) -> str:
-    from sfumato.io.databases import quoted
-
-    return f"SELECT * FROM {quoted(table)}"
+    def commit(self) -> None:
+        self.session.commit()
 
 
 def hash_rows(table: pa.Table) -> str:
-    """A hash of the rows as a set: a table of a database has no order."""
-    cells = [_told(table.column(name), name) for name in table.column_names]
-    lines = pc.binary_join_element_wise(*cells, "\x1f")
-    ordered = lines.take(pc.sort_indices(lines))
-    content = "\n".join([*table.column_names, *ordered.to_pylist()])
-    return hash_bytes(pa.py_buffer(content.encode()))
-
-
-def _told(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    return pc.fill_null(as_text(column, name=name), "\x00")
+    """A hash of the rows in any order: a table of a database has none."""
+    cells = [pc.fill_null(as_text(c), NOTHING) for c in table.columns]
+    lines = pc.binary_join_element_wise(*cells, CELL)
+    ordered = lines.take(pc.sort_indices(lines)).to_pylist()
+    return hash_bytes(pa.py_buffer(ROW.join([*table.column_names, *ordered]).encode()))

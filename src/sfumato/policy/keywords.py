@@ -51,6 +51,7 @@ class Settings(TypedDict, total=False):
     encoding: str | None
     decimal: str | None
     sheet: str | None
+    key: str | Sequence[str] | None
     unlisted: str | None
     privacy: Mapping[str, Any] | None
     loss_by: Names
@@ -77,7 +78,7 @@ BY_COLUMN = MappingProxyType(
     }
 )
 MODELS = MappingProxyType({"k": "k-anonymity", "l": "l-diversity", "t": "t-closeness"})
-DATA = ("missing", "missing_as", "delimiter", "encoding", "decimal", "sheet")
+DATA = ("missing", "missing_as", "delimiter", "encoding", "decimal", "sheet", "key")
 PUBLISH = (
     "operator",
     "max_suppressed",

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from sfumato.data.cell_text import TextArray
 from sfumato.data.coding import Values
+from sfumato.data.file_labels import missing_codes
 from sfumato.data.schema import Kind
 from sfumato.data.values import kind_of_texts
 
@@ -30,13 +31,18 @@ def found_marks(source: pa.Table) -> tuple[str, ...]:
     """The marks of missing values, the empty cell first.
 
     A policy declares marks for all columns at once, so a text that is an ordinary value
-    in any column is not a mark.
+    in any column is not a mark. A statistical file declares its own.
     """
     verdicts: dict[str, bool] = {}
+    declared = missing_codes(source)
+    codes = sorted({code for each in declared.values() for code in each})
     for name in source.column_names:
-        for mark, means in _verdicts(Values.of(name, source.column(name))).items():
+        values = Values.of(name, source.column(name))
+        here = declared.get(name, ())
+        said = {code: code in here for code in _among(values.present_texts, codes)}
+        for mark, means in {**_verdicts(values), **said}.items():
             verdicts[mark] = verdicts.get(mark, True) and means
-    known = (*WORDS, *AMONG_NUMBERS, *BELOW, *ABOVE)
+    known = dict.fromkeys((*WORDS, *AMONG_NUMBERS, *BELOW, *ABOVE, *codes))
     return (EMPTY, *(mark for mark in known if verdicts.get(mark)))
 
 

@@ -248,3 +248,12 @@ def test_an_anatomized_pair_is_checked_in_every_format(tmp_path, ending):
     asked = {"quasi": "age", "sensitive": "ill", "l": 2, "operator": "anatomize"}
     sf.anonymize(table, **asked, format=ending).save(tmp_path / "out")
     assert sf.check(tmp_path / "out" / f"data.{ending}", **asked).holds
+
+
+def test_a_proposal_takes_the_missing_values_that_the_file_declares(tmp_path):
+    frame = pd.DataFrame({"a": [1.0, -7.0, 3.0, 8.0], "b": [8.0, 2.0, 3.0, 4.0]})
+    place = tmp_path / "source.sav"
+    ranges = {"a": [-7, 8]}
+    pyreadstat.write_sav(frame, str(place), missing_ranges=ranges)
+    # 8 is an ordinary value of the other column.
+    assert sf.propose(place).data.missing == ("", "-7")
