@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.metrics.common.comparison import Comparison
+from sfumato.metrics.common.compared_tables import ComparedTables
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -63,7 +63,7 @@ class Need(StrEnum):
     NUMBERS = "a column of numbers in both tables"
     SENSITIVE = "a sensitive column in both tables"
 
-    def met(self, compared: Comparison) -> bool:
+    def met(self, compared: ComparedTables) -> bool:
         """Whether a comparison has it."""
         return {
             Need.COVERS: compared.covers,
@@ -102,5 +102,5 @@ class ComparisonMetric(ABC):
     needs: ClassVar[frozenset[Need]] = frozenset()
 
     @abstractmethod
-    def compare(self, compared: Comparison) -> Measured:
+    def compare(self, compared: ComparedTables) -> Measured:
         """Compare a published table with its original."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.metrics.base import ComparisonMetric, Measured, Need
-from sfumato.metrics.common.comparison import Comparison
+from sfumato.metrics.common.compared_tables import ComparedTables
 
 
 class ClassificationMetric(ComparisonMetric):
@@ -23,12 +23,12 @@ class ClassificationMetric(ComparisonMetric):
     )
     needs = frozenset({Need.PEOPLE, Need.SENSITIVE})
 
-    def compare(self, compared: Comparison) -> Measured:
+    def compare(self, compared: ComparedTables) -> Measured:
         parts = {name: self._column(compared, name) for name in compared.sensitive}
         return Measured.mean(parts)
 
     @staticmethod
-    def _column(compared: Comparison, name: str) -> float:
+    def _column(compared: ComparedTables, name: str) -> float:
         column, kept = compared.columns[name], ~compared.hidden
         width = column.reading.count
         keys = compared.groups[kept].astype(np.int64) * width + column.codes[kept]

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.metrics.base import ComparisonMetric, Measured, Need
-from sfumato.metrics.common.comparison import Comparison
+from sfumato.metrics.common.compared_tables import ComparedTables
 from sfumato.metrics.common.moments import correlation
 
 
@@ -25,7 +25,7 @@ class CorrelationShift(ComparisonMetric):
     )
     needs = frozenset({Need.NUMBERS})
 
-    def compare(self, compared: Comparison) -> Measured:
+    def compare(self, compared: ComparedTables) -> Measured:
         before, after = {}, {}
         for name in compared.numbers:
             column = compared.columns[name]

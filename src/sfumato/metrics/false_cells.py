@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from sfumato.metrics.base import ComparisonMetric, Measured, Need
-from sfumato.metrics.common.comparison import Comparison
+from sfumato.metrics.common.compared_tables import ComparedTables
 
 
 class FalseCells(ComparisonMetric):
@@ -21,7 +21,7 @@ class FalseCells(ComparisonMetric):
     )
     needs = frozenset({Need.COVERS, Need.PEOPLE, Need.ROWS})
 
-    def compare(self, compared: Comparison) -> Measured:
+    def compare(self, compared: ComparedTables) -> Measured:
         parts = {}
         for name in compared.quasi:
             column = compared.columns[name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from sfumato.metrics.base import ComparisonMetric, Measured
-from sfumato.metrics.common.comparison import Comparison
+from sfumato.metrics.common.compared_tables import ComparedTables
 from sfumato.metrics.common.spread import divergence, marginal
 
 
@@ -22,7 +22,7 @@ class KlDivergence(ComparisonMetric):
         "Mean KL divergence of a column's distribution from the original's, in bits."
     )
 
-    def compare(self, compared: Comparison) -> Measured:
+    def compare(self, compared: ComparedTables) -> Measured:
         parts = {}
         for name in (*compared.quasi, *compared.sensitive):
             column = compared.columns[name]

@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.data.arrays import Counts
 from sfumato.metrics.base import ComparisonMetric, Measured
-from sfumato.metrics.common.comparison import ComparedColumn, Comparison
+from sfumato.metrics.common.compared_tables import ComparedColumn, ComparedTables
 from sfumato.metrics.common.spread import divergence, joint
 
 MOST_PAIRS_OF_VALUES = 2**21
@@ -29,7 +29,7 @@ class KlDivergenceOfPairs(ComparisonMetric):
         "Mean KL divergence of the distribution of two columns, in bits."
     )
 
-    def compare(self, compared: Comparison) -> Measured:
+    def compare(self, compared: ComparedTables) -> Measured:
         parts = {}
         for one, two in combinations((*compared.quasi, *compared.sensitive), 2):
             left, right = compared.columns[one], compared.columns[two]

@@ -8,7 +8,7 @@ import numpy as np
 
 from sfumato.data.arrays import Counts, Floats
 from sfumato.metrics.base import ComparisonMetric, Measured, Need
-from sfumato.metrics.common.comparison import ComparedColumn, Comparison
+from sfumato.metrics.common.compared_tables import ComparedColumn, ComparedTables
 
 
 class NonUniformEntropy(ComparisonMetric):
@@ -27,7 +27,7 @@ class NonUniformEntropy(ComparisonMetric):
     )
     needs = frozenset({Need.COVERS, Need.PEOPLE})
 
-    def compare(self, compared: Comparison) -> Measured:
+    def compare(self, compared: ComparedTables) -> Measured:
         lost, there = {}, {}
         for name in compared.quasi:
             column = compared.columns[name]
@@ -44,14 +44,14 @@ def whole_bits(counts: Counts) -> float:
     return float((known * np.log2(known.sum() / known)).sum())
 
 
-def _lost_bits(column: ComparedColumn, compared: Comparison) -> float:
+def _lost_bits(column: ComparedColumn, compared: ComparedTables) -> float:
     if compared.source_row is not None:
         return _bits_by_row(column, compared)
     mean = whole_bits(column.before) / max(compared.rows_in, 1)
     return float(column.after @ text_bits(column)) + compared.left_out * mean
 
 
-def _bits_by_row(column: ComparedColumn, compared: Comparison) -> float:
+def _bits_by_row(column: ComparedColumn, compared: ComparedTables) -> float:
     """The bits of each published row's own value, and of the rows left out."""
     assert compared.source_row is not None
     rows = column.original.codes[compared.source_row]

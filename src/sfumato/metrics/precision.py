@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.data.arrays import Floats, Ints
 from sfumato.hierarchies.axis import Axis
 from sfumato.metrics.base import ComparisonMetric, Measured, Need
-from sfumato.metrics.common.comparison import ComparedColumn, Comparison
+from sfumato.metrics.common.compared_tables import ComparedColumn, ComparedTables
 
 
 class Precision(ComparisonMetric):
@@ -26,7 +26,7 @@ class Precision(ComparisonMetric):
     )
     needs = frozenset({Need.COVERS, Need.PEOPLE})
 
-    def compare(self, compared: Comparison) -> Measured:
+    def compare(self, compared: ComparedTables) -> Measured:
         parts = {
             name: self._column(compared.columns[name], compared.rows_in)
             for name in compared.quasi

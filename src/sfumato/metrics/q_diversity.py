@@ -8,7 +8,7 @@ import numpy as np
 
 from sfumato.data.arrays import Floats
 from sfumato.metrics.base import ComparisonMetric, Measured, Need
-from sfumato.metrics.common.comparison import ComparedColumn, Comparison
+from sfumato.metrics.common.compared_tables import ComparedColumn, ComparedTables
 
 
 class QDiversity(ComparisonMetric):
@@ -26,7 +26,7 @@ class QDiversity(ComparisonMetric):
     )
     needs = frozenset({Need.COVERS, Need.PEOPLE})
 
-    def compare(self, compared: Comparison) -> Measured:
+    def compare(self, compared: ComparedTables) -> Measured:
         kept = np.flatnonzero(~compared.hidden)
         _, first = np.unique(compared.groups[kept], return_index=True)
         rows = kept[first]

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.metrics.base import ComparisonMetric, Measured, Need
-from sfumato.metrics.common.comparison import ComparedColumn, Comparison
+from sfumato.metrics.common.compared_tables import ComparedColumn, ComparedTables
 
 
 class SquaredError(ComparisonMetric):
@@ -25,7 +25,7 @@ class SquaredError(ComparisonMetric):
     )
     needs = frozenset({Need.PEOPLE, Need.ROWS, Need.NUMBERS})
 
-    def compare(self, compared: Comparison) -> Measured:
+    def compare(self, compared: ComparedTables) -> Measured:
         parts = {
             name: self._column(compared.columns[name], compared)
             for name in compared.numbers
@@ -33,7 +33,7 @@ class SquaredError(ComparisonMetric):
         return Measured.mean(parts)
 
     @staticmethod
-    def _column(column: ComparedColumn, compared: Comparison) -> float:
+    def _column(column: ComparedColumn, compared: ComparedTables) -> float:
         numbers = np.asarray(column.axis.positions)[column.original.codes]
         known = ~np.isnan(numbers)
         mean = numbers[known].mean() if known.any() else 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from sfumato.metrics.base import ComparisonMetric, Measured, Need
-from sfumato.metrics.common.comparison import Comparison
+from sfumato.metrics.common.compared_tables import ComparedTables
 
 
 class SuppressedCells(ComparisonMetric):
@@ -19,7 +19,7 @@ class SuppressedCells(ComparisonMetric):
     sentence: ClassVar[str] = "Share of quasi-identifier cells that tell nothing."
     needs = frozenset({Need.PEOPLE})
 
-    def compare(self, compared: Comparison) -> Measured:
+    def compare(self, compared: ComparedTables) -> Measured:
         parts = {}
         for name in compared.quasi:
             column = compared.columns[name]

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.metrics.base import ComparisonMetric, Measured, Need
-from sfumato.metrics.common.comparison import ComparedColumn, Comparison
+from sfumato.metrics.common.compared_tables import ComparedColumn, ComparedTables
 
 FEW_VALUES = 50
 """Columns with more values are not broken down."""
@@ -27,7 +27,7 @@ class SuppressedPeople(ComparisonMetric):
     )
     needs = frozenset({Need.PEOPLE, Need.ROWS})
 
-    def compare(self, compared: Comparison) -> Measured:
+    def compare(self, compared: ComparedTables) -> Measured:
         parts = {}
         for name in (*compared.quasi, *compared.sensitive):
             column = compared.columns[name]
@@ -37,7 +37,7 @@ class SuppressedPeople(ComparisonMetric):
         return Measured(max(shares, default=0.0), parts)
 
     @staticmethod
-    def _column(column: ComparedColumn, compared: Comparison) -> dict[str, float]:
+    def _column(column: ComparedColumn, compared: ComparedTables) -> dict[str, float]:
         lost = np.bincount(
             column.original.codes[compared.lost], minlength=column.axis.size
         )

@@ -6,7 +6,7 @@ from math import isnan
 from typing import ClassVar
 
 from sfumato.metrics.base import ComparisonMetric, Measured, Need
-from sfumato.metrics.common.comparison import ComparedColumn, Comparison
+from sfumato.metrics.common.compared_tables import ComparedColumn, ComparedTables
 from sfumato.metrics.common.moments import before_and_after
 
 
@@ -22,7 +22,7 @@ class VarianceShift(ComparisonMetric):
     )
     needs = frozenset({Need.NUMBERS})
 
-    def compare(self, compared: Comparison) -> Measured:
+    def compare(self, compared: ComparedTables) -> Measured:
         parts = {
             name: self._column(compared.columns[name]) for name in compared.numbers
         }

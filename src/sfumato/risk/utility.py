@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.data.arrays import Floats
 from sfumato.metrics.base import ComparisonMetric, Measured, Metric, MetricInput, Need
-from sfumato.metrics.common.comparison import ComparedColumn, Comparison
+from sfumato.metrics.common.compared_tables import ComparedColumn, ComparedTables
 from sfumato.risk.table_pair import Pair, PublishedForm
 
 AnyMetric = type[Metric] | type[ComparisonMetric]
@@ -44,10 +44,10 @@ class Utility:
         }
 
 
-def comparison(pair: Pair) -> Comparison:
+def comparison(pair: Pair) -> ComparedTables:
     """A pair as metrics look at it."""
     synthetic = pair.form is PublishedForm.SYNTHETIC
-    return Comparison(
+    return ComparedTables(
         rows_in=pair.rows,
         columns={
             name: ComparedColumn(
@@ -82,7 +82,7 @@ def utility(pair: Pair, metrics: Mapping[str, AnyMetric], *, k: int) -> Utility:
     return found
 
 
-def metric_input(compared: Comparison, *, k: int) -> MetricInput:
+def metric_input(compared: ComparedTables, *, k: int) -> MetricInput:
     """The release in numbers; rows that show nothing count as suppressed."""
     shown = ~compared.hidden
     sizes = np.bincount(compared.groups[shown])
@@ -98,7 +98,7 @@ def metric_input(compared: Comparison, *, k: int) -> MetricInput:
     )
 
 
-def _mean_losses(compared: Comparison, measure: str) -> Floats:
+def _mean_losses(compared: ComparedTables, measure: str) -> Floats:
     """(1, quasi-identifiers): the mean loss of the cells of rows that show any."""
     shown = ~compared.hidden
     means = []
@@ -111,7 +111,7 @@ def _mean_losses(compared: Comparison, measure: str) -> Floats:
 
 
 def _by_column(
-    compared: Comparison, losses: Floats, outcome: MetricInput
+    compared: ComparedTables, losses: Floats, outcome: MetricInput
 ) -> dict[str, float]:
     return {
         name: outcome.mean_cell(losses[:, [place]])
@@ -119,7 +119,7 @@ def _by_column(
     }
 
 
-def _lacking(name: str, metric: AnyMetric, compared: Comparison) -> Need | None:
+def _lacking(name: str, metric: AnyMetric, compared: ComparedTables) -> Need | None:
     """Return the first thing that a metric needs and a comparison does not have."""
     if issubclass(metric, Metric):
         needs = [Need.PEOPLE, Need.COVERS] if name in ON_CELLS else [Need.PEOPLE]

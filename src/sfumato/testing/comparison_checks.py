@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.metrics.base import ComparisonMetric, Need
-from sfumato.metrics.common.comparison import Comparison
+from sfumato.metrics.common.compared_tables import ComparedTables
 from sfumato.pipeline.pair import PairFiles
 from sfumato.policy import Policy
 from sfumato.risk.table_pair import Pair
@@ -40,7 +40,7 @@ class DrawnPair(NamedTuple):
         places = pa.array(rows)
         return DrawnPair(self.original.take(places), self.published.take(places))
 
-    def compared(self) -> Comparison:
+    def compared(self) -> ComparedTables:
         """The pair as metrics look at it."""
         return comparison(self.paired())
 

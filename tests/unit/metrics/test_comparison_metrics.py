@@ -9,7 +9,7 @@ import pytest
 
 from sfumato import registry
 from sfumato.metrics.base import ComparisonMetric
-from sfumato.metrics.common.comparison import ComparedColumn
+from sfumato.metrics.common.compared_tables import ComparedColumn
 from sfumato.metrics.common.spread import divergence, joint, marginal
 from sfumato.metrics.non_uniform_entropy import text_bits
 from tests.unit.metrics.pairs import compared, pair_of

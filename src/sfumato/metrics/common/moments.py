@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.data.arrays import Counts, Floats
-from sfumato.metrics.common.comparison import ComparedColumn
+from sfumato.metrics.common.compared_tables import ComparedColumn
 
 
 def weighted_moments(numbers: Floats, counts: Counts) -> tuple[float, float]:

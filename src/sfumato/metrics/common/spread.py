@@ -13,7 +13,7 @@ import numpy as np
 
 from sfumato.data.arrays import Counts, Flags, Floats, Ints
 from sfumato.hierarchies.cell_readings import nearest
-from sfumato.metrics.common.comparison import ComparedColumn
+from sfumato.metrics.common.compared_tables import ComparedColumn
 
 MOST_COUNTED = 2**22
 """Pairs of texts that are counted in place; more are sorted."""

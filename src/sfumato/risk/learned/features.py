@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.data.arrays import Floats, Ints
-from sfumato.metrics.common.comparison import ComparedColumn
+from sfumato.metrics.common.compared_tables import ComparedColumn
 from sfumato.risk.table_pair import Pair
 
 MOST_VALUES = 40

@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.data.arrays import Floats, Ints
 from sfumato.data.seeds import Seed
 from sfumato.errors import UsageError
-from sfumato.metrics.common.comparison import ComparedColumn
+from sfumato.metrics.common.compared_tables import ComparedColumn
 from sfumato.risk.learned.features import FeatureSpace
 from sfumato.risk.learned.models import LEARNERS, Fitted, Task, usual
 from sfumato.risk.table_pair import Pair, PublishedForm

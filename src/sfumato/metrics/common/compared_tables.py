@@ -66,7 +66,7 @@ class ComparedColumn:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Comparison:
+class ComparedTables:
     """Both tables in codes, for the metrics that need the original."""
 
     rows_in: int
