@@ -16,17 +16,19 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sfumato.api import (
-        CheckResult,
         anonymize,
         assess,
         attack,
         check,
+        compare,
         look_up,
         propose,
         tune,
         workload_error,
     )
     from sfumato.pipeline.assessment import Assessment
+    from sfumato.pipeline.check_result import CheckResult
+    from sfumato.pipeline.comparison.compared_candidates import Comparison
     from sfumato.pipeline.release import Release
     from sfumato.policy import Policy
     from sfumato.workload.queries import Workload
@@ -35,7 +37,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Assessment": "sfumato.pipeline.assessment",
-    "CheckResult": "sfumato.api",
+    "CheckResult": "sfumato.pipeline.check_result",
+    "Comparison": "sfumato.pipeline.comparison.compared_candidates",
     "Policy": "sfumato.policy",
     "Release": "sfumato.pipeline.release",
     "Workload": "sfumato.workload.queries",
@@ -43,6 +46,7 @@ _HOMES = {
     "assess": "sfumato.api",
     "attack": "sfumato.api",
     "check": "sfumato.api",
+    "compare": "sfumato.api",
     "look_up": "sfumato.api",
     "propose": "sfumato.api",
     "tune": "sfumato.api",
@@ -52,6 +56,7 @@ _HOMES = {
 __all__ = [
     "Assessment",
     "CheckResult",
+    "Comparison",
     "Policy",
     "Release",
     "Workload",
@@ -60,6 +65,7 @@ __all__ = [
     "assess",
     "attack",
     "check",
+    "compare",
     "look_up",
     "propose",
     "tune",

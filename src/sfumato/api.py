@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, get_args
 
@@ -31,14 +31,13 @@ from sfumato.call_arguments import (
     whole,
     workload_of,
 )
-from sfumato.data.result_classes import comes_from
-from sfumato.data.safe_repr import Quiet, counted
 from sfumato.data.seeds import Seed
 from sfumato.errors import RefusedError, UsageError
 from sfumato.io.decimals import pointed
 from sfumato.io.read import delimiter_of
 from sfumato.io.write import hash_bytes
 from sfumato.models.base import OutputModel
+from sfumato.pipeline.check_result import CheckResult
 from sfumato.pipeline.claimed_columns import (
     added,
     claimed_giveaways,
@@ -73,43 +72,17 @@ from sfumato.policy.keywords import Settings
 from sfumato.publish.base import Form
 
 if TYPE_CHECKING:
+    import threading
+
     from sfumato.pipeline.assessment import Assessment
     from sfumato.pipeline.attack_run import Attacked
+    from sfumato.pipeline.comparison.compared_candidates import Comparison
     from sfumato.pipeline.lookup import LookedUp
     from sfumato.pipeline.tuning import Tuned
     from sfumato.workload.answer_errors import ErrorMeasure, WorkloadError
     from sfumato.workload.queries import Workload
 
 PolicyLike = Policy | str | os.PathLike[str] | None
-
-
-@comes_from("sfumato.check(data, quasi=[…], k=5)")
-@dataclass(frozen=True, repr=False)
-class CheckResult(Quiet):
-    """The result of checking a published table."""
-
-    verdicts: list[dict[str, Any]]
-    rows: int
-    groups: int
-    risk: dict[str, Any]
-    """The remaining risk; `columns` has the rows that other columns single out."""
-    withheld: tuple[str, ...] = ()
-    """Columns in the table that the policy withholds."""
-    kinds: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """How each sensitive column was read: kind, distance, and where that came from."""
-    unmentioned: tuple[str, ...] = ()
-    """Columns that the policy does not mention."""
-
-    def _told(self) -> str:
-        held = sum(verdict["holds"] for verdict in self.verdicts)
-        return (
-            f"{counted(self.rows, 'row')} in {counted(self.groups, 'group')}; "
-            f"{held} of {counted(len(self.verdicts), 'requirement')} met"
-        )
-
-    @property
-    def holds(self) -> bool:
-        return all(verdict["holds"] for verdict in self.verdicts)
 
 
 @spelled_out
@@ -387,6 +360,72 @@ def tune(
                 progress=watcher,
             )
         )
+
+
+@spelled_out
+def compare(
+    data: Source,
+    policy: PolicyLike = None,
+    *,
+    risk: str | None = None,
+    utility: str | None = None,
+    workload: Workload | str | os.PathLike[str] | None = None,
+    target: str | None = None,
+    sample: int | None = None,
+    dial: int | None = None,
+    spend: bool = False,
+    seed: str | Seed | None = None,
+    insecure_seed: int | None = None,
+    workers: int | None = None,
+    threads: int | None = None,
+    progress: bool | Progress = False,
+    stop: threading.Event | None = None,
+    base: str | os.PathLike[str] | None = None,
+    **settings: Unpack[Settings],
+) -> Comparison:
+    """Make candidate releases side by side and compare their risk and utility; private.
+
+    The candidates are those of the policy's `[compare]`, or a sensible default; `dial`
+    sweeps `utility_weight` of `tgc` from 0 to 1 in so many steps instead. `risk` and
+    `utility` name the figures to compare by (`prosecutor_max` and `ncp`). Figures of
+    queries need `workload`; `target` and `sample` are for figures that learn. `spend`
+    allows candidates to be charged to the ledger of a process model. Ctrl-C, or setting
+    `stop`, keeps what is finished. `release()` of the result makes the chosen release.
+    """
+    from sfumato.pipeline.comparison.compare_policies import ComparisonTask
+    from sfumato.pipeline.comparison.compare_policies import compare as compared
+
+    policy = policy_of(policy)
+    chosen = seed_of(seed, insecure_seed)
+    hashed: list[str] = []
+    source = read_table(
+        data, policy, settings, seen=lambda found: hashed.append(hash_bytes(found))
+    )
+    asked = policy_for(policy, settings, source)
+    with watched(progress) as watcher:
+        task = ComparisonTask(
+            policy=asked,
+            source=source,
+            base=_base(base, asked),
+            risk=text_of("risk", risk),
+            utility=text_of("utility", utility),
+            workload=None if workload is None else workload_of(workload),
+            target=text_of("target", target),
+            sample=None if sample is None else whole("sample", sample, least=1),
+            dial=None if dial is None else whole("dial", dial, least=3),
+            spend=spend,
+            seed=chosen,
+            workers=None if workers is None else whole("workers", workers, least=1),
+            threads=None if threads is None else threads_of(threads),
+            progress=watcher,
+            stop=stop,
+            provenance={
+                "origin": data,
+                "delimiter": delimiter_of(source) or ",",
+                "source_sha256": hashed[0] if hashed else None,
+            },
+        )
+        return compared(task)
 
 
 @spelled_out

@@ -69,6 +69,7 @@ def public_objects(release, tmp_path_factory):
     return {
         "Release": release,
         "Assessment": sfumato.assess(source(), release),
+        "Comparison": sfumato.compare(source(), policy, workers=1),
         "CheckResult": sfumato.check(source(), **SETTINGS),
         "Policy": policy,
         "Workload": load_workload(place),

@@ -13,6 +13,7 @@ from sfumato.data.arrays import Floats
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import SUBJECT, Rule, View
 from sfumato.data.seeds import Seed
+from sfumato.data.shared_tuples import SharedTuples
 from sfumato.dp.ledger import Ledger
 from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import CodedAxis
@@ -66,6 +67,8 @@ class Request:
     progress: Progress = silent
     resolve: Callable[[str], Any] = no_other
     """Finds the class of another algorithm, for those that build on others."""
+    tuples: SharedTuples = field(default_factory=SharedTuples)
+    """Distinct tuples that were laid out before, for requests on the same rows."""
     table: Request | None = None
     """The request of which this is a part: groups are compared with its distribution."""
     source: Request | None = None

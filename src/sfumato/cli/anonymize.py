@@ -183,7 +183,7 @@ def release(
     from sfumato.pipeline.write_release import refuse_existing
     from sfumato.policy import Policy
 
-    asked = _with_settings(Policy.load(policy), settings)
+    asked = with_settings(Policy.load(policy), settings)
     refuse_existing(out, force=force)
     with watched(quiet=quiet) as progress:
         made = api.anonymize(
@@ -198,7 +198,8 @@ def release(
         return made.save(out, force=force, to=to)
 
 
-def _with_settings(policy: Policy, settings: list[str]) -> Policy:
+def with_settings(policy: Policy, settings: list[str]) -> Policy:
+    """Return a policy with the settings of `--set`."""
     for text in settings:
         key, value = parse_pair(text, option="--set")
         policy = policy.with_setting(key, value)

@@ -19,6 +19,7 @@ from sfumato.cli.anonymize import anonymize
 from sfumato.cli.assess import assess
 from sfumato.cli.attack import attack
 from sfumato.cli.check import check
+from sfumato.cli.compare import compare
 from sfumato.cli.demo import demo
 from sfumato.cli.doctor import doctor
 from sfumato.cli.error_output import (
@@ -51,6 +52,7 @@ app.command()(anonymize)
 app.command()(check)
 app.command()(assess)
 app.command()(attack)
+app.command()(compare)
 app.command()(tune)
 app.command("list")(catalogue)
 app.command()(doctor)

@@ -22,8 +22,8 @@ from sfumato.cli.success_output import (
 from sfumato.errors import UsageError
 
 if TYPE_CHECKING:
-    from sfumato.api import CheckResult
     from sfumato.models.base import OutputModel
+    from sfumato.pipeline.check_result import CheckResult
 
 NOT_MET = 1
 

@@ -13,6 +13,11 @@ import select
 import signal
 import sys
 
+# Not imported from `typing`: few modules may be loaded before signals are handled.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from threading import Event
+
 INTERRUPTED = 130
 STOPPED = "Stopped. Nothing is left half-written."
 AS_JSON = f"""\
@@ -31,6 +36,32 @@ SHOW_CURSOR = b"\r\x1b[2K\x1b[?25h"
 """Clears a progress bar from a terminal, and shows the cursor again."""
 PATIENCE = 0.2
 """Seconds to wait for a slow reader of our output."""
+
+
+class GentleStop:
+    """A command that finishes what it has when it is first asked to stop."""
+
+    def __init__(self) -> None:
+        self._stop: Event | None = None
+
+    def enter(self, stop: Event) -> None:
+        """Set this event on the next signal, instead of ending the process."""
+        self._stop = stop
+
+    def leave(self) -> None:
+        """End the process on the next signal, as all other commands do."""
+        self._stop = None
+
+    def asked(self) -> bool:
+        """Pass a signal on; False if nobody waits for one, or one was heard before."""
+        stop = self._stop
+        if stop is None or stop.is_set():
+            return False
+        stop.set()
+        return True
+
+
+GENTLE = GentleStop()
 
 
 def end_when_asked() -> None:
@@ -65,6 +96,8 @@ def end_now() -> None:
 def _wait(reader: int) -> None:
     # Without signals it waits for the rest of the process.
     os.read(reader, 1)
+    while GENTLE.asked():
+        os.read(reader, 1)
     end_now()
 
 

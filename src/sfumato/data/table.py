@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -63,6 +64,10 @@ class Table(Quiet):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A view of a dictionary cannot be pickled, for another process.
+        return type(self), (self.schema, self.source, dict(self.columns))
 
     @property
     def rows(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,10 @@ from sfumato.publish.base import Form
 
 def coded_rows(run: Run) -> tuple[Table, npt.NDArray[np.int64]]:
     """The rows that take part, coded, and the source row of each."""
+    return run.coding.rows(run.policy, lambda: _coded_rows(run))
+
+
+def _coded_rows(run: Run) -> tuple[Table, npt.NDArray[np.int64]]:
     table = coded_table(run.policy, run.source)
     refuse_opaque(table.source)
     if run.policy.data.missing_as != "drop":
@@ -73,6 +77,7 @@ def build_request(
         threads=run.threads,
         progress=lambda step, share: run.progress(step, 0.1 + 0.6 * share),
         resolve=registry.algorithm,
+        tuples=run.coding.tuples,
     )
 
 
@@ -111,7 +116,9 @@ def _quasi(
         return declared_axes(run, table, beside=False), None
     path = population_path(models)
     if path is None:
-        return quasi_axes(run.policy, table, run.base), None
+        return _shared(
+            run, "quasi", lambda: quasi_axes(run.policy, table, run.base)
+        ), None
     other = read_population(run.policy, path, run.base)
     return shared_axes(run.policy, table.source, other, run.base)
 
@@ -123,4 +130,11 @@ def _other_axes(
     if certificate is not None and certificate.algorithm.every_column:
         return declared_axes(run, table, beside=True), {}
     columns = [table.columns[name] for name in table.schema.sensitive]
-    return (), {coded.name: coded for coded in axes(run.policy, columns, run.base)}
+    made = _shared(run, "sensitive", lambda: axes(run.policy, columns, run.base))
+    return (), {coded.name: coded for coded in made}
+
+
+def _shared(
+    run: Run, what: str, make: Callable[[], tuple[CodedAxis, ...]]
+) -> tuple[CodedAxis, ...]:
+    return run.coding.axes(run.policy, run.base, what, make)

@@ -140,6 +140,13 @@ class Release(Quiet):
         is_path = isinstance(self.origin, str | os.PathLike)
         return written_as(format_of(self.origin)) if is_path else "csv"
 
+    def plot(self) -> Any:
+        """Group sizes and losses as an Altair chart (`pip install 'sfumato[plots]'`)."""
+        # Imported late: most releases are not drawn.
+        from sfumato.report.plots import release_plot
+
+        return release_plot(self.manifest, self.facts)
+
     def _repr_html_(self) -> str:
         return card(self.manifest)
 

@@ -15,6 +15,7 @@ from sfumato.algorithms.base import Algorithm, Progress, silent
 from sfumato.data.safe_repr import Quiet
 from sfumato.data.seeds import Seed
 from sfumato.pipeline.missing_cells import with_empty_mark
+from sfumato.pipeline.shared_coding import SharedCoding
 from sfumato.policy import Policy
 from sfumato.publish.base import Operator
 
@@ -33,6 +34,8 @@ class Run(Quiet):
     seed: Seed = field(default_factory=Seed.fresh)
     threads: int = field(default_factory=lambda: os.cpu_count() or 1)
     progress: Progress = silent
+    coding: SharedCoding = field(default_factory=SharedCoding)
+    """What runs on the same source share."""
     algorithm: Algorithm = field(init=False)
     operator: Operator = field(init=False)
     seconds: dict[str, float] = field(init=False, default_factory=dict)

@@ -36,6 +36,7 @@ from sfumato.policy.redact import without_paths
 from sfumato.policy.sections import (
     AlgorithmSection,
     ColumnSection,
+    CompareSection,
     Data,
     Privacy,
     Publish,
@@ -71,6 +72,12 @@ class Policy(Section):
     publish: Publish = Publish()
     privacy: Privacy = Privacy()
     report: Report = Report()
+    compare: CompareSection = CompareSection()
+    accept: dict[str, Annotated[float, Field(allow_inf_nan=False)]] = Field(
+        default_factory=dict
+    )
+    """The largest value of each figure that a release may have to be chosen; of figures
+    where more is better, the smallest."""
 
     _origin: Origin = PrivateAttr(default_factory=Origin)
     _made: Made = PrivateAttr(default_factory=Made)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+CHOOSING = frozenset({"compare", "accept"})
+"""Sections that are about which release to choose, and not about the one chosen."""
 WORDS = frozenset({"auto", "flat", "free"})
 PLACES = frozenset({"path", "url", "table", "query", "sheet"})
 """Where the data are; a query may quote values."""
@@ -12,7 +14,7 @@ PLACES = frozenset({"path", "url", "table", "query", "sheet"})
 
 def without_paths(document: Mapping[str, Any]) -> dict[str, Any]:
     """A policy document without paths of files and without lists of values."""
-    public = dict(document)
+    public = {k: v for k, v in document.items() if k not in CHOOSING}
     data = {k: v for k, v in document.get("data", {}).items() if k not in PLACES}
     public.pop("data", None)
     if data:

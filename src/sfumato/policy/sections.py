@@ -191,6 +191,23 @@ class Report(Section):
     """Columns for whose values the loss is reported."""
 
 
+class CompareSection(Section):
+    """The candidates of a comparison: every algorithm with every operator and setting."""
+
+    algorithms: Annotated[StringTuple, Field(strict=False)] = ()
+    """Left out: the policy's algorithm, or without `[compare]` a few that suit."""
+    operators: Annotated[StringTuple, Field(strict=False)] = ()
+    """Left out: the policy's operator."""
+    set: dict[str, Annotated[tuple[Any, ...], Field(strict=False, min_length=1)]] = (
+        Field(default_factory=dict)
+    )
+    """Settings by their path, each with the values to try: `"require.0.k" = [2, 5]`."""
+
+    def _told(self) -> str:
+        names = ", ".join((*self.algorithms, *self.operators, *self.set))
+        return names or "chosen for the data"
+
+
 class Privacy(Section):
     """Settings shared by all releases of the same people: a budget, a key."""
 

@@ -17,6 +17,13 @@ def fill(template: str, /, **values: Any) -> str:
     return _environment().get_template(template).render(values)
 
 
+def text_of_template(name: str) -> str:
+    """The text of a template as it is, with nothing filled in."""
+    loader = _environment().loader
+    assert loader is not None
+    return loader.get_source(_environment(), name)[0]
+
+
 @cache
 def _environment() -> Environment:
     # Imported late: `import sfumato` and `sfumato check` make no page.

@@ -308,6 +308,8 @@ def test_the_schema_names_every_key():
         "publish",
         "privacy",
         "report",
+        "compare",
+        "accept",
     }
     assert schema["additionalProperties"] is False
 

@@ -74,15 +74,20 @@ class Coding:
     ) -> tuple[Chunks, Layout, TupleHistograms]:
         """Distinct tuples of all or some rows, and the values of each view in them."""
         chosen = slice(None) if rows is None else rows
-        codes = [coded.codes[chosen] for coded in self.request.quasi]
+        quasi = self.request.quasi
+        codes = [c.codes if rows is None else c.codes[rows] for c in quasi]
         count = len(codes[0])
         people = known_people(self.request)
         if people is not None:
             codes = [np.append(c, p) for c, p in zip(codes, people, strict=True)]
-        chunks, layout = build_chunks(
+        chunks, layout = self.request.tuples.once(
+            "lattice",
             codes,
-            [coded.axis.levels for coded in self.request.quasi],
-            population=len(codes[0]) - count,
+            lambda: build_chunks(
+                codes,
+                [coded.axis.levels for coded in quasi],
+                population=len(codes[0]) - count,
+            ),
         )
         values = self.compiled.codes[:, chosen]
         runs = build_runs(layout, count, values, len(chunks.counts))

@@ -1,0 +1,298 @@
+"""`sfumato compare`: candidate releases on the front of risk and utility."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli.anonymize import chosen_seed, source_of, with_settings
+from sfumato.cli.error_output import Manner, explain
+from sfumato.cli.private_files import private_json
+from sfumato.cli.signals import GENTLE, INTERRUPTED
+from sfumato.cli.success_output import (
+    column_lines,
+    done,
+    reader_may_leave,
+    refuse_existing_file,
+    write_new_text,
+)
+from sfumato.errors import SfumatoError, UsageError
+
+if TYPE_CHECKING:
+    from sfumato.pipeline.comparison.compared_candidates import (
+        ComparedCandidate,
+        Comparison,
+    )
+
+
+class PickOption(StrEnum):
+    """Which accepted candidate becomes the release."""
+
+    KNEE = "knee"
+    MIN_RISK = "min-risk"
+    MIN_LOSS = "min-loss"
+
+
+def compare(
+    policy: Annotated[Path, typer.Argument(metavar="POLICY", help="The policy file.")],
+    data: Annotated[
+        Path | None,
+        typer.Option(help="The source, instead of the policy's data.path."),
+    ] = None,
+    risk: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The figure of risk; prosecutor_max."),
+    ] = None,
+    utility: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The figure of utility; ncp.")
+    ] = None,
+    dial: Annotated[
+        bool,
+        typer.Option(
+            "--dial",
+            help="Sweep utility_weight of tgc from 0 to 1 instead of [compare].",
+        ),
+    ] = False,
+    steps: Annotated[
+        int, typer.Option(metavar="N", min=3, help="Positions of the dial.")
+    ] = 11,
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write an interactive page that you alone may read."
+        ),
+    ] = None,
+    pick: Annotated[
+        PickOption | None,
+        typer.Option(help="Write the release of this candidate to --out."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The release directory.")
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace an older release in --out.")
+    ] = False,
+    workload: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Queries, for figures of their error."),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="What models learn, for learned figures."),
+    ] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="The most rows that models learn from."),
+    ] = None,
+    spend: Annotated[
+        bool,
+        typer.Option("--spend", help="Charge every candidate to the privacy ledger."),
+    ] = False,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Processes; default: one per core."),
+    ] = None,
+    insecure_seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="A guessable seed, for tests; not for publication."
+        ),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Change a setting of the policy for this run; may be repeated.",
+        ),
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="One JSON object on stdout.")
+    ] = False,
+) -> int:
+    """Compare candidate releases by risk and utility, and choose one.
+
+    The candidates are those of the policy's [compare], or a sensible default. Ctrl-C
+    keeps what is finished. All of the output is computed from the source and private;
+    only the release that --pick writes is proven and meant for others.
+    """
+    import threading
+
+    from sfumato import api
+    from sfumato.cli.progress import watched
+    from sfumato.policy import Policy
+
+    _refuse_places(page, pick, out, force=force)
+    asked = with_settings(Policy.load(policy), set_ or [])
+    stop = threading.Event()
+    GENTLE.enter(stop)
+    try:
+        with watched() as progress:
+            found = api.compare(
+                source_of(asked, policy, data),
+                asked,
+                risk=risk,
+                utility=utility,
+                workload=workload,
+                target=target,
+                sample=sample,
+                dial=steps if dial else None,
+                spend=spend,
+                seed=chosen_seed(None, insecure_seed),
+                workers=workers,
+                progress=progress,
+                stop=stop,
+            )
+    finally:
+        GENTLE.leave()
+    return _report(found, page=page, pick=pick, out=out, force=force, json=json)
+
+
+def _refuse_places(
+    page: Path | None, pick: PickOption | None, out: Path | None, *, force: bool
+) -> None:
+    """Refuse, before any work, what cannot be written."""
+    from sfumato.pipeline.write_release import refuse_existing
+
+    if (pick is None) != (out is None):
+        raise UsageError(
+            "--pick says which release to write, and --out says where; one is missing.",
+            hint="For example: --pick knee --out release.",
+        )
+    if page is not None:
+        refuse_existing_file(page, option="--page")
+    if out is not None:
+        refuse_existing(out, force=force)
+
+
+def _report(
+    found: Comparison,
+    *,
+    page: Path | None,
+    pick: PickOption | None,
+    out: Path | None,
+    force: bool,
+    json: bool,
+) -> int:
+    """Write and print what was found; the exit code says how it ended."""
+    record = found.record()
+    if page is not None:
+        from sfumato.report.comparison_page import render_comparison
+
+        write_new_text(page, render_comparison(record), option="--page", private=True)
+    fault: SfumatoError | None = None
+    if not found.picks():
+        fault = found.nothing_accepted()
+    if pick is not None and out is not None and fault is None and not found.stopped:
+        found.release(pick.value).save(out, force=force)
+        chosen = found.pick(pick.value).number
+        record["picked"] = {"candidate": chosen, "directory": str(out)}
+    if found.stopped:
+        fault = SfumatoError(
+            f"Stopped: {len(found.outcomes)} of {len(found.tried)} candidates were "
+            "finished and are shown; no release is written."
+        )
+        fault.exit_code = INTERRUPTED
+    if fault is not None and json:
+        record["error"] = _error(fault, stopped=found.stopped)
+    with done("The comparison") if out is not None else reader_may_leave():
+        typer.echo(private_json(record) if json else "\n".join(_lines(found, page)))
+        if "picked" in record and not json:
+            typer.echo(f"\nCandidate {record['picked']['candidate']} is in {out}.")
+    if fault is None:
+        return 0
+    return (
+        fault.exit_code
+        if json
+        else explain(fault, Manner(as_json=False, show_values=False))
+    )
+
+
+def _error(fault: SfumatoError, *, stopped: bool) -> dict[str, Any]:
+    return {
+        "kind": "Interrupted" if stopped else type(fault).__name__,
+        "message": fault.message,
+        "hint": fault.hint,
+        "exit_code": fault.exit_code,
+    }
+
+
+def _lines(found: Comparison, page: Path | None) -> Iterator[str]:
+    """Format a comparison for people; the first line says that it is private."""
+    from sfumato.pipeline.private_notes import PRIVATE
+    from sfumato.report.number_text import counted
+
+    yield PRIVATE
+    yield from found.notes
+    yield ""
+    yield (
+        f"{counted(len(found.tried), 'candidate')}, {len(found.front)} on the front "
+        f"of {found.risk.name} and {found.utility.name}"
+    )
+    picks: dict[int, list[str]] = {}
+    for name, number in found.picks().items():
+        picks.setdefault(number, []).append(name)
+    rows = [_row(found, each, picks) for each in found.candidates]
+    head = ("", "candidate", found.risk.name, found.utility.name, "", "", "seconds")
+    yield from column_lines([head, *rows])
+    for each in found.candidates:
+        yield from _why(each)
+    yield from _dial_lines(found)
+    if page is not None:
+        yield ""
+        yield f"Private page: {page}"
+
+
+def _row(
+    found: Comparison, each: ComparedCandidate, picks: dict[int, list[str]]
+) -> tuple[str, ...]:
+    from sfumato.pipeline.comparison.picking import shown
+
+    axes = [
+        shown(figure, each.figures.get(figure.name)) if each.finished else "–"
+        for figure in (found.risk, found.utility)
+    ]
+    place = "front" if each.on_front else ""
+    state = each.status if not each.finished else ""
+    if each.finished and found.limits:
+        state = "accepted" if each.accepted else "beyond a limit"
+    said = ", ".join(filter(None, [state, *picks.get(each.number, [])]))
+    seconds = "" if each.outcome is None else f"{each.outcome.seconds:.1f}"
+    return (str(each.number), each.name, *axes, place, said, seconds)
+
+
+def _why(each: ComparedCandidate) -> Iterator[str]:
+    """Why a candidate failed."""
+    if each.outcome is None or each.outcome.failure is None:
+        return
+    failure = each.outcome.failure
+    yield f"  {each.number} failed: {failure.message}"
+
+
+def _dial_lines(found: Comparison) -> Iterator[str]:
+    """The dial in numbers, and where its middle lies."""
+    swept = found.sweeps
+    for sweep in () if swept is None else swept.sweeps:
+        yield ""
+        yield f"The dial{f', {sweep.name}' if sweep.name else ''}:"
+        head = ("utility_weight", "", "q_diversity (UM)", "s_diversity (PM)")
+        rows = [
+            (
+                f"{point.weight:g}",
+                point.record().get("preset", ""),
+                f"{point.loss:.4f}",
+                f"{point.exposure:.4f}",
+            )
+            for point in sweep.points
+        ]
+        yield from column_lines([head, *rows])
+        balance = sweep.balance()
+        if balance is not None:
+            yield (
+                f"  TGCB lies {balance['q_diversity']:.0%} of the way from TGCU to TGCP "
+                f"in UM, and {balance['s_diversity']:.0%} from TGCP to TGCU in PM."
+            )

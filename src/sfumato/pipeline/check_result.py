@@ -1,0 +1,39 @@
+"""The result of checking a published table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sfumato.data.result_classes import comes_from
+from sfumato.data.safe_repr import Quiet, counted
+
+
+@comes_from("sfumato.check(data, quasi=[…], k=5)")
+@dataclass(frozen=True, repr=False)
+class CheckResult(Quiet):
+    """The result of checking a published table."""
+
+    verdicts: list[dict[str, Any]]
+    rows: int
+    groups: int
+    risk: dict[str, Any]
+    """The remaining risk; `columns` has the rows that other columns single out."""
+    withheld: tuple[str, ...] = ()
+    """Columns in the table that the policy withholds."""
+    kinds: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """How each sensitive column was read: kind, distance, and where that came from."""
+    unmentioned: tuple[str, ...] = ()
+    """Columns that the policy does not mention."""
+
+    def _told(self) -> str:
+        held = sum(verdict["holds"] for verdict in self.verdicts)
+        return (
+            f"{counted(self.rows, 'row')} in {counted(self.groups, 'group')}; "
+            f"{held} of {counted(len(self.verdicts), 'requirement')} met"
+        )
+
+    @property
+    def holds(self) -> bool:
+        return all(verdict["holds"] for verdict in self.verdicts)

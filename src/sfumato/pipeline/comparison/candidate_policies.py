@@ -1,0 +1,213 @@
+"""The candidates of a comparison: changed copies of one policy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import product
+from typing import Any
+
+from sfumato import registry
+from sfumato.data.safe_repr import Quiet
+from sfumato.errors import PolicyError, UsageError
+from sfumato.policy import Policy
+from sfumato.report.number_text import setting
+
+DEFAULT_ALGORITHMS = ("best", "harvest", "mondrian", "k-member", "local-optimal")
+"""Where `[compare]` is not given: few, fast, and each of another family."""
+LARGE_TABLE = 200_000
+"""From this many rows on, only the algorithms that stay fast are tried by default."""
+FAST_ALGORITHMS = ("harvest", "mondrian", "top-down", "local-optimal")
+DEFAULT_SIZES = (2, 5, 10, 25, 50)
+MOST = 1000
+"""The most candidates of one comparison."""
+OPERATOR_OPTIONS = ("numbers", "flat")
+OF_ALGORITHM = "algorithm."
+DIAL = "algorithm.utility_weight"
+DIAL_ALGORITHM = "tgc"
+
+Settings = Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Candidate(Quiet):
+    """A policy to try, and how it differs from the one given."""
+
+    number: int
+    """Counted from 1."""
+    name: str
+    algorithm: str
+    operator: str
+    settings: Settings
+    """What is changed, by its path: what `--set` takes."""
+    policy: Policy
+
+    def _told(self) -> str:
+        return self.name
+
+
+def candidates(policy: Policy, *, rows: int) -> tuple[Candidate, ...]:
+    """The candidates that `[compare]` asks for, or a sensible default."""
+    asked = policy.compare
+    given = bool(asked.algorithms or asked.operators or asked.set)
+    if not given and policy.process_models():
+        raise PolicyError(
+            "Every candidate spends privacy budget, and the policy has no [compare] "
+            "that says which to try.",
+            hint='For example: [compare] set = { "require.0.epsilon" = [0.5, 1.0] }.',
+        )
+    own = (policy.algorithm.name or registry.DEFAULT_ALGORITHM,)
+    algorithms = asked.algorithms or (own if given else default_algorithms(rows))
+    values = dict(asked.set) if given else _default_sizes(policy, rows)
+    return _made(policy, algorithms, asked.operators, values)
+
+
+def dialed(policy: Policy, *, steps: int) -> tuple[Candidate, ...]:
+    """The candidates of the trade-off dial: `utility_weight` from 0 to 1.
+
+    Settings of `[compare]` are kept, so that a dial can be swept for several k.
+    """
+    weights = tuple(round(step / (steps - 1), 6) for step in range(steps))
+    rest = {k: v for k, v in policy.compare.set.items() if k != DIAL}
+    return _made(policy, (DIAL_ALGORITHM,), (), {**rest, DIAL: weights})
+
+
+def default_algorithms(rows: int) -> tuple[str, ...]:
+    """The algorithms of a comparison that names none."""
+    return FAST_ALGORITHMS if rows >= LARGE_TABLE else DEFAULT_ALGORITHMS
+
+
+def _default_sizes(policy: Policy, rows: int) -> dict[str, tuple[Any, ...]]:
+    """Several k around the policy's own, where it asks for one."""
+    for place, wanted in enumerate(policy.require):
+        k = wanted.settings.get("k")
+        if wanted.model == "k-anonymity" and isinstance(k, int):
+            sizes = sorted({k, *(size for size in DEFAULT_SIZES if 2 * size <= rows)})
+            return {f"require.{place}.k": tuple(sizes)}
+    return {}
+
+
+def _made(
+    policy: Policy,
+    algorithms: Sequence[str],
+    operators: Sequence[str],
+    values: Mapping[str, Sequence[Any]],
+) -> tuple[Candidate, ...]:
+    _refuse_unknown(algorithms, operators)
+    _refuse_foreign(algorithms, values)
+    shown = operators or (policy.publish.operator,)
+    plans = list(_plans(algorithms, shown, values))
+    if len(plans) > MOST:
+        raise PolicyError(
+            f"[compare] asks for {len(plans)} candidates; at most {MOST} are compared.",
+            hint="Name fewer algorithms, operators or values.",
+        )
+    several = len(set(algorithms)) > 1, len(set(shown)) > 1
+    return tuple(
+        _candidate(policy, number, plan, several=several)
+        for number, plan in enumerate(plans, start=1)
+    )
+
+
+Plan = tuple[str, str, dict[str, Any]]
+
+
+def _plans(
+    algorithms: Sequence[str],
+    operators: Sequence[str],
+    values: Mapping[str, Sequence[Any]],
+) -> Iterator[Plan]:
+    """Every combination once; an algorithm gets only those options that it has."""
+    seen: list[Plan] = []
+    for algorithm, operator in product(algorithms, operators):
+        options = _options(algorithm)
+        fitting = {k: v for k, v in values.items() if _fits(k, options)}
+        for chosen in product(*fitting.values()):
+            plan = (algorithm, operator, dict(zip(fitting, chosen, strict=True)))
+            if plan not in seen:
+                seen.append(plan)
+                yield plan
+
+
+def _options(algorithm: str) -> set[str]:
+    return {each.name for each in fields(registry.algorithm(algorithm))}
+
+
+def _fits(key: str, options: set[str]) -> bool:
+    own = key.removeprefix(OF_ALGORITHM)
+    return own == key or own in options
+
+
+def _candidate(
+    policy: Policy, number: int, plan: Plan, *, several: tuple[bool, bool]
+) -> Candidate:
+    algorithm, operator, chosen = plan
+    settings: dict[str, Any] = {"algorithm.name": algorithm}
+    if operator != policy.publish.operator:
+        settings["publish.operator"] = operator
+    settings |= chosen
+    bare = _without_options(policy, algorithm, operator)
+    written = {key: _written(value) for key, value in settings.items()}
+    return Candidate(
+        number=number,
+        name=_name(plan, several),
+        algorithm=algorithm,
+        operator=operator,
+        settings=settings,
+        policy=bare.with_settings(written),
+    )
+
+
+def _without_options(policy: Policy, algorithm: str, operator: str) -> Policy:
+    """The policy without options of another algorithm or operator, and nothing else.
+
+    What is compared, and with which limits, is no part of the release.
+    """
+    settings: dict[str, Any] = {"compare": {}, "accept": {}}
+    if algorithm != policy.algorithm.name:
+        settings["algorithm"] = {"name": algorithm}
+    if operator != policy.publish.operator:
+        own = (*OPERATOR_OPTIONS, *policy.publish.settings)
+        written = policy.publish.model_dump(mode="json", exclude_defaults=True)
+        kept = {k: v for k, v in written.items() if k not in own and v is not None}
+        settings["publish"] = kept | {"operator": operator}
+    return policy.with_settings(settings)
+
+
+def _written(value: Any) -> Any:
+    """Quote texts, so that none is read as a number or a date."""
+    return json.dumps(value) if isinstance(value, str) else value
+
+
+def _name(plan: Plan, several: tuple[bool, bool]) -> str:
+    """What tells a candidate apart: `mondrian, k = 5`."""
+    algorithm, operator, chosen = plan
+    words = [algorithm] if several[0] or not chosen else []
+    words += [operator] if several[1] else []
+    words += [f"{_short(key)} = {setting(value)}" for key, value in chosen.items()]
+    return ", ".join(words if words[0] == algorithm else [algorithm, *words])
+
+
+def _short(key: str) -> str:
+    """The last part of a path: `k` of `require.0.k`."""
+    return key.rsplit(".", 1)[-1].strip('"')
+
+
+def _refuse_unknown(algorithms: Sequence[str], operators: Sequence[str]) -> None:
+    for kind, named in (("algorithms", algorithms), ("operators", operators)):
+        for name in named:
+            if name not in registry.names(kind):
+                registry.load(kind, name)
+
+
+def _refuse_foreign(algorithms: Sequence[str], values: Mapping[str, Any]) -> None:
+    """Refuse an option that none of the algorithms has."""
+    known = set().union(*(_options(name) for name in algorithms))
+    for key in values:
+        if not _fits(key, known):
+            raise UsageError(
+                f"None of the algorithms ({', '.join(algorithms)}) has the option "
+                f"'{key.removeprefix(OF_ALGORITHM)}'.",
+                hint=f"They have: {', '.join(sorted(known))}.",
+            )

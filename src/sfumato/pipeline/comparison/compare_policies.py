@@ -1,0 +1,196 @@
+"""Compare candidate releases of one source, from a policy to a front."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from sfumato.algorithms.base import Progress, silent
+from sfumato.data.safe_repr import Quiet, counted
+from sfumato.data.seeds import Seed
+from sfumato.dp.cost import sequential
+from sfumato.errors import BudgetError, PolicyError, RefusedError, UsageError
+from sfumato.pipeline.comparison.candidate_policies import (
+    Candidate,
+    candidates,
+    dialed,
+)
+from sfumato.pipeline.comparison.compared_candidates import Comparison
+from sfumato.pipeline.comparison.comparison_figures import Measuring
+from sfumato.pipeline.comparison.figure_catalogue import (
+    DEFAULT_RISK,
+    DEFAULT_UTILITY,
+    ComparedFigure,
+    FigureSide,
+    FigureSource,
+    find_figure,
+)
+from sfumato.pipeline.comparison.picking import AcceptLimit, accept_limits
+from sfumato.pipeline.comparison.trade_off_dial import EXPOSURE, LOSS
+from sfumato.pipeline.comparison.try_candidate import SharedWork
+from sfumato.pipeline.comparison.worker_pool import run_candidates
+from sfumato.policy import Policy
+
+if TYPE_CHECKING:
+    from sfumato.workload.queries import Workload
+
+LEAST_STEPS = 3
+SPENT = (
+    "Every candidate was charged to the ledger; its figures follow from what was paid."
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ComparisonTask(Quiet):
+    """What to compare, and how."""
+
+    policy: Policy
+    source: pa.Table
+    base: Path | None = None
+    risk: str | None = None
+    utility: str | None = None
+    workload: Workload | None = None
+    target: str | None = None
+    sample: int | None = None
+    dial: int | None = None
+    """Sweep `utility_weight` in so many steps, instead of `[compare]`."""
+    spend: bool = False
+    """Whether candidates may be charged to the ledger."""
+    seed: Seed = field(default_factory=Seed.fresh)
+    workers: int | None = None
+    threads: int | None = None
+    progress: Progress = silent
+    stop: threading.Event | None = None
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def axes(self) -> tuple[ComparedFigure, ComparedFigure]:
+        """The figures of risk and of utility."""
+        risk = self.risk or (EXPOSURE if self.dial else DEFAULT_RISK)
+        utility = self.utility or (LOSS if self.dial else DEFAULT_UTILITY)
+        return (
+            find_figure(risk, side=FigureSide.RISK),
+            find_figure(utility, side=FigureSide.UTILITY),
+        )
+
+
+def compare(task: ComparisonTask) -> Comparison:
+    """Run every candidate, and put them side by side."""
+    risk, utility = task.axes()
+    limits = accept_limits(task.policy.accept)
+    tried = _candidates(task)
+    _refuse_figures(task, (risk, utility), limits)
+    spends = _insist_on_spending(task, tried)
+    work = _work(task, tried, (risk, utility), limits)
+    task.progress("code", 0.0)
+    work.prepare(tried[0].policy)
+    outcomes, stopped = run_candidates(
+        work,
+        tried,
+        workers=_workers(task, tried),
+        progress=task.progress,
+        stop=task.stop,
+    )
+    return Comparison(
+        tried=tried,
+        outcomes=outcomes,
+        risk=risk,
+        utility=utility,
+        limits=limits,
+        stopped=stopped,
+        notes=(SPENT,) if spends else (),
+        dial=task.dial is not None,
+        # A release that is made afterwards has the machine to itself.
+        work=replace(work, threads=task.threads or _cores()),
+        provenance=task.provenance,
+    )
+
+
+def _candidates(task: ComparisonTask) -> tuple[Candidate, ...]:
+    if task.source.num_rows and not task.policy.process_models():
+        task.policy.check_columns(task.source.column_names)
+    if task.dial is None:
+        return candidates(task.policy, rows=task.source.num_rows)
+    if task.dial < LEAST_STEPS:
+        raise UsageError(
+            f"A dial has at least {LEAST_STEPS} steps; {task.dial} are asked for.",
+            hint="11 steps are the weights 0, 0.1, … 1.",
+        )
+    return dialed(task.policy, steps=task.dial)
+
+
+def _refuse_figures(
+    task: ComparisonTask,
+    axes: tuple[ComparedFigure, ComparedFigure],
+    limits: Sequence[AcceptLimit],
+) -> None:
+    """Refuse figures that cannot be measured here, before any work."""
+    for figure in (*axes, *(limit.figure for limit in limits)):
+        if figure.source is FigureSource.WORKLOAD and task.workload is None:
+            raise UsageError(
+                f"'{figure.name}' needs the queries that analysts ask.",
+                hint="Name their file with --workload (from Python: workload=…).",
+            )
+        outside = figure.source is not FigureSource.RELEASE
+        if outside and task.policy.process_models():
+            raise RefusedError(
+                f"'{figure.name}' compares with the source, and no ledger pays for a "
+                "choice by it.",
+                hint="Choose by figures of the release: ncp, prosecutor_max, ….",
+            )
+
+
+def _insist_on_spending(task: ComparisonTask, tried: Sequence[Candidate]) -> bool:
+    """Refuse to spend privacy budget that nobody agreed to; whether any is spent."""
+    costs = [m.cost for each in tried for m in each.policy.process_models()]
+    if not costs:
+        return False
+    if task.policy.privacy.ledger is None:
+        raise PolicyError(
+            "Candidates under a process model are charged to a ledger, and the policy "
+            "names none.",
+            hint="Add privacy.ledger, and privacy.epsilon for a new one.",
+        )
+    total = sequential(costs)
+    if not task.spend:
+        raise BudgetError(
+            f"Comparing {counted(len(costs), 'candidate')} would cost epsilon "
+            f"{total.epsilon:.6g}, delta {total.delta:.3g}; nothing was charged.",
+            hint="Say --spend (from Python: spend=True) to charge each to the ledger.",
+        )
+    return True
+
+
+def _work(
+    task: ComparisonTask,
+    tried: Sequence[Candidate],
+    axes: tuple[ComparedFigure, ComparedFigure],
+    limits: Sequence[AcceptLimit],
+) -> SharedWork:
+    asked = [*axes, *(limit.figure for limit in limits)]
+    names = [figure.name for figure in asked] + ([LOSS, EXPOSURE] if task.dial else [])
+    return SharedWork(
+        source=task.source,
+        base=None if task.base is None else task.base.resolve(),
+        seed=task.seed,
+        threads=task.threads or max(1, _cores() // _workers(task, tried)),
+        measuring=Measuring(
+            names=tuple(dict.fromkeys(names)),
+            workload=task.workload,
+            target=task.target,
+            sample=task.sample,
+        ),
+    )
+
+
+def _workers(task: ComparisonTask, tried: Sequence[Candidate]) -> int:
+    return min(task.workers or _cores(), len(tried))
+
+
+def _cores() -> int:
+    return os.cpu_count() or 1
