@@ -26,12 +26,12 @@ from sfumato.data.grouping import Grouping
 from sfumato.data.seeds import Seed
 from sfumato.io.read import read_source
 from sfumato.pipeline.code_table import coded_table, quasi_axes
-from sfumato.pipeline.workload_tables import QueriedSource, ground
+from sfumato.pipeline.workload_tables import QueriedSource, queried_source
 from sfumato.policy import Policy
 from sfumato.publish.base import Material
 from sfumato.publish.swap import Swap
 from sfumato.workload.answer_errors import chi2
-from sfumato.workload.answers import Asked, blocks
+from sfumato.workload.answers import CollapsedTable, blocks
 from sfumato.workload.queries import RandomQueries, Share, Workload
 from sfumato.workload.queryable_tables import published
 
@@ -140,14 +140,14 @@ def simulated(
     draw: int,
 ) -> Iterator[dict[str, float]]:
     """Equation 4 for every selectivity and table: one draw of swaps, one of queries."""
-    shown: dict[str, Asked] = {}
+    shown: dict[str, CollapsedTable] = {}
     for selectivity in settings:
         part = RandomQueries(
             count=queries, selectivity=selectivity, histogram=SENSITIVE, seed=draw
         )
-        place = ground(policy(None), source, Workload(random=(part,)), None)
+        place = queried_source(policy(None), source, Workload(random=(part,)), None)
         shown = shown or {
-            "original": Asked(place.table),
+            "original": CollapsedTable(place.table),
             **dict(_published(place, tables, draw)),
         }
         total = _total_chi2(place, shown)
@@ -157,14 +157,19 @@ def simulated(
 
 def _published(
     place: QueriedSource, tables: Mapping[str, Table], draw: int
-) -> Iterator[tuple[str, Asked]]:
+) -> Iterator[tuple[str, CollapsedTable]]:
     """Each table swapped once, to be asked everything of this draw."""
     for i, (name, table) in enumerate(tables.items()):
         swapped = table.swapped(draw * len(tables) + i)
-        yield name, Asked(published(swapped, {}, place.axes, missing=place.missing))
+        yield (
+            name,
+            CollapsedTable(published(swapped, {}, place.axes, missing=place.missing)),
+        )
 
 
-def _total_chi2(place: QueriedSource, shown: Mapping[str, Asked]) -> dict[str, float]:
+def _total_chi2(
+    place: QueriedSource, shown: Mapping[str, CollapsedTable]
+) -> dict[str, float]:
     total = dict.fromkeys(shown, 0.0)
     for block in blocks(place.queries, place.axes):
         truth = shown["original"].answer(block)

@@ -31,7 +31,7 @@ from sfumato.algorithms.base import Algorithm, Request
 from sfumato.algorithms.clustering.k_member import KMember
 from sfumato.algorithms.clustering.oka import Oka
 from sfumato.algorithms.diva.diva import STRATEGIES, Diva
-from sfumato.algorithms.diva.row_subsets import starry
+from sfumato.algorithms.diva.row_subsets import starred_axis
 from sfumato.algorithms.partition.mondrian import Mondrian
 from sfumato.data.grouping import Grouping
 from sfumato.data.schema import Kind, Role
@@ -142,7 +142,9 @@ def baselines(data: Data, k: int, *, only_mondrian: bool = False) -> None:
     """Algorithms that know no constraints; they too count stars."""
     plain = data.request(k, [], 1)
     request = Request(
-        quasi=tuple(map(starry, plain.quasi)), models=plain.models, seed=plain.seed
+        quasi=tuple(map(starred_axis, plain.quasi)),
+        models=plain.models,
+        seed=plain.seed,
     )
     chosen: list[Algorithm] = [Mondrian()]
     chosen += [] if only_mondrian else [KMember(), Oka()]

@@ -21,7 +21,7 @@ import sfumato as sf
 from benchmarks.sources import directory
 from sfumato.data.seeds import Seed
 from sfumato.io.read import read_source
-from sfumato.pipeline.workload_tables import ground
+from sfumato.pipeline.workload_tables import queried_source
 from sfumato.policy import Policy
 from sfumato.workload.answer_errors import Estimate
 from sfumato.workload.queries import RandomQueries, Share, Workload
@@ -62,7 +62,7 @@ def errors(source: pa.Table, k: int, queries: int) -> dict[str, dict[str, Estima
         proven = sf.anonymize(source, asked, seed=Seed.guessable(1))
         for kind, selectivity in TYPES.items():
             part = RandomQueries(count=queries, selectivity=selectivity, seed=1)
-            place = ground(asked, source, Workload(random=(part,)), None)
+            place = queried_source(asked, source, Workload(random=(part,)), None)
             error = place.error(proven.table, proven.beside)
             found[kind][name] = error.average_relative
     return found

@@ -54,11 +54,11 @@ def table(
         )
         yield (
             f"| {column}, {NARROW[column]} | {found or 'none better'} "
-            f"| {_told(tuned.train_ratio)} | {_told(tuned.held_out_ratio)} |"
+            f"| {_summary(tuned.train_ratio)} | {_summary(tuned.held_out_ratio)} |"
         )
 
 
-def _told(estimate: Estimate) -> str:
+def _summary(estimate: Estimate) -> str:
     return f"{estimate.value:.1f} ({estimate.low:.1f} … {estimate.high:.1f})"
 
 

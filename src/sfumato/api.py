@@ -238,12 +238,12 @@ def workload_error(
     without one, cells are read as values, intervals and sets. `seed` seeds the
     bootstrap.
     """
-    from sfumato.pipeline.workload_tables import ground
+    from sfumato.pipeline.workload_tables import queried_source
 
     draws, start = whole("resamples", resamples, least=1), whole("seed", seed, least=0)
     asked = _asking_policy(release, policy_of(policy), settings, original)
     source = read_table(original, asked, {})
-    place = ground(asked, source, workload_of(workload), _base(base, asked))
+    place = queried_source(asked, source, workload_of(workload), _base(base, asked))
     if isinstance(release, Release):
         table, beside = release.table, release.beside
     else:

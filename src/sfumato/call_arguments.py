@@ -222,7 +222,7 @@ def _are(things: Any, kind: type) -> bool:
 def watched(progress: object) -> Iterator[Progress]:
     """Return the progress callback: a bar on stderr, the caller's function, or none."""
     if progress is True:
-        bar = Bar()
+        bar = ProgressBar()
         try:
             yield bar
         finally:
@@ -238,7 +238,7 @@ def watched(progress: object) -> Iterator[Progress]:
         )
 
 
-class Bar:
+class ProgressBar:
     """A line on stderr that fills up."""
 
     def __init__(self) -> None:

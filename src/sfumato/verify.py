@@ -126,7 +126,7 @@ def prove(evidence: Evidence, models: Sequence[OutputModel]) -> Proof:
     groups = _with_matching(groups_of(closed, models), evidence, models)
     verdicts = tuple(model.verify(groups) for model in models)
     if evidence.missing_any:
-        opened = Opened(evidence, models)
+        opened = OpenMissingCells(evidence, models)
         verdicts = tuple(
             _both(model, verdict, opened.verdict(model))
             for model, verdict in zip(models, verdicts, strict=True)
@@ -170,7 +170,7 @@ def _worse(model: OutputModel, one: Verdict, other: Verdict) -> bool:
     return one.measured > other.measured
 
 
-class Opened:
+class OpenMissingCells:
     """A published table in which a missing cell may stand for any value."""
 
     def __init__(self, evidence: Evidence, models: Sequence[OutputModel]) -> None:

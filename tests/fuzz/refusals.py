@@ -59,7 +59,7 @@ class OneGroup(Release):
 
 def wrongly_infeasible(case: Case, reason: str) -> Iterator[str]:
     """A refusal of a tiny table although one group of some rows would do."""
-    if TOO_COARSE in reason or case.rows > MOST_ROWS or not _told(case):
+    if TOO_COARSE in reason or case.rows > MOST_ROWS or not _summary(case):
         return
     share = case.policy["publish"].get("max_suppressed", 0.0)
     for gone in range(min(case.rows - 1, int(share * case.rows + 1e-9)) + 1):
@@ -69,7 +69,7 @@ def wrongly_infeasible(case: Case, reason: str) -> Iterator[str]:
                 return
 
 
-def _told(case: Case) -> bool:
+def _summary(case: Case) -> bool:
     """Whether the policy alone says which rows take part and what values are."""
     if case.policy.get("data", {}).get("missing_as") == "drop":
         return False

@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 import sfumato
-from sfumato.data.safe_repr import Quiet
+from sfumato.data.safe_repr import SafeRepr
 from sfumato.data.seeds import Seed
 from sfumato.workload.workload_files import load_workload
 
@@ -116,7 +116,7 @@ def test_what_is_printed_tells_nothing_of_the_table(public_objects, release):
     told = {}
     for start in public_objects.values():
         for thing in reachable(start).values():
-            if isinstance(thing, Quiet):
+            if isinstance(thing, SafeRepr):
                 text = f"{thing!r} {thing}"
                 told[type(thing).__name__] = [
                     s for s in secrets_of(release) if s in text
@@ -130,7 +130,7 @@ def test_nothing_of_ours_that_prints_otherwise_holds_a_cell(public_objects, rele
         thing
         for start in public_objects.values()
         for thing in reachable(start).values()
-        if not isinstance(thing, Quiet)
+        if not isinstance(thing, SafeRepr)
     ]
     hidden = [CANARY, release.audit["seed"], str(AGES[-1])]
     leaky = {type(t).__name__ for t in loud if any(s in repr(t) for s in hidden)}

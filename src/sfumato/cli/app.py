@@ -24,7 +24,7 @@ from sfumato.cli.demo import demo
 from sfumato.cli.doctor import doctor
 from sfumato.cli.error_output import (
     USAGE,
-    Manner,
+    ErrorFormat,
     Misuse,
     explain,
     interrupted,
@@ -83,19 +83,19 @@ def options(
 def run(words: list[str]) -> int:
     """Run one command line; every error ends as a message and an exit code."""
     _tolerate_narrow_terminals()
-    manner = Manner.of(words)
+    error_format = ErrorFormat.of(words)
     try:
         return _invoke(words)
     except SfumatoError as fault:
-        return explain(fault, manner)
+        return explain(fault, error_format)
     except Misuse as fault:
-        return misused(fault, manner)
+        return misused(fault, error_format)
     except (KeyboardInterrupt, typer.Abort):
-        return interrupted(manner)
+        return interrupted(error_format)
     except BrokenPipeError:
         return _reader_gone(words)
     except Exception as fault:
-        return _failed(fault, manner)
+        return _failed(fault, error_format)
 
 
 def _invoke(words: list[str]) -> int:
@@ -131,15 +131,15 @@ def _refuse_zero_characters(words: list[str]) -> None:
             )
 
 
-def _failed(fault: Exception, manner: Manner) -> int:
+def _failed(fault: Exception, error_format: ErrorFormat) -> int:
     """Report an error that we did not raise: of memory, the system, or our code."""
     from sfumato.io.memory import out_of_memory, ran_out
 
     if ran_out(fault):
-        return explain(out_of_memory(), manner)
+        return explain(out_of_memory(), error_format)
     if isinstance(fault, OSError):
-        return explain(_as_ours(fault), manner)
-    return unexpected(fault, manner)
+        return explain(_as_ours(fault), error_format)
+    return unexpected(fault, error_format)
 
 
 def _show_help(command: Any) -> int:

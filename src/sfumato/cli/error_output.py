@@ -30,31 +30,31 @@ one of the errors; this is their common base class."""
 
 
 @dataclass(frozen=True)
-class Manner:
+class ErrorFormat:
     """How errors are to be reported."""
 
     as_json: bool
     show_values: bool
 
     @classmethod
-    def of(cls, words: Sequence[str]) -> Manner:
-        """Read the manner from the raw words, which may not be a valid command."""
+    def of(cls, words: Sequence[str]) -> ErrorFormat:
+        """Read the format from the raw words, which may not be a valid command."""
         return cls(as_json="--json" in words, show_values="--show-values" in words)
 
 
-def explain(fault: SfumatoError, manner: Manner) -> int:
+def explain(fault: SfumatoError, error_format: ErrorFormat) -> int:
     """Report an error that we raised on purpose."""
-    values = fault.values if manner.show_values else ()
+    values = fault.values if error_format.show_values else ()
     kind = type(fault).__name__
-    return _tell(kind, fault.message, fault.hint, fault.exit_code, manner, values)
+    return _tell(kind, fault.message, fault.hint, fault.exit_code, error_format, values)
 
 
-def misused(fault: Any, manner: Manner) -> int:
+def misused(fault: Any, error_format: ErrorFormat) -> int:
     """Report a command line that cannot be understood."""
     context = getattr(fault, "ctx", None)
     path = context.command_path if context else "sfumato"
     hint = f"'{path} --help' shows what there is."
-    return _tell("UsageError", _once(fault.format_message()), hint, USAGE, manner)
+    return _tell("UsageError", _once(fault.format_message()), hint, USAGE, error_format)
 
 
 def _once(message: str) -> str:
@@ -63,12 +63,12 @@ def _once(message: str) -> str:
     return " Did you mean ".join(dict.fromkeys(sentences))
 
 
-def interrupted(manner: Manner) -> int:
+def interrupted(error_format: ErrorFormat) -> int:
     """Report that Ctrl-C was received."""
-    return _tell("Interrupted", STOPPED, None, INTERRUPTED, manner)
+    return _tell("Interrupted", STOPPED, None, INTERRUPTED, error_format)
 
 
-def unexpected(fault: Exception, manner: Manner) -> int:
+def unexpected(fault: Exception, error_format: ErrorFormat) -> int:
     """Report an internal error without its text, which may quote a cell."""
     if os.environ.get(DEBUG):
         sys.excepthook(type(fault), fault, fault.__traceback__)
@@ -78,7 +78,7 @@ def unexpected(fault: Exception, manner: Manner) -> int:
         "The fault is ours, not yours. Nothing is left half-written.",
         f"{DEBUG}=1 shows where it happened; that text may contain cells of your data.",
         OUR_FAULT,
-        manner,
+        error_format,
     )
 
 
@@ -87,12 +87,12 @@ def _tell(
     message: str,
     hint: str | None,
     exit_code: int,
-    manner: Manner,
+    error_format: ErrorFormat,
     values: Sequence[str] = (),
 ) -> int:
     # Even if nothing can be printed, the exit code says it.
     with suppress(OSError, ValueError):
-        if manner.as_json:
+        if error_format.as_json:
             _tell_machines(kind, message, hint, exit_code, values)
         else:
             _tell_people(message, hint, values)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sfumato.registry import CatalogueEntry
 
 
-class Shelf(StrEnum):
+class CataloguePart(StrEnum):
     """The parts of the catalogue."""
 
     ALGORITHMS = "algorithms"
@@ -25,7 +25,7 @@ class Shelf(StrEnum):
 
 def catalogue(
     kind: Annotated[
-        Shelf | None, typer.Argument(metavar="PART", show_default=False)
+        CataloguePart | None, typer.Argument(metavar="PART", show_default=False)
     ] = None,
     json: Annotated[
         bool, typer.Option("--json", help="One JSON object on stdout.")
@@ -37,8 +37,8 @@ def catalogue(
     """
     from sfumato import registry
 
-    shelves = list(Shelf) if kind is None else [kind]
-    found = {shelf.value: list(registry.catalogue(shelf.value)) for shelf in shelves}
+    parts = list(CataloguePart) if kind is None else [kind]
+    found = {part.value: list(registry.catalogue(part.value)) for part in parts}
     with reader_may_leave():
         if json:
             print_json({s: [_record(e) for e in all_] for s, all_ in found.items()})
@@ -53,10 +53,10 @@ def _record(entry: CatalogueEntry) -> dict[str, str]:
 
 
 def _print_shelves(found: dict[str, list[CatalogueEntry]]) -> None:
-    for number, (shelf, entries) in enumerate(found.items()):
+    for number, (part, entries) in enumerate(found.items()):
         if number:
             typer.echo()
-        typer.echo(shelf.capitalize())
+        typer.echo(part.capitalize())
         _print_entries(entries)
 
 

@@ -52,6 +52,20 @@ def as_text(values: Any, *, name: str = "") -> Any:
     return texts
 
 
+def interval_text(low: str | None, high: str | None, *, closed: bool = True) -> str:
+    """The one way an interval is written; None is a side without an end.
+
+    >>> interval_text("20", "24"), interval_text("20", "25", closed=False)
+    ('[20, 24]', '[20, 25)')
+    >>> interval_text("90", None), interval_text(None, "18", closed=False)
+    ('>= 90', '< 18')
+    """
+    if low is None or high is None:
+        below = "<=" if closed else "<"
+        return f"{below} {high}" if low is None else f">= {low}"
+    return f"[{low}, {high}]" if closed else f"[{low}, {high})"
+
+
 def has_text(values: pa.ChunkedArray) -> bool:
     """Whether every cell of a column can be written as text."""
     if types.is_string(values.type) or types.is_integer(values.type):

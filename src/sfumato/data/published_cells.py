@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.data.arrays import Codes, Ints
-from sfumato.data.cell_text import as_text
+from sfumato.data.cell_text import as_text, interval_text
 from sfumato.data.parallel import each
 
 CellTexts = tuple[str | None, ...]
@@ -110,8 +110,4 @@ def as_intervals(low: Cells, high: Cells) -> Cells:
 
 
 def _interval(low: str | None, high: str | None) -> str | None:
-    if low == high:
-        return low
-    if low is None or high is None:
-        return f"<= {high}" if low is None else f">= {low}"
-    return f"[{low}, {high}]"
+    return low if low == high else interval_text(low, high)

@@ -7,15 +7,15 @@ and no row number belongs.
 from __future__ import annotations
 
 
-class Quiet:
-    """An object whose text is its type and what `_told` returns."""
+class SafeRepr:
+    """An object whose text is its type and what `_summary` returns."""
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         """Counts and verdicts, for people; empty: the type says enough."""
         return ""
 
     def __repr__(self) -> str:
-        told = self._told()
+        told = self._summary()
         name = type(self).__name__
         return f"<{name}: {told}>" if told else f"<{name}>"
 

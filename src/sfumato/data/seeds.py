@@ -15,14 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.data.safe_repr import Quiet
+from sfumato.data.safe_repr import SafeRepr
 from sfumato.errors import UsageError
 
 SEED_BYTES = 16
 
 
 @dataclass(frozen=True, repr=False)
-class Seed(Quiet):
+class Seed(SafeRepr):
     """A secret and the path of names that leads from it to one stream of draws."""
 
     secret: bytes

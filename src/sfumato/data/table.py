@@ -12,12 +12,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.data.arrays import Codes
-from sfumato.data.safe_repr import Quiet, counted
+from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.data.schema import DateOrder, Kind, Schema
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Column(Quiet):
+class Column(SafeRepr):
     """A coded column: each cell is an index into its distinct values.
 
     Values are sorted by what they mean: numbers by size, dates by time, ordered
@@ -38,7 +38,7 @@ class Column(Quiet):
     dates: DateOrder | None = None
     """How dates are written."""
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return f"{counted(len(self.codes), 'row')}, {counted(self.size, 'value')}"
 
     @property
@@ -47,7 +47,7 @@ class Column(Quiet):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Table(Quiet):
+class Table(SafeRepr):
     """The source table unchanged, with the columns that matter to privacy in coded form."""
 
     schema: Schema
@@ -57,7 +57,7 @@ class Table(Quiet):
     columns: Mapping[str, Column]
     """Coded quasi-identifiers, sensitive, subject and weight columns."""
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return (
             f"{counted(self.rows, 'row')}, {counted(len(self.columns), 'coded column')}"
         )

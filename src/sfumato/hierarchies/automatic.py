@@ -13,10 +13,15 @@ from sfumato.data.arrays import Ints
 from sfumato.data.schema import Kind
 from sfumato.data.table import Column
 from sfumato.hierarchies.axis import Shape
-from sfumato.hierarchies.intervals import halving_nodes, interval_ladder
+from sfumato.hierarchies.intervals import halving_nodes, interval_levels
 from sfumato.hierarchies.labels import DISCRETE, set_label
-from sfumato.hierarchies.levels import Ladder, Rung, known_numbers, possible_leaves
-from sfumato.hierarchies.masking import calendar_ladder, prefix_ladder
+from sfumato.hierarchies.levels import (
+    HierarchyLevel,
+    UpperLevels,
+    known_numbers,
+    possible_leaves,
+)
+from sfumato.hierarchies.masking import calendar_levels, prefix_levels
 
 _FINEST_BINS = 20
 _MOST_LEVELS = 5
@@ -27,23 +32,23 @@ _UNIT_DAYS = {"day": 1, "month": 31, "quarter": 92, "year": 366, "decade": 3653}
 Item = TypeVar("Item")
 
 
-def automatic_ladder(column: Column) -> Ladder:
+def automatic_levels(column: Column) -> UpperLevels:
     """Propose levels: numbers get round intervals, dates the calendar, codes prefixes.
 
     Ordered categories get runs of neighbors. Plain categories stay flat, because
     nothing says which are similar.
     """
     if column.kind in (Kind.DATE, Kind.DATETIME):
-        ladder = calendar_ladder(column, calendar_units(column))
+        upper = calendar_levels(column, calendar_units(column))
     elif column.kind.numeric:
-        ladder = _interval_ladder(column)
+        upper = _interval_levels(column)
     elif column.kind is Kind.CODE:
-        ladder = prefix_ladder(column, prefix_lengths(column))
+        upper = prefix_levels(column, prefix_lengths(column))
     elif column.kind is Kind.ORDERED:
-        ladder = _run_ladder(column)
+        upper = _run_levels(column)
     else:
-        return Ladder(shape=Shape.FLAT, fitted=True)
-    return replace(ladder, fitted=True)
+        return UpperLevels(shape=Shape.FLAT, fitted=True)
+    return replace(upper, fitted=True)
 
 
 def interval_widths(column: Column) -> tuple[float, ...]:
@@ -88,13 +93,13 @@ def prefix_lengths(column: Column) -> tuple[int, ...]:
     return _thinned(tuple(lengths))
 
 
-def _interval_ladder(column: Column) -> Ladder:
+def _interval_levels(column: Column) -> UpperLevels:
     widths = interval_widths(column)
     if not widths:
-        return Ladder(total=possible_leaves(column))
+        return UpperLevels(total=possible_leaves(column))
     whole = column.kind in DISCRETE
     given = [int(width) if whole else width for width in widths]
-    return interval_ladder(column, given)
+    return interval_levels(column, given)
 
 
 def _core_span(column: Column) -> float:
@@ -133,19 +138,21 @@ def _thinned(items: Sequence[Item]) -> tuple[Item, ...]:
     return tuple(items[place] for place in kept)
 
 
-def _run_ladder(column: Column) -> Ladder:
+def _run_levels(column: Column) -> UpperLevels:
     known = np.array([c for c in range(column.size) if c != column.missing], np.int64)
-    rungs = tuple(_run_rung(column, known, runs) for runs in halving_nodes(len(known)))
-    return Ladder(rungs=rungs, total=float(column.size))
+    inner_levels = tuple(
+        _run_level(column, known, runs) for runs in halving_nodes(len(known))
+    )
+    return UpperLevels(inner_levels=inner_levels, total=float(column.size))
 
 
-def _run_rung(column: Column, known: Ints, runs: Ints) -> Rung:
+def _run_level(column: Column, known: Ints, runs: Ints) -> HierarchyLevel:
     nodes = np.full(column.size, -1, dtype=np.int64)
     nodes[known] = runs
     members = [known[runs == run].tolist() for run in range(int(runs[-1]) + 1)]
     labels = tuple(_run_label([column.labels[c] for c in codes]) for codes in members)
     leaves = np.array([float(len(codes)) for codes in members])
-    return Rung(nodes=nodes, labels=labels, leaves=leaves)
+    return HierarchyLevel(nodes=nodes, labels=labels, leaves=leaves)
 
 
 def _run_label(texts: list[str]) -> str:

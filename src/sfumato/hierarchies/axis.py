@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.arrays import Codes
-from sfumato.data.safe_repr import Quiet, counted
+from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.data.schema import Kind
 
 STAR = "*"
@@ -41,7 +41,7 @@ class Shape(IntEnum):
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Axis(Quiet):
+class Axis(SafeRepr):
     """One quasi-identifier (or ordered sensitive attribute) as an axis of codes."""
 
     name: str
@@ -70,7 +70,7 @@ class Axis(Quiet):
     """(nodes, 2): for numeric kinds the lowest and highest number a node's label
     stands for, NaN where it has none."""
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return f"{self.shape.name.lower()}, {counted(self.size, 'value')}"
 
     @property
@@ -126,13 +126,13 @@ class Axis(Quiet):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CodedAxis(Quiet):
+class CodedAxis(SafeRepr):
     """An axis and the rows' codes on it."""
 
     axis: Axis
     codes: npt.NDArray[np.int32]
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return f"{counted(len(self.codes), 'row')}, {self.axis!r}"
 
     @property

@@ -12,7 +12,7 @@ from sfumato.data.schema import Kind
 from sfumato.data.source import delimiter_fault
 from sfumato.data.table import Column
 from sfumato.errors import HierarchyError
-from sfumato.hierarchies.automatic import automatic_ladder
+from sfumato.hierarchies.automatic import automatic_levels
 from sfumato.hierarchies.axis import CodedAxis, Shape
 from sfumato.hierarchies.hierarchy_files import (
     LabelTable,
@@ -21,13 +21,13 @@ from sfumato.hierarchies.hierarchy_files import (
     tree_table,
 )
 from sfumato.hierarchies.intervals import (
-    interval_ladder,
-    quantile_ladder,
+    interval_levels,
+    quantile_levels,
     require_line,
 )
-from sfumato.hierarchies.levels import Ladder, assemble
-from sfumato.hierarchies.masking import calendar_ladder, prefix_ladder
-from sfumato.hierarchies.tree import table_ladder
+from sfumato.hierarchies.levels import UpperLevels, assemble
+from sfumato.hierarchies.masking import calendar_levels, prefix_levels
+from sfumato.hierarchies.tree import table_levels
 from sfumato.hierarchies.validate import refuse_reserved
 from sfumato.hierarchies.vocabulary import vocabulary_table
 
@@ -58,8 +58,8 @@ def build(
     `spec` is what `hierarchy =` holds: nothing, "flat", "free", "auto", a path, or a
     table with one builder and its options. Paths are relative to `base`.
     """
-    ladder = _ladder(column, spec, base or Path())
-    return assemble(column, ladder, weight=weight)
+    upper = _hierarchy_levels(column, spec, base or Path())
+    return assemble(column, upper, weight=weight)
 
 
 def written_leaves(
@@ -82,7 +82,7 @@ def written_leaves(
     return _tree_of(nothing, spec["tree"], place).leaves if builder == "tree" else None
 
 
-def _ladder(column: Column, spec: Spec, base: Path) -> Ladder:
+def _hierarchy_levels(column: Column, spec: Spec, base: Path) -> UpperLevels:
     if spec is None:
         spec = "free" if column.kind.numeric else "flat"
     if isinstance(spec, Mapping):
@@ -90,16 +90,16 @@ def _ladder(column: Column, spec: Spec, base: Path) -> Ladder:
     if not isinstance(spec, str):
         raise _wrong(column, "must be a text or a table")
     if spec == "auto":
-        return automatic_ladder(column)
+        return automatic_levels(column)
     if spec == "free":
         require_line(column, "free")
-        return Ladder(shape=Shape.FREE, fitted=True)
+        return UpperLevels(shape=Shape.FREE, fitted=True)
     if spec == "flat":
-        return Ladder(shape=Shape.FLAT, fitted=True)
-    return table_ladder(column, read_file(base / spec, column))
+        return UpperLevels(shape=Shape.FLAT, fitted=True)
+    return table_levels(column, read_file(base / spec, column))
 
 
-def _from_table(column: Column, spec: Mapping[str, object], base: Path) -> Ladder:
+def _from_table(column: Column, spec: Mapping[str, object], base: Path) -> UpperLevels:
     builder = _builder(column, spec)
     _check_options(column, builder, spec)
     options = {key: value for key, value in spec.items() if key != builder}
@@ -109,12 +109,12 @@ def _from_table(column: Column, spec: Mapping[str, object], base: Path) -> Ladde
     if builder == "tree":
         return _from_tree(column, given, options, base)
     if builder == "vocabulary":
-        return table_ladder(column, vocabulary_table(column, given))
-    makers: Mapping[str, Callable[..., Ladder]] = {
-        "intervals": interval_ladder,
-        "quantiles": quantile_ladder,
-        "prefix": prefix_ladder,
-        "calendar": calendar_ladder,
+        return table_levels(column, vocabulary_table(column, given))
+    makers: Mapping[str, Callable[..., UpperLevels]] = {
+        "intervals": interval_levels,
+        "quantiles": quantile_levels,
+        "prefix": prefix_levels,
+        "calendar": calendar_levels,
     }
     return makers[builder](column, _listed(column, builder, given), **options)
 
@@ -153,9 +153,9 @@ def _listed(column: Column, builder: str, given: object) -> Sequence[object]:
 
 def _from_file(
     column: Column, given: object, options: Mapping[str, object], base: Path
-) -> Ladder:
+) -> UpperLevels:
     trust = bool(_switch(column, options, "trust"))
-    return table_ladder(column, _file_table(column, given, options, base), trust=trust)
+    return table_levels(column, _file_table(column, given, options, base), trust=trust)
 
 
 def _file_table(
@@ -173,9 +173,9 @@ def _file_table(
 
 def _from_tree(
     column: Column, given: object, options: Mapping[str, object], base: Path
-) -> Ladder:
+) -> UpperLevels:
     trust = bool(_switch(column, options, "trust"))
-    return table_ladder(column, _tree_of(column, given, base), trust=trust)
+    return table_levels(column, _tree_of(column, given, base), trust=trust)
 
 
 def _tree_of(column: Column, given: object, base: Path) -> LabelTable:

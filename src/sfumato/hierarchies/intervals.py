@@ -25,10 +25,10 @@ from sfumato.hierarchies.labels import (
     interval_label,
 )
 from sfumato.hierarchies.levels import (
-    Ladder,
-    Rung,
+    HierarchyLevel,
+    UpperLevels,
     known_numbers,
-    line_rung,
+    line_level,
     possible_leaves,
     run_nodes,
 )
@@ -76,14 +76,14 @@ class Tails:
         return Span(low, high - step, high_in=discrete)
 
 
-def interval_ladder(
+def interval_levels(
     column: Column,
     widths: Sequence[object],
     *,
     origin: object = None,
     bottom: object = None,
     top: object = None,
-) -> Ladder:
+) -> UpperLevels:
     """Fixed-width intervals, the finest first.
 
     Integers and dates show `[20, 24]` and the tails `<= bottom` and `>= top`;
@@ -98,23 +98,25 @@ def interval_ladder(
     _check_tails(column, tails)
     start = _setting(column, "origin", origin) or 0
     finest = _steps(column, start, exact[0])
-    rungs = tuple(
-        _interval_rung(column, _coarser(finest, width / exact[0]), start, width, tails)
+    inner_levels = tuple(
+        _interval_level(column, _coarser(finest, width / exact[0]), start, width, tails)
         for width in exact
     )
-    return Ladder(rungs=rungs, total=possible_leaves(column))
+    return UpperLevels(inner_levels=inner_levels, total=possible_leaves(column))
 
 
-def quantile_ladder(column: Column, bins: Sequence[object]) -> Ladder:
+def quantile_levels(column: Column, bins: Sequence[object]) -> UpperLevels:
     """Intervals of about equally many rows; coarser cuts are among the finer ones."""
     require_line(column, "quantiles")
     counts = _checked_bins(column, bins)
     values = known_numbers(column)
     cuts = _quantile_cuts(column, counts[0]) if len(values) else np.empty(0, np.int64)
-    rungs = tuple(
-        _cut_rung(column, np.unique(cuts[:: counts[0] // count])) for count in counts
+    inner_levels = tuple(
+        _cut_level(column, np.unique(cuts[:: counts[0] // count])) for count in counts
     )
-    return Ladder(rungs=rungs, total=possible_leaves(column), fitted=True)
+    return UpperLevels(
+        inner_levels=inner_levels, total=possible_leaves(column), fitted=True
+    )
 
 
 def require_line(column: Column, builder: str) -> None:
@@ -244,9 +246,9 @@ def _coarser(steps: Ints, ratio: Fraction) -> Ints:
     return steps // min(int(ratio), 2**62)
 
 
-def _interval_rung(
+def _interval_level(
     column: Column, steps: Ints, origin: Exact, width: Fraction, tails: Tails
-) -> Rung:
+) -> HierarchyLevel:
     side = tails.sides(Line.of(column))
     nodes, starts = run_nodes(np.where(side == 0, steps, 0), side)
     wide = width.numerator if width.denominator == 1 else width
@@ -255,7 +257,7 @@ def _interval_rung(
         _within_calendar(tails.cut(low, low + wide, at, kind=column.kind), column.kind)
         for low, at in zip(lows, side[starts].tolist(), strict=True)
     ]
-    return _span_rung(column, nodes, spans)
+    return _span_level(column, nodes, spans)
 
 
 def _within_calendar(span: Span, kind: Kind) -> Span:
@@ -270,10 +272,10 @@ def _within_calendar(span: Span, kind: Kind) -> Span:
     return Span(low, high)
 
 
-def _span_rung(column: Column, nodes: Ints, spans: Sequence[Span]) -> Rung:
-    """A rung of neighbors, labeled by what its nodes stand for."""
+def _span_level(column: Column, nodes: Ints, spans: Sequence[Span]) -> HierarchyLevel:
+    """A level of neighbors, labeled by what its nodes stand for."""
     ends = [float_bounds(span, kind=column.kind) for span in spans]
-    return line_rung(
+    return line_level(
         column,
         nodes=nodes,
         labels=[_label(column.kind, span) for span in spans],
@@ -322,10 +324,10 @@ def _quantile_cuts(column: Column, bins: int) -> Ints:
     return cuts
 
 
-def _cut_rung(column: Column, cuts: Ints) -> Rung:
+def _cut_level(column: Column, cuts: Ints) -> HierarchyLevel:
     line = Line.of(column)
     if not len(cuts):
-        return _span_rung(column, np.empty(0, dtype=np.int64), [])
+        return _span_level(column, np.empty(0, dtype=np.int64), [])
     # A value may be spelled in two ways; a cut between them would give two bins
     # the same number.
     cuts = np.unique([_first_spelling(line, cut) for cut in cuts.tolist()])
@@ -337,7 +339,7 @@ def _cut_rung(column: Column, cuts: Ints) -> Rung:
         for low, after in itertools.pairwise(starts)
     ]
     last = line.exact([len(line.floats) - 1])[0]
-    return _span_rung(column, nodes, [*spans, Span(starts[-1], last)])
+    return _span_level(column, nodes, [*spans, Span(starts[-1], last)])
 
 
 def _first_spelling(line: Line, place: int) -> int:

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sfumato.data.cell_text import interval_text
 from sfumato.data.schema import Kind
 
 DISCRETE = frozenset({Kind.INTEGER, Kind.DATE})
@@ -94,12 +95,11 @@ def interval_label(
     """
     if low == -inf and high == inf:
         return "*"
-    if high == inf:
-        return f">= {value_text(low, kind=kind)}"
-    if low == -inf:
-        return f"{'<=' if closed else '<'} {value_text(high, kind=kind)}"
-    ends = f"{value_text(low, kind=kind)}, {value_text(high, kind=kind)}"
-    return f"[{ends}]" if closed else f"[{ends})"
+    return interval_text(
+        None if low == -inf else value_text(low, kind=kind),
+        None if high == inf else value_text(high, kind=kind),
+        closed=closed,
+    )
 
 
 def set_label(texts: Iterable[str]) -> str:

@@ -16,7 +16,7 @@ from sfumato.hierarchies.labels import DISCRETE, parse_span
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Rung:
+class HierarchyLevel:
     """One level between the leaves and the root."""
 
     nodes: Ints
@@ -30,10 +30,10 @@ class Rung:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Ladder:
-    """Everything above the leaves of a column; each rung is nested in the next."""
+class UpperLevels:
+    """Everything above the leaves of a column; each level is nested in the next."""
 
-    rungs: tuple[Rung, ...] = ()
+    inner_levels: tuple[HierarchyLevel, ...] = ()
     total: float = 1.0
     """Leaves of the whole hierarchy, occurring or not."""
     root: str = STAR
@@ -59,14 +59,14 @@ def possible_leaves(column: Column) -> float:
     return len(values) + missing
 
 
-def line_rung(
+def line_level(
     column: Column, *, nodes: Ints, labels: Sequence[str], bounds: Losses
-) -> Rung:
-    """A rung of neighbors on a line; `nodes` has one entry per known number."""
+) -> HierarchyLevel:
+    """A level of neighbors on a line; `nodes` has one entry per known number."""
     every = np.full(column.size, -1, dtype=np.int64)
     if column.numbers is not None:
         every[~np.isnan(column.numbers)] = nodes
-    return Rung(
+    return HierarchyLevel(
         nodes=every,
         labels=tuple(labels),
         leaves=_leaves_between(column, nodes, bounds),
@@ -92,108 +92,115 @@ def run_nodes(*keys: Ints) -> tuple[Ints, Ints]:
     return np.cumsum(fresh) - 1, np.flatnonzero(fresh)
 
 
-def assemble(column: Column, ladder: Ladder, *, weight: float) -> CodedAxis:
+def assemble(column: Column, upper: UpperLevels, *, weight: float) -> CodedAxis:
     """Number the leaves in tree order and lay levels, labels and losses out."""
-    rungs = [_with_missing(column, rung) for rung in ladder.rungs]
-    order = _tree_order(column, rungs, ladder.ranks)
-    rungs = [_in_order(rung, order) for rung in rungs]
-    axis = _axis(column, replace(ladder, rungs=tuple(rungs)), order, weight=weight)
+    inner_levels = [_with_missing(column, level) for level in upper.inner_levels]
+    order = _tree_order(column, inner_levels, upper.ranks)
+    inner_levels = [_in_order(level, order) for level in inner_levels]
+    axis = _axis(
+        column,
+        replace(upper, inner_levels=tuple(inner_levels)),
+        order,
+        weight=weight,
+    )
     place = np.empty(column.size, dtype=np.int32)
     place[order] = np.arange(column.size, dtype=np.int32)
     return CodedAxis(axis, np.ascontiguousarray(place[column.codes]))
 
 
-def _with_missing(column: Column, rung: Rung) -> Rung:
+def _with_missing(column: Column, level: HierarchyLevel) -> HierarchyLevel:
     """Give a missing value that the hierarchy does not know a node of its own."""
-    if column.missing < 0 or rung.nodes[column.missing] >= 0:
-        return rung
-    nodes = rung.nodes.copy()
-    nodes[column.missing] = len(rung.labels)
-    bounds = rung.bounds
+    if column.missing < 0 or level.nodes[column.missing] >= 0:
+        return level
+    nodes = level.nodes.copy()
+    nodes[column.missing] = len(level.labels)
+    bounds = level.bounds
     if bounds is not None:
         bounds = np.vstack([bounds, np.full((1, 2), np.nan)])
-    return Rung(
+    return HierarchyLevel(
         nodes=nodes,
-        labels=(*rung.labels, column.labels[column.missing]),
-        leaves=np.append(rung.leaves, 1.0),
+        labels=(*level.labels, column.labels[column.missing]),
+        leaves=np.append(level.leaves, 1.0),
         bounds=bounds,
     )
 
 
-def _tree_order(column: Column, rungs: Sequence[Rung], ranks: Ints | None) -> Ints:
+def _tree_order(
+    column: Column, inner_levels: Sequence[HierarchyLevel], ranks: Ints | None
+) -> Ints:
     """Sort leaves by branch, then twig, then rank; the missing one last of its twig."""
     ranks = np.arange(column.size) if ranks is None else ranks.copy()
     if column.missing >= 0:
         ranks[column.missing] = ranks.max() + 1
     keys = [ranks]
-    for rung in rungs:
-        first = np.full(len(rung.labels), np.iinfo(np.int64).max)
-        np.minimum.at(first, rung.nodes, ranks)
-        keys.append(first[rung.nodes])
+    for level in inner_levels:
+        first = np.full(len(level.labels), np.iinfo(np.int64).max)
+        np.minimum.at(first, level.nodes, ranks)
+        keys.append(first[level.nodes])
     order: Ints = np.lexsort(keys)
     return order
 
 
-def _in_order(rung: Rung, order: Ints) -> Rung:
+def _in_order(level: HierarchyLevel, order: Ints) -> HierarchyLevel:
     """Renumber the nodes that occur by their place on the axis."""
-    moved = rung.nodes[order]
+    moved = level.nodes[order]
     nodes, starts = run_nodes(moved)
     used = moved[starts]
-    return Rung(
+    return HierarchyLevel(
         nodes=nodes,
-        labels=tuple(rung.labels[node] for node in used),
-        leaves=rung.leaves[used],
-        bounds=None if rung.bounds is None else rung.bounds[used],
+        labels=tuple(level.labels[node] for node in used),
+        leaves=level.leaves[used],
+        bounds=None if level.bounds is None else level.bounds[used],
     )
 
 
-def _axis(column: Column, ladder: Ladder, order: Ints, *, weight: float) -> Axis:
+def _axis(column: Column, upper: UpperLevels, order: Ints, *, weight: float) -> Axis:
     size = column.size
     labels = tuple(column.labels[code] for code in order)
     positions = None if column.numbers is None else column.numbers[order]
     missing = (
         int(np.flatnonzero(order == column.missing)[0]) if column.missing >= 0 else -1
     )
-    ncp, loss = _losses(ladder, labels, positions)
+    ncp, loss = _losses(upper, labels, positions)
     return Axis(
         name=column.name,
         kind=column.kind,
-        shape=ladder.shape,
+        shape=upper.shape,
         labels=labels,
-        levels=_levels(ladder.rungs, size),
-        node_labels=_chain(labels, ladder),
+        levels=_levels(upper.inner_levels, size),
+        node_labels=_chain(labels, upper),
         node_ncp=ncp,
         node_loss=loss,
         positions=positions,
         missing=missing,
         weight=weight,
-        fitted=ladder.fitted,
-        node_bounds=None if positions is None else _bounds(column, ladder, positions),
+        fitted=upper.fitted,
+        node_bounds=None if positions is None else _bounds(column, upper, positions),
     )
 
 
-def _chain(labels: tuple[str, ...], ladder: Ladder) -> tuple[str, ...]:
-    inner = tuple(label for rung in ladder.rungs for label in rung.labels)
-    return (*labels, *inner, ladder.root)
+def _chain(labels: tuple[str, ...], upper: UpperLevels) -> tuple[str, ...]:
+    inner = tuple(label for level in upper.inner_levels for label in level.labels)
+    return (*labels, *inner, upper.root)
 
 
-def _levels(rungs: Sequence[Rung], size: int) -> npt.NDArray[np.int32]:
-    levels = np.empty((len(rungs) + 2, size), dtype=np.int32)
+def _levels(inner_levels: Sequence[HierarchyLevel], size: int) -> npt.NDArray[np.int32]:
+    levels = np.empty((len(inner_levels) + 2, size), dtype=np.int32)
     levels[0] = np.arange(size)
     start = size
-    for level, rung in enumerate(rungs, start=1):
-        levels[level] = rung.nodes + start
-        start += len(rung.labels)
+    for number, level in enumerate(inner_levels, start=1):
+        levels[number] = level.nodes + start
+        start += len(level.labels)
     levels[-1] = start
     return levels
 
 
-def _bounds(column: Column, ladder: Ladder, positions: Losses) -> Losses:
+def _bounds(column: Column, upper: UpperLevels, positions: Losses) -> Losses:
     parts = [np.column_stack([positions, positions])]
-    for rung in ladder.rungs:
-        unknown = np.full((len(rung.labels), 2), np.nan)
-        parts.append(unknown if rung.bounds is None else rung.bounds)
-    found = parse_span(ladder.root, kind=column.kind)
+    for level in upper.inner_levels:
+        unknown = np.full((len(level.labels), 2), np.nan)
+        parts.append(unknown if level.bounds is None else level.bounds)
+    found = parse_span(upper.root, kind=column.kind)
     nothing = (np.nan, np.nan)
     parts.append(
         np.array([float_bounds(found, kind=column.kind) if found else nothing])
@@ -202,18 +209,18 @@ def _bounds(column: Column, ladder: Ladder, positions: Losses) -> Losses:
 
 
 def _losses(
-    ladder: Ladder, labels: tuple[str, ...], positions: Losses | None
+    upper: UpperLevels, labels: tuple[str, ...], positions: Losses | None
 ) -> tuple[Losses, Losses]:
     """NCP and generalized loss of all nodes; a node costs no less than one below it."""
     ncp = [np.zeros(len(labels))]
     loss = [np.zeros(len(labels))]
     below = np.arange(len(labels))
-    for rung in ladder.rungs:
-        own = _ncp(rung, ladder.total, labels, positions)
-        share = (rung.leaves - 1.0) / max(ladder.total - 1.0, 1.0)
-        ncp.append(_no_less(own, rung.nodes, ncp[-1][below]))
-        loss.append(_no_less(share, rung.nodes, loss[-1][below]))
-        below = rung.nodes
+    for level in upper.inner_levels:
+        own = _ncp(level, upper.total, labels, positions)
+        share = (level.leaves - 1.0) / max(upper.total - 1.0, 1.0)
+        ncp.append(_no_less(own, level.nodes, ncp[-1][below]))
+        loss.append(_no_less(share, level.nodes, loss[-1][below]))
+        below = level.nodes
     whole = [np.ones(1)]
     return np.concatenate(ncp + whole), np.concatenate(loss + whole)
 
@@ -225,13 +232,16 @@ def _no_less(costs: Losses, nodes: Ints, below: Losses) -> Losses:
 
 
 def _ncp(
-    rung: Rung, total: float, labels: tuple[str, ...], positions: Losses | None
+    level: HierarchyLevel,
+    total: float,
+    labels: tuple[str, ...],
+    positions: Losses | None,
 ) -> Losses:
-    costs = rung.leaves / max(total, 1.0)
-    if rung.bounds is not None and positions is not None:
-        length = _clipped_share(rung.bounds, positions)
+    costs = level.leaves / max(total, 1.0)
+    if level.bounds is not None and positions is not None:
+        length = _clipped_share(level.bounds, positions)
         costs = np.where(np.isnan(length), costs, length)
-    costs[_shows_a_value(rung, labels)] = 0.0
+    costs[_shows_a_value(level, labels)] = 0.0
     return costs
 
 
@@ -244,9 +254,11 @@ def _clipped_share(bounds: Losses, positions: Losses) -> Losses:
     return (clipped[:, 1] - clipped[:, 0]) / (high - low if high > low else 1.0)
 
 
-def _shows_a_value(rung: Rung, labels: tuple[str, ...]) -> npt.NDArray[np.bool_]:
+def _shows_a_value(
+    level: HierarchyLevel, labels: tuple[str, ...]
+) -> npt.NDArray[np.bool_]:
     """Nodes that pad a short branch: one leaf, under its own text."""
-    _, starts = run_nodes(rung.nodes)
-    same = [label == labels[at] for label, at in zip(rung.labels, starts, strict=True)]
-    alone: npt.NDArray[np.bool_] = rung.leaves == 1.0
+    _, starts = run_nodes(level.nodes)
+    same = [label == labels[at] for label, at in zip(level.labels, starts, strict=True)]
+    alone: npt.NDArray[np.bool_] = level.leaves == 1.0
     return np.array(same, dtype=np.bool_) & alone

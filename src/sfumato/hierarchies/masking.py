@@ -15,9 +15,9 @@ from sfumato.hierarchies.axis import Losses
 from sfumato.hierarchies.exact_numbers import Line
 from sfumato.hierarchies.labels import value_text
 from sfumato.hierarchies.levels import (
-    Ladder,
-    Rung,
-    line_rung,
+    HierarchyLevel,
+    UpperLevels,
+    line_level,
     possible_leaves,
     run_nodes,
 )
@@ -29,7 +29,7 @@ _DAY = 86_400.0
 _EPOCH_MONTHS = 1970 * 12
 
 
-def prefix_ladder(column: Column, lengths: Sequence[object]) -> Ladder:
+def prefix_levels(column: Column, lengths: Sequence[object]) -> UpperLevels:
     """Keep the first characters of a code and mask the rest.
 
     Codes of one length are masked character by character (`123**`); codes of many
@@ -41,11 +41,11 @@ def prefix_ladder(column: Column, lengths: Sequence[object]) -> Ladder:
             hint='Set kind = "code" for it: leading zeros then survive.',
         )
     keep = _checked_lengths(column, lengths)
-    rungs = tuple(_prefix_rung(column, length) for length in keep)
-    return Ladder(rungs=rungs, total=float(column.size))
+    inner_levels = tuple(_prefix_level(column, length) for length in keep)
+    return UpperLevels(inner_levels=inner_levels, total=float(column.size))
 
 
-def calendar_ladder(column: Column, units: Sequence[object]) -> Ladder:
+def calendar_levels(column: Column, units: Sequence[object]) -> UpperLevels:
     """Days, months, quarters, years, decades: `2020-03`, `2020-Q1`, `2020`, `2020s`."""
     if column.kind not in (Kind.DATE, Kind.DATETIME):
         raise HierarchyError(
@@ -53,8 +53,8 @@ def calendar_ladder(column: Column, units: Sequence[object]) -> Ladder:
             hint='Set kind = "date" or kind = "datetime" for it.',
         )
     names = _checked_units(column, units)
-    rungs = tuple(_calendar_rung(column, name) for name in names)
-    return Ladder(rungs=rungs, total=possible_leaves(column))
+    inner_levels = tuple(_calendar_level(column, name) for name in names)
+    return UpperLevels(inner_levels=inner_levels, total=possible_leaves(column))
 
 
 def _checked_lengths(column: Column, lengths: Sequence[object]) -> list[int]:
@@ -82,7 +82,7 @@ def _checked_units(column: Column, units: Sequence[object]) -> list[str]:
     )
 
 
-def _prefix_rung(column: Column, length: int) -> Rung:
+def _prefix_level(column: Column, length: int) -> HierarchyLevel:
     known = [code for code in range(column.size) if code != column.missing]
     even = len({len(column.labels[code]) for code in known}) == 1
     nodes = np.full(column.size, -1, dtype=np.int64)
@@ -97,10 +97,10 @@ def _prefix_rung(column: Column, length: int) -> Rung:
             masked[stem] = stem + MASK * (hidden if even else 1)
     leaves = np.bincount(nodes[nodes >= 0], minlength=len(numbers))
     labels = tuple(masked.get(stem, stem) for stem in numbers)
-    return Rung(nodes=nodes, labels=labels, leaves=leaves.astype(np.float64))
+    return HierarchyLevel(nodes=nodes, labels=labels, leaves=leaves.astype(np.float64))
 
 
-def _calendar_rung(column: Column, unit: str) -> Rung:
+def _calendar_level(column: Column, unit: str) -> HierarchyLevel:
     scale = 1.0 if column.kind is Kind.DATE else _DAY
     days = _days(Line.of(column))
     keys = days if unit == "day" else _unit_keys(days, unit)
@@ -111,7 +111,7 @@ def _calendar_rung(column: Column, unit: str) -> Rung:
         [_unit_start(used, unit) * scale, _unit_start(used + 1, unit) * scale - last]
     )
     labels = [_unit_label(key, unit) for key in used.tolist()]
-    return line_rung(column, nodes=nodes, labels=labels, bounds=bounds)
+    return line_level(column, nodes=nodes, labels=labels, bounds=bounds)
 
 
 def _days(line: Line) -> Ints:

@@ -14,7 +14,7 @@ from sfumato.hierarchies.axis import STAR, Losses
 from sfumato.hierarchies.exact_numbers import float_bounds
 from sfumato.hierarchies.hierarchy_files import LabelTable
 from sfumato.hierarchies.labels import parse_exact, parse_value
-from sfumato.hierarchies.levels import Ladder, Rung
+from sfumato.hierarchies.levels import HierarchyLevel, UpperLevels
 from sfumato.hierarchies.validate import (
     check_cover,
     check_shape,
@@ -24,7 +24,9 @@ from sfumato.hierarchies.validate import (
 )
 
 
-def table_ladder(column: Column, table: LabelTable, *, trust: bool = False) -> Ladder:
+def table_levels(
+    column: Column, table: LabelTable, *, trust: bool = False
+) -> UpperLevels:
     """Check a written hierarchy against its column and number its nodes."""
     check_shape(column, table)
     places = _places(column, table)
@@ -37,8 +39,10 @@ def table_ladder(column: Column, table: LabelTable, *, trust: bool = False) -> L
     leaf_of[list(places)] = list(places.values())
     alien = column.missing >= 0 and column.missing not in places
     root, inner = _root_and_inner(table, alien=alien)
-    return Ladder(
-        rungs=tuple(_rung(column, labels, leaf_of, numbers) for labels in inner),
+    return UpperLevels(
+        inner_levels=tuple(
+            _level(column, labels, leaf_of, numbers) for labels in inner
+        ),
         total=float(len(table.leaves) + alien),
         root=root,
         ranks=_ranks(column, leaf_of),
@@ -90,12 +94,12 @@ def _root_and_inner(
     return STAR, above
 
 
-def _rung(
+def _level(
     column: Column, labels: tuple[str, ...], leaf_of: Ints, numbers: Losses | None
-) -> Rung:
+) -> HierarchyLevel:
     order = {label: node for node, label in enumerate(dict.fromkeys(labels))}
     node_of_leaf = np.array([order[label] for label in labels], dtype=np.int64)
-    return Rung(
+    return HierarchyLevel(
         nodes=np.where(leaf_of >= 0, node_of_leaf[leaf_of], -1),
         labels=tuple(order),
         leaves=np.bincount(node_of_leaf).astype(np.float64),

@@ -13,7 +13,7 @@ from sfumato.algorithms.base import Progress, silent
 from sfumato.data.arrays import Codes, Counts
 from sfumato.data.published_cells import coded_cells
 from sfumato.data.result_classes import comes_from
-from sfumato.data.safe_repr import Quiet, counted
+from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.data.schema import Role
 from sfumato.errors import UsageError
 from sfumato.pipeline.claimed_columns import added, withheld
@@ -24,7 +24,7 @@ from sfumato.pipeline.matching_people import matching_people
 from sfumato.pipeline.original_check import check_original
 from sfumato.pipeline.pair import PairFiles
 from sfumato.pipeline.private_notes import OUTSIDE, PRIVATE
-from sfumato.pipeline.workload_tables import ground
+from sfumato.pipeline.workload_tables import queried_source
 from sfumato.risk.exposure import Exposed, exposure, named_rows, special_uniques
 from sfumato.risk.learned.learned_utility import SAMPLE, learned_utility
 from sfumato.risk.table_pair import Pair, PublishedForm
@@ -56,7 +56,7 @@ class Wanted:
 
 @comes_from("sfumato.assess(original, published, policy)")
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Assessment(Quiet):
+class Assessment(SafeRepr):
     """What a published table keeps, and how exposed people are in it; private."""
 
     form: PublishedForm
@@ -71,7 +71,7 @@ class Assessment(Quiet):
     """The risk of each original row (`before`) and published row (`after`)."""
     notes: tuple[str, ...] = field(default=())
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return f"{counted(self.published_rows, 'published row')}, {self.form}"
 
     def record(self) -> dict[str, Any]:
@@ -143,7 +143,9 @@ def _utility(files: PairFiles, pair: Pair, wanted: Wanted) -> dict[str, Any]:
     k = smallest_group(files.policy.models())
     found = utility(pair, metrics, k=k).record()
     if wanted.workload is not None:
-        place = ground(files.policy, files.original, wanted.workload, files.base)
+        place = queried_source(
+            files.policy, files.original, wanted.workload, files.base
+        )
         found["workload"] = place.error(
             files.published, files.beside, seed=wanted.seed
         ).record()

@@ -14,7 +14,7 @@ from sfumato import registry
 from sfumato.algorithms.base import Progress, silent
 from sfumato.data.arrays import Flags
 from sfumato.data.result_classes import comes_from
-from sfumato.data.safe_repr import Quiet, counted
+from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
 from sfumato.errors import DataError, UsageError
@@ -43,7 +43,7 @@ from sfumato.risk.table_pair import Pair
 
 @comes_from("sfumato.attack(release, original)")
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Attacked(Quiet):
+class Attacked(SafeRepr):
     """How attacks on a release went; private."""
 
     results: tuple[AttackResult, ...]
@@ -52,7 +52,7 @@ class Attacked(Quiet):
     certified: bool = False
     """Whether the release is differentially private."""
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         broken = sum(result.exceeded for result in self.results)
         return (
             f"{counted(len(self.results), 'attack')}; {broken} above a promised bound"

@@ -16,7 +16,7 @@ import pyarrow as pa
 from sfumato.data.coding import infer_kind
 from sfumato.data.json_records import parse
 from sfumato.data.rules import Distance
-from sfumato.data.safe_repr import Quiet
+from sfumato.data.safe_repr import SafeRepr
 from sfumato.data.schema import DateOrder, Kind, Role
 from sfumato.data.table import Table
 from sfumato.errors import DataError
@@ -33,7 +33,7 @@ PRIVACY = "privacy"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Decided(Quiet):
+class Decided(SafeRepr):
     """What kind of values one column holds, and where that came from."""
 
     origin: str
@@ -50,7 +50,7 @@ class Decided(Quiet):
     axis: Axis | None = None
     """The source's own axis."""
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return f"{self.kind or 'open'}, by the {self.origin}"
 
     def names(self) -> dict[str, str]:
@@ -118,7 +118,7 @@ def from_manifest(place: Path) -> dict[str, Decided]:
     try:
         told = manifest["kinds"]
         known = record.get(VALUES, {})
-        return {n: _told(each, known.get(n, ())) for n, each in told.items()}
+        return {n: _summary(each, known.get(n, ())) for n, each in told.items()}
     except (ValueError, KeyError, TypeError, AttributeError):
         raise _no_manifest(place) from None
 
@@ -164,7 +164,7 @@ def _no_manifest(place: Path) -> DataError:
     )
 
 
-def _told(each: Mapping[str, str], labels: Iterable[str | None]) -> Decided:
+def _summary(each: Mapping[str, str], labels: Iterable[str | None]) -> Decided:
     kind, values = Kind(each["kind"]), tuple(labels)
     known = tuple(label for label in values if label is not None)
     return Decided(

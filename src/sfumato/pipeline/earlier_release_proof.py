@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from sfumato.algorithms.base import Request
 from sfumato.data.arrays import Codes, Ints
-from sfumato.data.safe_repr import Quiet, counted
+from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.errors import GuaranteeError, InfeasibleError
 from sfumato.pipeline.earlier_releases import (
     EarlierRelease,
@@ -35,7 +35,7 @@ from sfumato.verify import Evidence
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Earlier(Quiet):
+class Earlier(SafeRepr):
     """The earlier releases of the people of a run."""
 
     releases: tuple[EarlierRelease, ...]
@@ -45,7 +45,7 @@ class Earlier(Quiet):
     """The person behind each source row."""
     people: int
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return counted(len(self.releases), "release")
 
     def refuse_broken(self) -> None:
@@ -113,7 +113,7 @@ def _source_counts(request: Request) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class CandidateClaim(Quiet):
+class CandidateClaim(SafeRepr):
     """What a published table must prove together with earlier releases."""
 
     earlier: Earlier

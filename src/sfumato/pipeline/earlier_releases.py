@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from sfumato import registry
 from sfumato.data.arrays import Codes
-from sfumato.data.safe_repr import Quiet, counted
+from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.data.schema import Role
 from sfumato.errors import DataError, PolicyError, RefusedError
 from sfumato.io.formats import Format, format_of
@@ -38,7 +38,7 @@ HINT = "Name the directory of a release, with its private part."
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class EarlierRelease(Quiet):
+class EarlierRelease(SafeRepr):
     """A release of the same people that was published before."""
 
     data_sha256: str
@@ -49,7 +49,7 @@ class EarlierRelease(Quiet):
     persons: PersonHashes
     """The person behind each published row."""
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return counted(self.table.num_rows, "row")
 
     def judged(

@@ -41,7 +41,7 @@ def generated_counts(
     persons = None if subject is None else table.columns[subject].codes
     k = smallest_group(models)
     return {
-        name: common_values(_tallied(table.columns[name]), persons, k=k)
+        name: common_values(_counted(table.columns[name]), persons, k=k)
         for name in _generated_columns(models)
     }
 
@@ -51,7 +51,7 @@ def _generated_columns(models: Sequence[OutputModel]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(each["column"]) for each in asked if each))
 
 
-class Tallied(NamedTuple):
+class CountedColumn(NamedTuple):
     """A coded column, as far as counting its values needs it."""
 
     codes: Codes
@@ -60,12 +60,12 @@ class Tallied(NamedTuple):
     """The code of missing cells; -1 if there are none."""
 
 
-def _tallied(column: Column) -> Tallied:
-    return Tallied(column.codes, column.labels, column.missing)
+def _counted(column: Column) -> CountedColumn:
+    return CountedColumn(column.codes, column.labels, column.missing)
 
 
 def common_values(
-    column: Tallied, subject: Codes | None = None, *, k: int = 1
+    column: CountedColumn, subject: Codes | None = None, *, k: int = 1
 ) -> dict[str, int]:
     """How often each value of a column occurs; missing cells have none.
 

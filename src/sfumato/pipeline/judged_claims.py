@@ -15,7 +15,7 @@ from sfumato.models.l_diversity import LDiversity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.models.theta_diversity import ThetaDiversity
 from sfumato.pipeline.expand_requirements import (
-    Tallied,
+    CountedColumn,
     common_values,
     expanded,
     smallest_group,
@@ -100,8 +100,8 @@ def _requirements(files: PairFiles, pair: Pair) -> tuple[OutputModel, ...]:
         if name not in pair.sensitive:
             return {}
         coded = pair.original[name]
-        tallied = Tallied(coded.codes, coded.axis.labels, coded.axis.missing)
-        return common_values(tallied, pair.subject, k=smallest_group(models))
+        counted = CountedColumn(coded.codes, coded.axis.labels, coded.axis.missing)
+        return common_values(counted, pair.subject, k=smallest_group(models))
 
     return expanded(models, counts)
 

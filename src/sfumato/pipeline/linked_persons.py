@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from sfumato.data.cell_text import as_text, distinct
 from sfumato.data.published_cells import distinct_tuples
-from sfumato.data.safe_repr import Quiet, counted
+from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.data.schema import Role
 from sfumato.errors import DataError, PolicyError
 from sfumato.pipeline.run import Run
@@ -33,7 +33,7 @@ PersonHashes = npt.NDArray[np.bytes_]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class LinkedPersons(Quiet):
+class LinkedPersons(SafeRepr):
     """The person behind each source row, as a keyed hash; private."""
 
     hashes: PersonHashes
@@ -43,7 +43,7 @@ class LinkedPersons(Quiet):
     key_id: str
     """Distinguishes keys, and reveals nothing else about them."""
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return counted(len(self.hashes), "row")
 
     def origin(self) -> str:

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from sfumato.data.arrays import Codes, Flags, Ints
 from sfumato.data.cell_text import as_text
-from sfumato.data.safe_repr import Quiet, counted
+from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.data.schema import Role
 from sfumato.errors import DataError
 from sfumato.pipeline.pair import PairFiles
@@ -34,7 +34,7 @@ BY_GROUP = "Values are known by group: shares are those of the candidates' group
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class LookedUp(Quiet):
+class LookedUp(SafeRepr):
     """What a published table says about a person; private, as it is about one."""
 
     rows: int
@@ -48,7 +48,7 @@ class LookedUp(Quiet):
     note: str = ""
     """How to read the values, where they are not those of the candidates."""
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return (
             f"{counted(self.rows, 'candidate')} in {counted(len(self.groups), 'group')}"
         )

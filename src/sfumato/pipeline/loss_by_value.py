@@ -26,7 +26,7 @@ OTHERS = None
 """The value of a line that pools several rare values."""
 
 
-class Borne(TypedDict):
+class ValueLoss(TypedDict):
     """How much the rows with one value lost."""
 
     value: str | None
@@ -44,7 +44,7 @@ class Borne(TypedDict):
     """The mean loss of their quasi-identifier cells."""
 
 
-class Lost(NamedTuple):
+class RowLosses(NamedTuple):
     """The loss of each row."""
 
     kept: npt.NDArray[np.bool_]
@@ -58,7 +58,7 @@ class Lost(NamedTuple):
     """Where each quasi-identifier stands among those that are shown."""
 
     @classmethod
-    def by(cls, request: Request, solution: Solution, draft: Draft) -> Lost:
+    def by(cls, request: Request, solution: Solution, draft: Draft) -> RowLosses:
         grouping = solution.grouping
         shown = solution.quasi or request.quasi
         places = {coded.name: place for place, coded in enumerate(shown)}
@@ -68,7 +68,7 @@ class Lost(NamedTuple):
         return cls(grouping.kept, ncp, gone, grouping.sizes(), places)
 
 
-class Sums(NamedTuple):
+class LossTotals(NamedTuple):
     """Totals over the rows with each value of a column."""
 
     rows: Ints
@@ -86,7 +86,7 @@ def loss_by(
     solution: Solution,
     draft: Draft,
     at_least: int,
-) -> dict[str, list[Borne]]:
+) -> dict[str, list[ValueLoss]]:
     """Break the loss down by the values of each column, most common value first.
 
     Values of fewer than `at_least` rows, or persons, are pooled, together with the next
@@ -94,7 +94,7 @@ def loss_by(
     `at_least` above 1, sensitive values of suppressed rows are not counted, because no
     group hides whose they are.
     """
-    lost = Lost.by(request, solution, draft)
+    lost = RowLosses.by(request, solution, draft)
     return {
         name: _lines(name, table, request, solution, lost, at_least) for name in columns
     }
@@ -105,9 +105,9 @@ def _lines(
     table: Table,
     request: Request,
     solution: Solution,
-    lost: Lost,
+    lost: RowLosses,
     at_least: int,
-) -> list[Borne]:
+) -> list[ValueLoss]:
     coded = _coded(table, name)
     secret = at_least > 1 and table.schema[name].role is Role.SENSITIVE
     partial = secret and not lost.kept.all()
@@ -115,7 +115,7 @@ def _lines(
     codes, subject = coded.codes[counted], request.subject
     rows = np.bincount(codes, minlength=coded.size)
     suppressed = np.bincount(codes[~lost.kept[counted]], minlength=coded.size)
-    sums = Sums(
+    sums = LossTotals(
         rows=rows,
         suppressed=suppressed,
         gone=_summed(codes, lost.gone[counted], coded.size),
@@ -143,7 +143,7 @@ def _coded(table: Table, name: str) -> Column:
 
 
 def _open(
-    name: str, coded: Column, request: Request, solution: Solution, lost: Lost
+    name: str, coded: Column, request: Request, solution: Solution, lost: RowLosses
 ) -> Ints:
     """Count the rows that still show each value of a quasi-identifier."""
     quasi = solution.quasi or request.quasi
@@ -182,10 +182,10 @@ def _together(
     return int(rows.sum()) if subject is None else len(np.unique(subject[rows]))
 
 
-def _line(coded: Column, codes: list[int], sums: Sums) -> Borne:
+def _line(coded: Column, codes: list[int], sums: LossTotals) -> ValueLoss:
     rows = int(sums.rows[codes].sum())
     alone = len(codes) == 1 and codes[0] != coded.missing
-    return Borne(
+    return ValueLoss(
         value=coded.labels[codes[0]] if alone else OTHERS,
         values=len(codes),
         rows=rows,

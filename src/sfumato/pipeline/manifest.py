@@ -19,7 +19,7 @@ from sfumato.models.base import Model, OutputModel, Target, Verdict
 from sfumato.models.common.targets import rows_of
 from sfumato.pipeline import column_kinds as kinds
 from sfumato.pipeline.findings import Findings
-from sfumato.pipeline.loss_by_value import Borne, loss_by
+from sfumato.pipeline.loss_by_value import ValueLoss, loss_by
 from sfumato.pipeline.private_run import Certificate
 from sfumato.pipeline.unique_values import released_giveaways
 from sfumato.publish.base import Form, Operator
@@ -157,11 +157,11 @@ def _with_source(found: Findings) -> list[dict[str, Any]]:
         return records
     for model, record in zip(found.request.models, records, strict=True):
         for target in model.targets():
-            record["details"]["source"] = _told(found, target)
+            record["details"]["source"] = _summary(found, target)
     return records
 
 
-def _told(found: Findings, target: Target) -> int | None:
+def _summary(found: Findings, target: Target) -> int | None:
     """Count the source rows that have a target; None if too few rows or persons do."""
     request = found.request
     columns = {coded.name: coded for coded in request.quasi} | dict(request.sensitive)
@@ -172,7 +172,7 @@ def _told(found: Findings, target: Target) -> int | None:
 
 def borne(
     found: Findings, columns: Iterable[str], at_least: int
-) -> dict[str, list[Borne]]:
+) -> dict[str, list[ValueLoss]]:
     """Break the loss down by the values of some columns."""
     return loss_by(
         columns,

@@ -21,7 +21,7 @@ from sfumato.call_arguments import path_of
 from sfumato.data.file_labels import FileLabels, kept_labels
 from sfumato.data.json_records import dump
 from sfumato.data.result_classes import comes_from
-from sfumato.data.safe_repr import Quiet, counted
+from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.errors import OutputError, RefusedError
 from sfumato.io.atomic_files import own_directory, own_file
 from sfumato.io.databases import database_source
@@ -39,7 +39,7 @@ from sfumato.report.html import render
 
 @comes_from("sfumato.anonymize(data, quasi=[…], k=5)")
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Release(Quiet):
+class Release(SafeRepr):
     """A proven release: its tables, facts about them, and how to write it."""
 
     table: pa.Table
@@ -150,7 +150,7 @@ class Release(Quiet):
     def _repr_html_(self) -> str:
         return card(self.manifest)
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         rows, groups = self.manifest["rows_out"], self.manifest["groups"]
         held = [each["holds"] for each in self.manifest["requirements"]]
         return (

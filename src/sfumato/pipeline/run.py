@@ -12,7 +12,7 @@ from time import perf_counter
 import pyarrow as pa
 
 from sfumato.algorithms.base import Algorithm, Progress, silent
-from sfumato.data.safe_repr import Quiet
+from sfumato.data.safe_repr import SafeRepr
 from sfumato.data.seeds import Seed
 from sfumato.pipeline.missing_cells import with_empty_mark
 from sfumato.pipeline.shared_coding import SharedCoding
@@ -21,7 +21,7 @@ from sfumato.publish.base import Operator
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class Run(Quiet):
+class Run(SafeRepr):
     """What is asked: a source, a policy with its algorithm and operator, a seed."""
 
     policy: Policy

@@ -16,13 +16,13 @@ import pyarrow as pa
 from sfumato.algorithms.base import Algorithm, Progress, silent
 from sfumato.data.arrays import Floats
 from sfumato.data.result_classes import comes_from
-from sfumato.data.safe_repr import Quiet, counted
+from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
 from sfumato.errors import InfeasibleError, PolicyError, RefusedError, SearchError
 from sfumato.pipeline.make_release import make_release
 from sfumato.pipeline.run import Run
-from sfumato.pipeline.workload_tables import QueriedSource, ground
+from sfumato.pipeline.workload_tables import QueriedSource, queried_source
 from sfumato.policy import Policy
 from sfumato.publish.base import Form
 from sfumato.workload.answer_errors import ErrorMeasure, Estimate, bootstrap, ratio
@@ -40,7 +40,7 @@ SWAP_DRAWS = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Tuning(Quiet):
+class Tuning(SafeRepr):
     """What to tune, and for how long."""
 
     policy: Policy
@@ -61,7 +61,7 @@ class Tuning(Quiet):
 
 @comes_from("sfumato.tune(data, policy, workload)")
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Tuned(Quiet):
+class Tuned(SafeRepr):
     """The policy with the lowest training error, and its error on unseen queries."""
 
     policy: Policy
@@ -83,7 +83,7 @@ class Tuned(Quiet):
     """Held-out error in percent of the error before tuning. The excess over
     `train_ratio` is over-fitting."""
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         verdict = "better" if self.better else "not better"
         return f"{verdict} after {counted(len(self.trials), 'trial')}"
 
@@ -123,18 +123,18 @@ def tune(tuning: Tuning) -> Tuned:
     nor its random numbers.
     """
     _refuse(tuning.policy)
-    asked = ground(tuning.policy, tuning.source, tuning.workload, tuning.base)
+    asked = queried_source(tuning.policy, tuning.source, tuning.workload, tuning.base)
     parts = split(asked.queries, share=tuning.train_share, seed=tuning.split_seed)
-    bench = _Bench(tuning, asked, tuning.measure or _fitting(asked.queries))
+    releases = _ReleaseTrials(tuning, asked, tuning.measure or _fitting(asked.queries))
     room = room_of(tuning.policy, keep=tuning.keep)
-    trials = search(room, _Scorer(bench, parts.train), trials=tuning.trials)
+    trials = search(room, _Scorer(releases, parts.train), trials=tuning.trials)
     if trials[0].error == inf:
-        bench.errors(tuning.policy, parts.train, "train")
+        releases.errors(tuning.policy, parts.train, "train")
     chosen = best(trials)
     changes = {
         key: value for key, value in chosen.settings.items() if value != room.start[key]
     }
-    return _judged(bench, parts, trials, changes)
+    return _judged(releases, parts, trials, changes)
 
 
 def room_of(policy: Policy, *, keep: Sequence[str] = ()) -> SearchSpace:
@@ -176,11 +176,11 @@ def _options(algorithm: Algorithm) -> dict[str, list[Any]]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Bench:
+class _ReleaseTrials:
     """Makes releases and measures their errors."""
 
     tuning: Tuning
-    ground: QueriedSource
+    queried_source: QueriedSource
     measure: ErrorMeasure
 
     def errors(self, policy: Policy, queries: Sequence[Query], phase: str) -> Floats:
@@ -202,23 +202,23 @@ class _Bench:
                 threads=self.tuning.threads,
             )
         )
-        found = self.ground.error(made.table, made.beside, queries=queries)
+        found = self.queried_source.error(made.table, made.beside, queries=queries)
         return found.of(self.measure)
 
 
 class _Scorer:
     """The mean training error of settings; infinite if they give no release."""
 
-    def __init__(self, bench: _Bench, queries: Sequence[Query]) -> None:
-        self.bench, self.queries, self.done = bench, queries, 0
+    def __init__(self, releases: _ReleaseTrials, queries: Sequence[Query]) -> None:
+        self.releases, self.queries, self.done = releases, queries, 0
 
     def __call__(self, settings: Settings) -> float:
-        tuning = self.bench.tuning
+        tuning = self.releases.tuning
         tuning.progress("tune", min(self.done / max(tuning.trials, 1), 1.0))
         self.done += 1
         try:
             policy = changed(tuning.policy, settings)
-            return float(self.bench.errors(policy, self.queries, "train").mean())
+            return float(self.releases.errors(policy, self.queries, "train").mean())
         except (InfeasibleError, SearchError, RefusedError):
             return inf
 
@@ -235,17 +235,20 @@ def _written(value: Any) -> Any:
 
 
 def _judged(
-    bench: _Bench, parts: Split, trials: tuple[TriedSettings, ...], changes: Settings
+    releases: _ReleaseTrials,
+    parts: Split,
+    trials: tuple[TriedSettings, ...],
+    changes: Settings,
 ) -> Tuned:
-    before, after = bench.tuning.policy, changed(bench.tuning.policy, changes)
-    train = [bench.errors(each, parts.train, "train") for each in (before, after)]
+    before, after = releases.tuning.policy, changed(releases.tuning.policy, changes)
+    train = [releases.errors(each, parts.train, "train") for each in (before, after)]
     unseen = [
-        bench.errors(each, parts.held_out, "held out") for each in (before, after)
+        releases.errors(each, parts.held_out, "held out") for each in (before, after)
     ]
     return Tuned(
         policy=after,
         changes=changes,
-        measure=bench.measure,
+        measure=releases.measure,
         trials=trials,
         train_queries=len(parts.train),
         held_out_queries=len(parts.held_out),

@@ -15,7 +15,7 @@ import pyarrow as pa
 from sfumato.data.cell_text import as_text
 from sfumato.data.coding import code_column
 from sfumato.data.published_cells import Cells, as_intervals, coded_cells
-from sfumato.data.safe_repr import Quiet, counted
+from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.data.schema import Kind, Role
 from sfumato.data.table import Column
 from sfumato.errors import DataError
@@ -37,7 +37,7 @@ GENERATED_VALUES = b"sfumato.generated_values"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Private(Quiet):
+class Private(SafeRepr):
     """What only the private record can show, in publishing order."""
 
     subject: npt.NDArray[np.int32] | None = None
@@ -51,7 +51,7 @@ class Private(Quiet):
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Claim(Quiet):
+class Claim(SafeRepr):
     """What a policy claims about a published table: roles, marks and requirements."""
 
     policy: Policy
@@ -64,7 +64,7 @@ class Claim(Quiet):
     decided: Mapping[str, Decided] = field(default_factory=dict)
     """The kinds of columns, where they were decided before."""
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return counted(len(self.models), "requirement")
 
     def verify(

@@ -44,7 +44,7 @@ class QueriedSource:
         )
 
 
-def ground(
+def queried_source(
     policy: Policy, source: pa.Table, workload: Workload, base: Path | None
 ) -> QueriedSource:
     """Code the columns that a workload asks about, and draw its random queries."""

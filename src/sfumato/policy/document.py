@@ -29,7 +29,7 @@ from sfumato.policy import consistency as checks
 from sfumato.policy import edit as changes
 from sfumato.policy.edit_text import edited as edited_text
 from sfumato.policy.error_text import translated
-from sfumato.policy.instantiate import Made, load_named, make_model, make_named
+from sfumato.policy.instantiate import PolicyModels, load_named, make_model, make_named
 from sfumato.policy.keywords import document_of
 from sfumato.policy.line_numbers import Key, Origin
 from sfumato.policy.redact import without_paths
@@ -80,7 +80,7 @@ class Policy(Section):
     where more is better, the smallest."""
 
     _origin: Origin = PrivateAttr(default_factory=Origin)
-    _made: Made = PrivateAttr(default_factory=Made)
+    _made: PolicyModels = PrivateAttr(default_factory=PolicyModels)
 
     @model_validator(mode="wrap")
     @classmethod
@@ -95,7 +95,7 @@ class Policy(Section):
                 raise
             raise translated(error, Origin("Policy"), cls) from None
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         columns = counted(len(self.columns), "column")
         return f"{columns}, {counted(len(self.require), 'requirement')}"
 
@@ -243,7 +243,7 @@ class Policy(Section):
         """Return all requirements as models, in the order of the policy; made once."""
         # A copy with other requirements still carries the models of the old ones.
         if self._made.sections is not self.require:
-            self._made = Made(self.require, tuple(self._make_models()))
+            self._made = PolicyModels(self.require, tuple(self._make_models()))
         return self._made.models
 
     def _make_models(self) -> Iterator[Model]:

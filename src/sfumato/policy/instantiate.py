@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sfumato import registry
-from sfumato.data.safe_repr import Quiet
+from sfumato.data.safe_repr import SafeRepr
 from sfumato.errors import PolicyError
 from sfumato.models.base import Model
 from sfumato.policy.fit_options import make
@@ -19,7 +19,7 @@ Load = Callable[[str], type[Any]]
 
 
 @dataclass(frozen=True, repr=False)
-class Made(Quiet):
+class PolicyModels(SafeRepr):
     """The models of a policy's requirements, kept on the policy that they were made for.
 
     All instances compare equal, because policies are compared by content.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sfumato.data.safe_repr import Quiet
+from sfumato.data.safe_repr import SafeRepr
 from sfumato.errors import PolicyError
 
 Key = tuple[str | int, ...]
@@ -22,7 +22,7 @@ SETTING = re.compile(
 
 
 @dataclass(frozen=True, repr=False)
-class Origin(Quiet):
+class Origin(SafeRepr):
     """The text of a policy. All origins are equal: policies are compared by content."""
 
     name: str = field(default="the policy", compare=False)

@@ -14,7 +14,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from sfumato.data.safe_repr import Quiet
+from sfumato.data.safe_repr import SafeRepr
 from sfumato.data.schema import Kind, Role
 from sfumato.data.source import delimiter_fault, encoding_fault
 from sfumato.hierarchies.build import OPTIONS
@@ -89,7 +89,7 @@ Domain = (
 )
 
 
-class Section(Quiet, BaseModel):
+class Section(SafeRepr, BaseModel):
     """A table of the document: unknown keys are errors, values are not guessed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -150,12 +150,12 @@ class ColumnSection(Section):
     """Publish an insensitive column or a weight although more than 5% of rows have a
     value that occurs once."""
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         said = ("drop" if self.drop else None, self.role, self.kind)
         return ", ".join(str(word) for word in said if word)
 
 
-class Named(Quiet, BaseModel):
+class Named(SafeRepr, BaseModel):
     """A table that names a thing of the catalogue; its other keys are settings."""
 
     model_config = ConfigDict(frozen=True, extra="allow", strict=True)
@@ -170,7 +170,7 @@ class Requirement(Named):
 
     model: str
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return self.model
 
 
@@ -180,7 +180,7 @@ class AlgorithmSection(Named):
     name: str | None = None
     """Left out: chosen for the data."""
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return self.name or "chosen for the data"
 
 

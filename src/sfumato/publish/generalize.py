@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.data.cell_text import interval_text
 from sfumato.data.option_examples import OptionExamples
 from sfumato.data.schema import Role
 from sfumato.errors import PolicyError
@@ -158,7 +159,7 @@ def _interval(axis: Axis, low: int, high: int) -> str | None:
         return axis.labels[low] or None
     if high == axis.missing:
         return STAR
-    return f"[{axis.labels[low]}, {axis.labels[high]}]"
+    return interval_text(axis.labels[low], axis.labels[high])
 
 
 def _sets(extent: Extent) -> Labels:

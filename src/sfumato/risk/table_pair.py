@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.data.arrays import Codes, Counts, Flags, Floats, Ints
 from sfumato.data.published_cells import distinct_tuples
-from sfumato.data.safe_repr import Quiet, counted
+from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.hierarchies.cell_readings import Reading
 
@@ -42,7 +42,7 @@ class PublishedForm(StrEnum):
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class ColumnReading(Quiet):
+class ColumnReading(SafeRepr):
     """A published column: the text of each row as a code, and what each text says."""
 
     name: str
@@ -50,7 +50,7 @@ class ColumnReading(Quiet):
     """The text of each published row."""
     reading: Reading
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return counted(len(self.codes), "cell")
 
     def covers(self, rows: Ints | Codes, leaves: Ints | Codes) -> Flags:
@@ -81,7 +81,7 @@ def groups_by_cells(columns: Sequence[ColumnReading]) -> Codes:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Pair(Quiet):
+class Pair(SafeRepr):
     """An original and a table published from it, ready for metrics, risk and attacks.
 
     Published rows that stand for several rows (a column of counts) are repeated. The
@@ -115,7 +115,7 @@ class Pair(Quiet):
     count_column: str | None = None
     """The column that says how many rows each published row stands for."""
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return (
             f"{counted(self.rows, 'original row')}, "
             f"{counted(self.rows_out, 'published row')}, {self.form}"

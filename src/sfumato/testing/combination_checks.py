@@ -53,14 +53,14 @@ class Combination(NamedTuple):
 
     def __str__(self) -> str:
         parts = (
-            _told(self.algorithm, self.algorithm_options),
+            _summary(self.algorithm, self.algorithm_options),
             self.model,
-            _told(self.operator, self.operator_options),
+            _summary(self.operator, self.operator_options),
         )
         return " × ".join(parts)
 
 
-def _told(name: str, options: Options) -> str:
+def _summary(name: str, options: Options) -> str:
     chosen = ", ".join(f"{key}={value}" for key, value in options.items())
     return f"{name}({chosen})" if chosen else name
 

@@ -10,12 +10,12 @@ import numpy as np
 
 from sfumato.data.arrays import Floats
 from sfumato.data.result_classes import comes_from
-from sfumato.data.safe_repr import Quiet
+from sfumato.data.safe_repr import SafeRepr
 from sfumato.errors import UsageError
 from sfumato.hierarchies.axis import Axis
-from sfumato.workload.answers import Asked, blocks
+from sfumato.workload.answers import CollapsedTable, blocks
 from sfumato.workload.queries import Query
-from sfumato.workload.queryable_tables import Askable
+from sfumato.workload.queryable_tables import QueryableTable
 
 ErrorMeasure = Literal["chi2", "relative", "absolute"]
 MEASURES: tuple[ErrorMeasure, ...] = ("chi2", "relative", "absolute")
@@ -39,7 +39,7 @@ class Estimate:
 
 @comes_from("sfumato.workload_error(original, release, workload)")
 @dataclass(frozen=True, eq=False, repr=False)
-class WorkloadError(Quiet):
+class WorkloadError(SafeRepr):
     """The error of each query, and figures over all of them.
 
     Intervals are percentile bootstrap intervals at 95% over queries. They say how far
@@ -57,7 +57,7 @@ class WorkloadError(Quiet):
     resamples: int = RESAMPLES
     seed: int = 0
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return f"{len(self.actual):,} queries, {self.empty:,} of them empty"
 
     @property
@@ -138,8 +138,8 @@ class WorkloadError(Quiet):
 
 
 def compare(
-    original: Askable,
-    release: Askable,
+    original: QueryableTable,
+    release: QueryableTable,
     queries: Sequence[Query],
     axes: Mapping[str, Axis],
     *,
@@ -150,7 +150,7 @@ def compare(
     if not queries:
         raise UsageError("The workload has no query.", hint="Add one to its file.")
     figures = np.zeros((4, len(queries)))
-    truth, shown = Asked(original), Asked(release)
+    truth, shown = CollapsedTable(original), CollapsedTable(release)
     for block in blocks(queries, axes):
         x, y = truth.answer(block), shown.answer(block)
         figures[:, block.places] = x.sum(axis=1), y.sum(axis=1), chi2(x, y), l1(x, y)

@@ -21,9 +21,9 @@ from sfumato.errors import UsageError
 from sfumato.hierarchies.axis import Axis
 from sfumato.hierarchies.cell_readings import Reading
 from sfumato.workload.cell_overlap import fractions, spread
-from sfumato.workload.conditions import Taken, bind
+from sfumato.workload.conditions import BoundConditions, bind
 from sfumato.workload.queries import Query
-from sfumato.workload.queryable_tables import Askable
+from sfumato.workload.queryable_tables import QueryableTable
 
 BLOCK = 256
 """Queries answered at a time."""
@@ -41,7 +41,7 @@ class Block:
     """Where they stand in the workload."""
     columns: tuple[str, ...]
     keys: tuple[str, ...]
-    taken: Mapping[str, Taken]
+    taken: Mapping[str, BoundConditions]
 
     @property
     def shape(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -84,10 +84,10 @@ class Tuples:
 
 
 @dataclass(eq=False)
-class Asked:
+class CollapsedTable:
     """A table, with what it was collapsed to so far."""
 
-    table: Askable
+    table: QueryableTable
     known: dict[tuple[tuple[str, ...], tuple[str, ...]], Tuples] = field(
         default_factory=dict
     )
@@ -101,22 +101,26 @@ class Asked:
         return counted if tuples.spread is None else counted @ tuples.spread
 
 
-def collapse(table: Askable, columns: tuple[str, ...], keys: tuple[str, ...]) -> Tuples:
+def collapse(
+    table: QueryableTable, columns: tuple[str, ...], keys: tuple[str, ...]
+) -> Tuples:
     """The distinct tuples of a table and their breakdown."""
     rows = table.rows_of(sorted({*columns, *keys}))
-    owner, codes = distinct_tuples([rows.faces[n].codes for n in columns], rows.rows)
-    cell, shown = distinct_tuples([rows.faces[n].codes for n in keys], rows.rows)
+    owner, codes = distinct_tuples([rows.queried[n].codes for n in columns], rows.rows)
+    cell, shown = distinct_tuples([rows.queried[n].codes for n in keys], rows.rows)
     entries, inverse = np.unique(owner * len(shown) + cell, return_inverse=True)
     counts = np.bincount(inverse, weights=rows.weights, minlength=len(entries))
     owners, cells = np.divmod(entries, len(shown))
     return Tuples(
         codes=codes,
-        readings=tuple(rows.faces[name].reading for name in columns),
+        readings=tuple(rows.queried[name].reading for name in columns),
         owners=owners,
         cells=cells,
         counts=counts.astype(np.float64),
         shown=len(shown),
-        spread=_spread([rows.faces[n].reading for n in keys], shown) if keys else None,
+        spread=_spread([rows.queried[n].reading for n in keys], shown)
+        if keys
+        else None,
     )
 
 

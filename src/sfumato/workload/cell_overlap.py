@@ -13,10 +13,10 @@ from sfumato.data.arrays import Floats, Ints
 from sfumato.data.schema import Kind
 from sfumato.hierarchies.cell_readings import NOWHERE, Reading, nearest
 from sfumato.hierarchies.labels import DISCRETE
-from sfumato.workload.conditions import Taken
+from sfumato.workload.conditions import BoundConditions
 
 
-def fractions(reading: Reading, taken: Taken) -> Floats:
+def fractions(reading: Reading, taken: BoundConditions) -> Floats:
     """(texts, queries): the share of each text that each condition takes."""
     result = np.zeros((reading.count, len(taken.low)))
     shown = np.flatnonzero(reading.leaf != NOWHERE)
@@ -31,7 +31,7 @@ def fractions(reading: Reading, taken: Taken) -> Floats:
     return result
 
 
-def _of_spans(reading: Reading, spans: Ints, taken: Taken) -> Floats:
+def _of_spans(reading: Reading, spans: Ints, taken: BoundConditions) -> Floats:
     low, high = reading.low[spans, None], reading.high[spans, None]
     share = _overlap(reading.axis.kind, low, high, taken)
     if taken.listed.any():
@@ -40,7 +40,7 @@ def _of_spans(reading: Reading, spans: Ints, taken: Taken) -> Floats:
     return share
 
 
-def _overlap(kind: Kind, low: Floats, high: Floats, taken: Taken) -> Floats:
+def _overlap(kind: Kind, low: Floats, high: Floats, taken: BoundConditions) -> Floats:
     """Length of the common part over length of the interval; days and whole numbers
     are counted."""
     point = low == high

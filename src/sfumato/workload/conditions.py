@@ -18,7 +18,7 @@ from sfumato.workload.queries import Bound, Condition
 
 
 @dataclass(frozen=True, eq=False)
-class Taken:
+class BoundConditions:
     """The conditions of several queries on one column."""
 
     leaves: npt.NDArray[np.bool_]
@@ -31,7 +31,7 @@ class Taken:
     of numbers says nothing then, and the leaves say all."""
 
 
-def bind(axis: Axis, conditions: Sequence[Condition]) -> Taken:
+def bind(axis: Axis, conditions: Sequence[Condition]) -> BoundConditions:
     """Read conditions against the values that a column has."""
     codes = {label: code for code, label in enumerate(axis.labels)}
     taken = np.ones((len(conditions), axis.size), dtype=np.bool_)
@@ -47,7 +47,7 @@ def bind(axis: Axis, conditions: Sequence[Condition]) -> Taken:
         elif condition.bounds:
             low[i], high[i] = _range(axis, condition.bounds)
             taken[i] &= _inside(axis, low[i], high[i])
-    return Taken(taken, low, high, listed)
+    return BoundConditions(taken, low, high, listed)
 
 
 def _listed(

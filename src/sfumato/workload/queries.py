@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from sfumato.data.result_classes import comes_from
-from sfumato.data.safe_repr import Quiet
+from sfumato.data.safe_repr import SafeRepr
 from sfumato.errors import UsageError
 
 Sign = Literal[">", ">=", "<", "<="]
@@ -20,7 +20,7 @@ a float, a number of values where it is whole."""
 
 
 @dataclass(frozen=True, repr=False)
-class Bound(Quiet):
+class Bound(SafeRepr):
     """One end of a range."""
 
     sign: Sign
@@ -28,7 +28,7 @@ class Bound(Quiet):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Condition(Quiet):
+class Condition(SafeRepr):
     """What a row must show in one column: a listed value, within every bound."""
 
     column: str
@@ -45,7 +45,7 @@ class Condition(Quiet):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Query(Quiet):
+class Query(SafeRepr):
     """The number of rows that meet all conditions, in total or per value."""
 
     where: tuple[Condition, ...] = ()
@@ -75,7 +75,7 @@ class Query(Quiet):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RandomQueries(Quiet):
+class RandomQueries(SafeRepr):
     """Queries to be drawn from the values of a table."""
 
     count: int
@@ -96,7 +96,7 @@ class RandomQueries(Quiet):
 
 @comes_from("A workload file")
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Workload(Quiet):
+class Workload(SafeRepr):
     """Queries, written out or to be drawn."""
 
     queries: tuple[Query, ...] = ()
@@ -106,7 +106,7 @@ class Workload(Quiet):
         _refuse_others("queries", self.queries, Query)
         _refuse_others("random", self.random, RandomQueries)
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         drawn = sum(part.count for part in self.random)
         return f"{len(self.queries):,} queries written out, {drawn:,} to be drawn"
 
@@ -124,7 +124,7 @@ class Workload(Quiet):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Split(Quiet):
+class Split(SafeRepr):
     """The two parts of a workload: one to fit, one to evaluate."""
 
     train: tuple[Query, ...]

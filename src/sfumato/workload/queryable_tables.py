@@ -21,7 +21,7 @@ ENDS = ("_from", "_to")
 
 
 @dataclass(frozen=True, eq=False)
-class Face:
+class QueriedColumn:
     """A column: a code per row, and what each code stands for."""
 
     codes: Codes
@@ -32,13 +32,13 @@ class Face:
 class ColumnRows:
     """Some columns of a table, row by row."""
 
-    faces: Mapping[str, Face]
+    queried: Mapping[str, QueriedColumn]
     rows: int
     weights: Floats | None = None
     """How many rows each one stands for; None: one."""
 
 
-class Askable(Protocol):
+class QueryableTable(Protocol):
     """A table that can be queried."""
 
     def rows_of(self, names: Sequence[str]) -> ColumnRows:
@@ -52,8 +52,8 @@ class RowTable:
     everything: ColumnRows
 
     def rows_of(self, names: Sequence[str]) -> ColumnRows:
-        faces = {name: self.everything.faces[name] for name in names}
-        return ColumnRows(faces, self.everything.rows, self.everything.weights)
+        queried = {name: self.everything.queried[name] for name in names}
+        return ColumnRows(queried, self.everything.rows, self.everything.weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +72,8 @@ class Anatomy:
     groups: int
 
     def rows_of(self, names: Sequence[str]) -> ColumnRows:
-        inner = [name for name in names if name in self.values.faces]
-        outer = [name for name in names if name not in self.values.faces]
+        inner = [name for name in names if name in self.values.queried]
+        outer = [name for name in names if name not in self.values.queried]
         if not inner:
             return RowTable(self.people).rows_of(names)
         if not outer:
@@ -82,7 +82,7 @@ class Anatomy:
 
     def _joined(self, outer: Sequence[str], inner: Sequence[str]) -> ColumnRows:
         """Every distinct person of a group beside every value of the group."""
-        codes = [self.people.faces[name].codes for name in outer]
+        codes = [self.people.queried[name].codes for name in outer]
         owner, tuples = distinct_tuples(
             [*codes, self.group_of_person], self.people.rows
         )
@@ -91,14 +91,14 @@ class Anatomy:
         sizes = np.bincount(self.group_of_person, minlength=self.groups)
         counts = self._counts
         share = counts[right] / np.maximum(sizes[self.group_of_value[right]], 1)
-        faces = {
-            name: Face(tuples[left, i], self.people.faces[name].reading)
+        queried = {
+            name: QueriedColumn(tuples[left, i], self.people.queried[name].reading)
             for i, name in enumerate(outer)
         }
         for name in inner:
-            face = self.values.faces[name]
-            faces[name] = Face(face.codes[right], face.reading)
-        return ColumnRows(faces, len(left), persons[left] * share)
+            face = self.values.queried[name]
+            queried[name] = QueriedColumn(face.codes[right], face.reading)
+        return ColumnRows(queried, len(left), persons[left] * share)
 
     @property
     def _counts(self) -> Floats:
@@ -122,8 +122,10 @@ class Anatomy:
 
 def original(columns: Mapping[str, CodedAxis], rows: int) -> RowTable:
     """The source itself."""
-    faces = {name: Face(c.codes, exact(c.axis)) for name, c in columns.items()}
-    return RowTable(ColumnRows(faces, rows))
+    queried = {
+        name: QueriedColumn(c.codes, exact(c.axis)) for name, c in columns.items()
+    }
+    return RowTable(ColumnRows(queried, rows))
 
 
 def published(
@@ -132,7 +134,7 @@ def published(
     axes: Mapping[str, Axis],
     *,
     missing: Sequence[str] = (),
-) -> Askable:
+) -> QueryableTable:
     """A release: its cells read against the axes of the original.
 
     `beside` holds the second table of an anatomized pair; without it the rows show
@@ -149,7 +151,7 @@ def published(
     counts = second.column(COUNT).cast(pa.string()).cast(pa.float64()).to_numpy()
     return Anatomy(
         people,
-        ColumnRows(values.faces, values.rows, counts),
+        ColumnRows(values.queried, values.rows, counts),
         owners[: table.num_rows],
         owners[table.num_rows :],
         names,
@@ -166,11 +168,11 @@ def _numbered(table: pa.Table, second: pa.Table) -> tuple[int, Codes]:
 def _rows(
     table: pa.Table, axes: Mapping[str, Axis], missing: Sequence[str]
 ) -> ColumnRows:
-    faces = {name: _face(table, axis, missing) for name, axis in axes.items()}
-    return ColumnRows(faces, table.num_rows)
+    queried = {name: _face(table, axis, missing) for name, axis in axes.items()}
+    return ColumnRows(queried, table.num_rows)
 
 
-def _face(table: pa.Table, axis: Axis, missing: Sequence[str]) -> Face:
+def _face(table: pa.Table, axis: Axis, missing: Sequence[str]) -> QueriedColumn:
     pair = [axis.name + end for end in ENDS]
     if axis.name in table.column_names:
         (cells,) = coded_cells(table, [axis.name], missing)
@@ -181,4 +183,4 @@ def _face(table: pa.Table, axis: Axis, missing: Sequence[str]) -> Face:
             f"The workload asks for '{axis.name}', which the release does not have.",
             hint="Publish the column, or leave its queries out of the workload.",
         )
-    return Face(cells.codes, read(axis, cells.texts))
+    return QueriedColumn(cells.codes, read(axis, cells.texts))

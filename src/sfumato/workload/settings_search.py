@@ -44,15 +44,15 @@ def search(
     Options come first, then weights by ever smaller factors, each factor until no
     single change helps. The first trial is the start; `best` returns the best.
     """
-    book = _Book(score, trials)
-    now = book.tried(field.start)
-    now = _swept(book, now, lambda at: _other_options(field, at))
+    record = _TrialRecord(score, trials)
+    now = record.tried(field.start)
+    now = _swept(record, now, lambda at: _other_options(field, at))
     for factor in FACTORS:
         improved = True
-        while improved and not book.full:
-            found = _swept(book, now, _reweighed(field, factor))
+        while improved and not record.full:
+            found = _swept(record, now, _reweighed(field, factor))
             improved, now = found.error < now.error, found
-    return tuple(book.trials.values())
+    return tuple(record.trials.values())
 
 
 def best(trials: Sequence[TriedSettings]) -> TriedSettings:
@@ -60,7 +60,7 @@ def best(trials: Sequence[TriedSettings]) -> TriedSettings:
     return min(trials, key=lambda trial: trial.error)
 
 
-class _Book:
+class _TrialRecord:
     """A record of trials: nothing is tried twice, or more often than allowed."""
 
     def __init__(self, score: Callable[[Settings], float], limit: int) -> None:
@@ -84,10 +84,10 @@ class _Book:
 Changes = Callable[[Settings], Iterator[tuple[str, Any]]]
 
 
-def _swept(book: _Book, now: TriedSettings, changes: Changes) -> TriedSettings:
+def _swept(record: _TrialRecord, now: TriedSettings, changes: Changes) -> TriedSettings:
     """Try each change once, starting from the best settings so far."""
     for key, value in changes(now.settings):
-        found = book.tried({**now.settings, key: value})
+        found = record.tried({**now.settings, key: value})
         now = found if found.error < now.error else now
     return now
 

@@ -125,10 +125,10 @@ def test_much_budget_finds_the_median():
 
 
 def test_with_hierarchies_cuts_fall_between_children():
-    ladder = AxisCuts(numbers().axis, hierarchies=True)
-    assert ladder.breaks(0, 7).tolist() == [False, False, False, True] + [False] * 3
-    assert ladder.breaks(0, 3).tolist() == [False, True, False]
-    assert ladder.breaks(6, 7).tolist() == [True]
+    by_levels = AxisCuts(numbers().axis, hierarchies=True)
+    assert by_levels.breaks(0, 7).tolist() == [False, False, False, True] + [False] * 3
+    assert by_levels.breaks(0, 3).tolist() == [False, True, False]
+    assert by_levels.breaks(6, 7).tolist() == [True]
 
 
 def test_a_relaxed_cut_sends_the_median_to_both_sides():

@@ -13,7 +13,7 @@ import pytest
 import sfumato as sf
 from sfumato import registry
 from sfumato.cli import main
-from sfumato.cli.listing import Shelf
+from sfumato.cli.listing import CataloguePart
 
 TABLE = """\
 age,sex,illness
@@ -394,4 +394,4 @@ def test_a_shell_that_cannot_be_named_is_refused(words, capsys):
 
 
 def test_every_kind_of_the_catalogue_can_be_listed():
-    assert {shelf.value for shelf in Shelf} == set(registry.KINDS)
+    assert {part.value for part in CataloguePart} == set(registry.KINDS)

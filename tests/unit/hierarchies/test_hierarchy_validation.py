@@ -11,7 +11,7 @@ from sfumato.data.table import Column
 from sfumato.errors import HierarchyError
 from sfumato.hierarchies.build import build
 from sfumato.hierarchies.hierarchy_files import LabelTable
-from sfumato.hierarchies.tree import table_ladder
+from sfumato.hierarchies.tree import table_levels
 from sfumato.hierarchies.validate import refuse_reserved
 
 Columns = Callable[..., Column]
@@ -24,7 +24,7 @@ def table(*rows: str) -> LabelTable:
 
 def refused(column: Column, *rows: str) -> HierarchyError:
     with pytest.raises(HierarchyError) as info:
-        table_ladder(column, table(*rows))
+        table_levels(column, table(*rows))
     return info.value
 
 
@@ -51,14 +51,14 @@ def test_spellings_of_a_number_under_different_labels_are_refused(
     column = column_of(["1.00", "1", "2.5"], Kind.DECIMAL)
     rows = table("1.00,low,*", "1,high,*", "2.5,high,*")
     with pytest.raises(HierarchyError) as info:
-        table_ladder(column, rows, trust=trust)
+        table_levels(column, rows, trust=trust)
     assert "has other labels for 1 values than for the same numbers" in str(info.value)
     assert info.value.values == ("1",)
 
 
 def test_spellings_of_a_number_under_one_label_are_fine(column_of: Columns) -> None:
     column = column_of(["1.00", "1", "2.5"], Kind.DECIMAL)
-    table_ladder(column, table("1.00,low,*", "1,low,*", "2.5,high,*"))
+    table_levels(column, table("1.00,low,*", "1,low,*", "2.5,high,*"))
 
 
 def test_values_without_a_leaf_are_counted_and_not_told(column_of: Columns) -> None:
@@ -76,7 +76,7 @@ def test_an_empty_label_above_a_value_is_refused(column_of: Columns) -> None:
 
 def test_an_empty_missing_mark_may_repeat_upward(column_of: Columns) -> None:
     column = column_of(["a", ""], Kind.CATEGORY, missing=[""])
-    assert len(table_ladder(column, table("a,x,*", ",,*")).rungs) == 1
+    assert len(table_levels(column, table("a,x,*", ",,*")).inner_levels) == 1
 
 
 def test_a_number_outside_its_interval_is_refused(column_of: Columns) -> None:
@@ -109,18 +109,22 @@ def test_a_missing_value_is_in_no_interval(column_of: Columns) -> None:
 def test_trust_goes_on_with_untrue_intervals(column_of: Columns) -> None:
     column = column_of([19, 20, 21])
     rows = table("19,15~19,*", "20,15~19,*", "21,20~24,*")
-    assert table_ladder(column, rows, trust=True).rungs[0].nodes.tolist() == [0, 0, 1]
+    assert table_levels(column, rows, trust=True).inner_levels[0].nodes.tolist() == [
+        0,
+        0,
+        1,
+    ]
 
 
 def test_trust_does_not_excuse_two_parents(column_of: Columns) -> None:
     column = column_of(["a", "b"], Kind.CATEGORY)
     with pytest.raises(HierarchyError, match="more than one label"):
-        table_ladder(column, table("a,x,u,*", "b,x,v,*"), trust=True)
+        table_levels(column, table("a,x,u,*", "b,x,v,*"), trust=True)
 
 
 def test_words_of_categories_are_not_taken_for_numbers(column_of: Columns) -> None:
     column = column_of(["30"], Kind.CATEGORY)
-    assert table_ladder(column, table("30,10-20,*")).total == 1.0
+    assert table_levels(column, table("30,10-20,*")).total == 1.0
 
 
 def test_a_label_that_means_another_value_is_refused(column_of: Columns) -> None:
@@ -131,7 +135,10 @@ def test_a_label_that_means_another_value_is_refused(column_of: Columns) -> None
 
 def test_a_text_may_name_a_value_and_its_own_branch(column_of: Columns) -> None:
     column = column_of(["White", "Pink"], Kind.CATEGORY)
-    assert len(table_ladder(column, table("White,White,*", "Pink,White,*")).rungs) == 1
+    assert (
+        len(table_levels(column, table("White,White,*", "Pink,White,*")).inner_levels)
+        == 1
+    )
 
 
 def test_reserved_texts_are_counted_and_not_told(column_of: Columns) -> None:

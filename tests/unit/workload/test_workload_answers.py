@@ -13,7 +13,7 @@ from sfumato.data.coding import code_column
 from sfumato.data.schema import Kind
 from sfumato.errors import DataError, UsageError
 from sfumato.hierarchies.build import build
-from sfumato.workload.answers import Asked, blocks
+from sfumato.workload.answers import CollapsedTable, blocks
 from sfumato.workload.queries import Bound, Condition, Query
 from sfumato.workload.queryable_tables import original, published
 
@@ -40,7 +40,7 @@ def answers(source, release, query, *, beside=None, **hierarchies):
         else published(release, beside or {}, used, missing=("",))
     )
     (block,) = blocks([query], axes)
-    return Asked(shown).answer(block)[0]
+    return CollapsedTable(shown).answer(block)[0]
 
 
 def where(**conditions):
@@ -180,8 +180,8 @@ def test_a_missing_cell_is_no_number():
     query = Query(where=where(age=(0, 99)))
     (block,) = blocks([query], {"age": coded["age"].axis})
     shown = published(source, {}, {"age": coded["age"].axis}, missing=("",))
-    assert Asked(original(coded, 3)).answer(block)[0].tolist() == [2.0]
-    assert Asked(shown).answer(block)[0].tolist() == [2.0]
+    assert CollapsedTable(original(coded, 3)).answer(block)[0].tolist() == [2.0]
+    assert CollapsedTable(shown).answer(block)[0].tolist() == [2.0]
 
 
 def test_an_anatomy_answers_with_the_shares_of_its_groups():
@@ -224,7 +224,7 @@ def test_many_queries_are_answered_as_one_by_one():
     queries = [
         Query(where=where(a=(i % 30, i % 30 + 5)), histogram="s") for i in range(600)
     ]
-    asked = Asked(original(coded, 500))
+    asked = CollapsedTable(original(coded, 500))
     together = np.zeros((600, 3))
     for block in blocks(queries, axes):
         together[block.places] = asked.answer(block)
@@ -242,7 +242,7 @@ def test_an_ordered_category_has_ranges():
     bounds = (Bound(">=", "middle"),)
     query = Query(where=(Condition(column="level", bounds=bounds),))
     (block,) = blocks([query], {"level": coded["level"].axis})
-    assert Asked(original(coded, 4)).answer(block)[0].tolist() == [2.0]
+    assert CollapsedTable(original(coded, 4)).answer(block)[0].tolist() == [2.0]
 
 
 def test_a_range_on_plain_categories_is_refused():

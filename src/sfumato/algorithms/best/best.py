@@ -109,7 +109,7 @@ class Best(Algorithm):
         facts = dict(refined.facts)
         if "refinement" in facts and facts["refinement"]["passes"]:
             facts["loss"] = facts["refinement"]["loss"]
-            facts["choice"] = [*facts["choice"], _told(facts["refinement"])]
+            facts["choice"] = [*facts["choice"], _summary(facts["refinement"])]
         if facts.get("bound"):
             facts["bound"] = _measured(facts["bound"], facts["loss"])
         return replace(refined, facts=facts)
@@ -229,7 +229,7 @@ def searched(request: Request, algorithm: Algorithm) -> Solution:
     return Solution(grouping=Grouping(group_of, count))
 
 
-def _told(refinement: dict[str, Any]) -> str:
+def _summary(refinement: dict[str, Any]) -> str:
     before, after = refinement["loss_before"], refinement["loss"]
     ends = {
         "no gain": "until a round gained nothing",

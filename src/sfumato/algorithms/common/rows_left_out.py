@@ -80,7 +80,7 @@ def _by_demand(request: Request, kept: Ints) -> Ints | None:
         demands = _together(answers)
         if not demands:
             return kept
-        gone = Picking(part).rows(demands)
+        gone = RowPicker(part).rows(demands)
         if not len(gone) or len(gone) > part.removable:
             return None
         kept = np.delete(kept, gone)
@@ -97,7 +97,7 @@ def _together(answers: list[Feasibility]) -> dict[Demand, int]:
 
 
 @dataclass(frozen=True, eq=False)
-class Picking:
+class RowPicker:
     """Chooses rows that have too common values: at random, those of most use first."""
 
     request: Request

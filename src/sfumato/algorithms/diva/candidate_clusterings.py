@@ -25,7 +25,7 @@ from sfumato.algorithms.diva.coloring import (
 )
 from sfumato.algorithms.diva.constraint_targets import Sigma
 from sfumato.algorithms.diva.row_classes import Classes
-from sfumato.algorithms.diva.row_subsets import Maker
+from sfumato.algorithms.diva.row_subsets import SubsetGrouper
 from sfumato.data.arrays import Codes, Flags, Ints
 from sfumato.data.seeds import Seed
 
@@ -42,7 +42,7 @@ class Source:
     sigma: Sigma
     points: Codes
     """(rows, quasi-identifiers)"""
-    maker: Maker
+    maker: SubsetGrouper
     seed: Seed
     budget: Budget
     plan: Callable[[], Clustering]

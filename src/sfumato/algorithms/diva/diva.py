@@ -27,7 +27,7 @@ from sfumato.algorithms.diva.coloring import (
 )
 from sfumato.algorithms.diva.constraint_targets import Sigma
 from sfumato.algorithms.diva.leftover_clusters import hide_excess, place_other_rows
-from sfumato.algorithms.diva.row_subsets import Maker, SubsetRules, starry
+from sfumato.algorithms.diva.row_subsets import SubsetGrouper, SubsetRules, starred_axis
 from sfumato.data.arrays import Ints
 from sfumato.data.grouping import Grouping
 from sfumato.data.option_examples import OptionExamples
@@ -196,7 +196,7 @@ class DivaRun:
         part = _plain(request)
         judge = SubsetRules.of(part)
         if options.loss == "stars":
-            part = replace(part, quasi=tuple(map(starry, part.quasi)))
+            part = replace(part, quasi=tuple(map(starred_axis, part.quasi)))
         base = request.resolve(options.base)()
         quick = base if options.base == "mondrian" else request.resolve("mondrian")()
         sigma = Sigma.of(request, k=judge.minimum)
@@ -204,7 +204,9 @@ class DivaRun:
         source = Source(
             sigma=sigma,
             points=np.column_stack([coded.codes for coded in request.quasi]),
-            maker=Maker(replace(part, progress=_quiet), judge, base, quick, MANY),
+            maker=SubsetGrouper(
+                replace(part, progress=_quiet), judge, base, quick, MANY
+            ),
             seed=request.seed,
             budget=budget,
             plan=once(lambda: source.planned()),

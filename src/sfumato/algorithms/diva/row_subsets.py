@@ -38,7 +38,7 @@ class SubsetRules:
 
 
 @dataclass(frozen=True, eq=False)
-class Maker:
+class SubsetGrouper:
     """Groups any rows of a request by another algorithm of the catalogue."""
 
     request: Request
@@ -78,7 +78,7 @@ class Maker:
         return found.group_of if found.kept.all() else None
 
 
-def starry(coded: CodedAxis) -> CodedAxis:
+def starred_axis(coded: CodedAxis) -> CodedAxis:
     """Return the column with cells that show their value or nothing."""
     axis = coded.axis
     leaves = np.arange(axis.size, dtype=np.int32)

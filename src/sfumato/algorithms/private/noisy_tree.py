@@ -143,7 +143,7 @@ class _Grower:
         self, quasi: tuple[CodedAxis, ...], plan: TreePlan, ledger: Ledger
     ) -> None:
         self.plan, self.ledger = plan, ledger
-        self.ladders = [AxisCuts(coded.axis, plan.hierarchies) for coded in quasi]
+        self.axis_cuts = [AxisCuts(coded.axis, plan.hierarchies) for coded in quasi]
         self.codes = np.array([coded.codes for coded in quasi], dtype=np.int32)
         sizes = np.array([coded.axis.size for coded in quasi], dtype=np.int32)
         self.tree = CellTree(
@@ -202,12 +202,12 @@ class _Grower:
     def _widths(self) -> Floats:
         """(cells, axes): of the rows where choosing is paid for, else of the boxes."""
         tree = self.tree
-        widths = np.empty((tree.count, len(self.ladders)))
-        for axis, ladder in enumerate(self.ladders):
+        widths = np.empty((tree.count, len(self.axis_cuts)))
+        for axis, cuts in enumerate(self.axis_cuts):
             low, high = tree.low[:, axis], tree.high[:, axis]
             if self.plan.selection > 0:
                 low, high = group_bounds(tree.cell_of, self.codes[axis], tree.count)
-            widths[:, axis] = ladder.width(low, high)
+            widths[:, axis] = cuts.width(low, high)
         return widths
 
     def _noisy_counts(
@@ -249,7 +249,7 @@ class _Grower:
     def _place(self, cell: int, axis: int, counts: npt.NDArray[np.int64]) -> _Cut:
         """The cut nearest to the noisy median, among those the box allows."""
         low, high = int(self.tree.low[cell, axis]), int(self.tree.high[cell, axis])
-        breaks = np.flatnonzero(self.ladders[axis].breaks(low, high))
+        breaks = np.flatnonzero(self.axis_cuts[axis].breaks(low, high))
         total, below = int(counts.sum()), np.cumsum(counts)
         if self.plan.relaxed:
             return _relaxed_cut(breaks, below, low, high)

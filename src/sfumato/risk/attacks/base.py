@@ -19,7 +19,7 @@ import numpy as np
 from sfumato.algorithms.base import Progress, silent
 from sfumato.data.arrays import Codes, Flags, Floats, Ints
 from sfumato.data.rules import View
-from sfumato.data.safe_repr import Quiet, counted
+from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.data.seeds import Seed
 from sfumato.models.base import TOLERANCE
 from sfumato.risk.attacks.success_interval import mean_interval, rate_interval
@@ -33,7 +33,7 @@ MOST_AT_RISK = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class AttackInput(Quiet):
+class AttackInput(SafeRepr):
     """The tables that an attack works on, and what the attacker knows."""
 
     pair: Pair
@@ -56,7 +56,7 @@ class AttackInput(Quiet):
     seed: Seed = field(default_factory=Seed.fresh)
     progress: Progress = silent
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return counted(len(self.targets), "target")
 
     @property
@@ -104,7 +104,7 @@ def sampled(rows: int, most: int, seed: Seed) -> Ints:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class AttackResult(Quiet):
+class AttackResult(SafeRepr):
     """How an attack went; private, as it was measured on the original."""
 
     name: str
@@ -129,7 +129,7 @@ class AttackResult(Quiet):
     """The rows of the original that are worst off."""
     note: str = ""
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return f"{self.name}: {self.success:.3g} of {self.n}"
 
     @property

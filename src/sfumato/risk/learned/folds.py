@@ -38,7 +38,7 @@ class TrainingRows(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Lesson:
+class LearningTask:
     """What is to be learned, and the rows that take part."""
 
     pair: Pair
@@ -50,7 +50,9 @@ class Lesson:
     seed: int
 
     @classmethod
-    def of(cls, pair: Pair, *, target: str | None, sample: int, seed: int) -> Lesson:
+    def of(
+        cls, pair: Pair, *, target: str | None, sample: int, seed: int
+    ) -> LearningTask:
         """Draw the rows and cut them into folds."""
         target = _target(pair, target)
         drawn = Seed.guessable(seed)
@@ -113,7 +115,7 @@ class Lesson:
         return _answers(self.pair, self.target)
 
     @cached_property
-    def _told(self) -> Floats:
+    def _summary(self) -> Floats:
         """Return the answer that each published row shows, NaN where it shows none."""
         shown = self.pair.published[self.target]
         column = ComparedColumn(
@@ -131,7 +133,7 @@ class Lesson:
 
     def _of_release(self, fold: int) -> TrainingRows:
         """As many published rows as there are original ones to train on."""
-        rows = np.flatnonzero(~np.isnan(self._told))
+        rows = np.flatnonzero(~np.isnan(self._summary))
         taking = int((self.fold_of != fold).sum())
         source = self.pair.source_row
         if self.held_out and source is not None:
@@ -146,7 +148,7 @@ class Lesson:
                 f"No published row shows a value of '{self.target}'.",
                 hint="Learn about another column.",
             )
-        return TrainingRows(self._space.of_published(rows), self._told[rows])
+        return TrainingRows(self._space.of_published(rows), self._summary[rows])
 
     def _losses(self, fitted: Fitted, tested: TrainingRows) -> Floats:
         """Return what the score loses when a column's values are shuffled."""

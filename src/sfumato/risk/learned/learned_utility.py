@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfumato.risk.learned.folds import FOLDS, FoldResult, Lesson
+from sfumato.risk.learned.folds import FOLDS, FoldResult, LearningTask
 from sfumato.risk.learned.models import LEARNERS, Task
 from sfumato.risk.learned.scikit import one_thread, scikit
 from sfumato.risk.table_pair import Pair
@@ -88,20 +88,20 @@ def learned_utility(
     """Train models on the release and on the original, and test both on originals."""
     # Imported before any work, because it may not be installed.
     scikit("ensemble")
-    lesson = Lesson.of(pair, target=target, sample=sample, seed=seed)
+    learning_task = LearningTask.of(pair, target=target, sample=sample, seed=seed)
     results = []
     with one_thread():
         for fold in range(FOLDS):
             progress("learn", fold / FOLDS)
-            results.append(lesson.fold(fold))
+            results.append(learning_task.fold(fold))
     return LearnedUtility(
-        target=lesson.target,
-        task=lesson.task,
-        rows=len(lesson.rows),
-        held_out=lesson.held_out,
+        target=learning_task.target,
+        task=learning_task.task,
+        rows=len(learning_task.rows),
+        held_out=learning_task.held_out,
         scores={name: _both(results, name) for name in LEARNERS},
         baseline=FoldMean.of([each.baseline for each in results]),
-        importance=_importance(results, lesson.names),
+        importance=_importance(results, learning_task.names),
     )
 
 
