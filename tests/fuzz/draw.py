@@ -7,13 +7,12 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from tests.fuzz.hierarchies import draw_hierarchy
-
 from sfumato import registry
 from sfumato.models.base import OutputModel, ProcessModel, SensitiveModel
 from sfumato.policy import Policy
 from sfumato.publish.base import Form
 from tests.fuzz.cases import NESTED, Case, Column
+from tests.fuzz.hierarchies import draw_hierarchy
 from tests.fuzz.private import private_case
 from tests.fuzz.requirements import draw_requirement
 from tests.fuzz.settings import draw_options

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sfumato.cli.common_options import AsJson, ShowValues
 from sfumato.cli.requirements import parse_pair
 from sfumato.cli.success_output import (
     done,
@@ -102,16 +103,8 @@ def anonymize(
             help="Change a setting of the policy for this run; may be repeated.",
         ),
     ] = None,
-    show_values: Annotated[
-        bool,
-        typer.Option(
-            "--show-values",
-            help="Show the offending cells in error messages, on your terminal.",
-        ),
-    ] = False,
-    json: Annotated[
-        bool, typer.Option("--json", help="One JSON object on stdout.")
-    ] = False,
+    show_values: ShowValues = False,
+    json: AsJson = False,
 ) -> int:
     """Make a release that meets a policy, and prove it.
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from sfumato.cli.common_options import AsJson
 from sfumato.cli.private_files import print_or_keep
 from sfumato.cli.success_output import refuse_existing_file
 
@@ -99,9 +100,7 @@ def assess(
             "--out", "-o", help="Write to this new file, which you alone may read."
         ),
     ] = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="One JSON object on stdout.")
-    ] = False,
+    json: AsJson = False,
 ) -> int:
     """Measure what a release keeps, and how exposed people are in it.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sfumato.cli.common_options import AsJson, RepeatableSeed
 from sfumato.cli.requirements import split_names
 from sfumato.cli.success_output import (
     print_columns,
@@ -76,13 +77,8 @@ def attack(
             help="For lookup: private/rows.parquet, the groups of a swapped release.",
         ),
     ] = None,
-    insecure_seed: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Repeatable draws, for tests and papers."),
-    ] = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="One JSON object on stdout.")
-    ] = False,
+    insecure_seed: RepeatableSeed = None,
+    json: AsJson = False,
 ) -> int:
     """Attack a release as others might, or look one person up in it.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sfumato.cli.common_options import AsJson, CsvDelimiter, CsvEncoding, ShowValues
 from sfumato.cli.requirements import output_model, parse_requirement, split_names
 from sfumato.cli.success_output import (
     measure_rows,
@@ -98,23 +99,10 @@ def check(
             help="A missing value counts as a value of its own, or as any value."
         ),
     ] = None,
-    delimiter: Annotated[
-        str | None,
-        typer.Option(metavar="CHAR", help="The delimiter of a CSV file."),
-    ] = None,
-    encoding: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Encoding of a CSV file.")
-    ] = None,
-    show_values: Annotated[
-        bool,
-        typer.Option(
-            "--show-values",
-            help="Show the offending cells in error messages, on your terminal.",
-        ),
-    ] = False,
-    json: Annotated[
-        bool, typer.Option("--json", help="One JSON object on stdout.")
-    ] = False,
+    delimiter: CsvDelimiter = None,
+    encoding: CsvEncoding = None,
+    show_values: ShowValues = False,
+    json: AsJson = False,
 ) -> int:
     """Prove a published file again, ours or another tool's.
 

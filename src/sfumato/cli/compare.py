@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.anonymize import chosen_seed, source_of, with_settings
-from sfumato.cli.error_output import Manner, explain
+from sfumato.cli.error_output import ErrorFormat, explain
 from sfumato.cli.private_files import private_json
 from sfumato.cli.signals import GENTLE, INTERRUPTED
 from sfumato.cli.success_output import (
@@ -208,7 +208,7 @@ def _report(
     return (
         fault.exit_code
         if json
-        else explain(fault, Manner(as_json=False, show_values=False))
+        else explain(fault, ErrorFormat(as_json=False, show_values=False))
     )
 
 

@@ -8,10 +8,11 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import typer
 
+from sfumato.cli.common_options import AsJson
 from sfumato.cli.success_output import print_columns, print_json, reader_may_leave
 from sfumato.io.memory import free_memory
 
@@ -47,9 +48,7 @@ EXTRAS = (
 
 
 def doctor(
-    json: Annotated[
-        bool, typer.Option("--json", help="One JSON object on stdout.")
-    ] = False,
+    json: AsJson = False,
 ) -> int:
     """Show what is installed, and what is missing for which feature."""
     found = examination()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sfumato.cli.common_options import CsvDelimiter, CsvEncoding
 from sfumato.cli.success_output import (
     done,
     reader_may_leave,
@@ -27,13 +28,8 @@ def init(
             "--output", "-o", help="Where to write the policy; '-' is stdout."
         ),
     ] = Path("policy.toml"),
-    delimiter: Annotated[
-        str | None,
-        typer.Option(metavar="CHAR", help="The delimiter of a CSV file."),
-    ] = None,
-    encoding: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Encoding of a CSV file.")
-    ] = None,
+    delimiter: CsvDelimiter = None,
+    encoding: CsvEncoding = None,
     missing: Annotated[
         list[str] | None,
         typer.Option(

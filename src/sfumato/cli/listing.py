@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sfumato.cli.common_options import AsJson
 from sfumato.cli.success_output import print_json, reader_may_leave
 
 if TYPE_CHECKING:
@@ -27,9 +28,7 @@ def catalogue(
     kind: Annotated[
         CataloguePart | None, typer.Argument(metavar="PART", show_default=False)
     ] = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="One JSON object on stdout.")
-    ] = False,
+    json: AsJson = False,
 ) -> int:
     """List what can be named in a policy, with one line each.
 

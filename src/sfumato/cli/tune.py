@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.anonymize import chosen_seed, source_of
+from sfumato.cli.common_options import AsJson, RepeatableSeed
 from sfumato.cli.success_output import (
     done,
     print_columns,
@@ -64,13 +65,8 @@ def tune(
     split_seed: Annotated[
         int, typer.Option(metavar="N", min=0, help="Another way to split the queries.")
     ] = 0,
-    insecure_seed: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Repeatable draws, for tests and papers."),
-    ] = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="One JSON object on stdout.")
-    ] = False,
+    insecure_seed: RepeatableSeed = None,
+    json: AsJson = False,
 ) -> int:
     """Fit attribute weights and algorithm options to a workload.
 

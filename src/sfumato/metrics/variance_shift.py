@@ -5,12 +5,10 @@ from __future__ import annotations
 from math import isnan
 from typing import ClassVar
 
-from sfumato.metrics.base import ComparisonMetric, Measured, Need
-from sfumato.metrics.common.compared_tables import ComparedColumn, ComparedTables
-from sfumato.metrics.common.moments import before_and_after
+from sfumato.metrics.common.number_shift import Moments, NumberShift
 
 
-class VarianceShift(ComparisonMetric):
+class VarianceShift(NumberShift):
     """How much the variance of a column of numbers changes, as a share of it.
 
     Method: |new / old − 1|, with the middles of cells; the mean over columns.
@@ -20,17 +18,10 @@ class VarianceShift(ComparisonMetric):
     sentence: ClassVar[str] = (
         "Mean change of the variances of numbers, as a share of them."
     )
-    needs = frozenset({Need.NUMBERS})
-
-    def compare(self, compared: ComparedTables) -> Measured:
-        parts = {
-            name: self._column(compared.columns[name]) for name in compared.numbers
-        }
-        return Measured.mean_of_known(parts)
 
     @staticmethod
-    def _column(column: ComparedColumn) -> float:
-        (_, before), (_, after) = before_and_after(column)
-        if before == 0.0 and not isnan(after):
-            return float(after > 0.0)
-        return abs(after / (before or 1.0) - 1.0)
+    def shift(before: Moments, after: Moments) -> float:
+        (_, old), (_, new) = before, after
+        if old == 0.0 and not isnan(new):
+            return float(new > 0.0)
+        return abs(new / (old or 1.0) - 1.0)

@@ -16,16 +16,8 @@ from sfumato.models.base import (
     Verdict,
     size_rule,
 )
-from sfumato.models.common.feasibility import (
-    enough_rows,
-    limited,
-    rows_left,
-    rows_to_count_on,
-    together,
-    within_reach,
-)
+from sfumato.models.common.limit_with_size import explained, limit_and_rows
 from sfumato.models.common.measures import commonest_share
-from sfumato.models.common.parameter_changes import Loosening
 from sfumato.models.common.table_limits import share_limit
 from sfumato.models.common.verdicts import Side, judge, judge_sizes
 
@@ -86,24 +78,11 @@ class AlphaK(SensitiveModel):
         return (size_rule(self.k, subjects=subjects), *shares)
 
     def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
-        found = self._of_whole(whole, removable)
-        spare = rows_to_count_on(self, whole, removable)
-        return Loosening(
-            self,
-            lambda model: (
-                model._of_whole(whole, spare).feasible and within_reach(model, whole)
-            ),
-            {"alpha": 1.0, "k": 1},
-        ).explain(found)
+        ends = {"alpha": 1.0, "k": 1}
+        return explained(self, whole, AlphaK._of_whole, removable=removable, ends=ends)
 
     def _of_whole(self, whole: Groups, removable: int) -> Feasibility:
-        shares = limited(
-            self,
-            whole,
-            lambda _: share_limit(self.alpha, parameter="alpha"),
-            removable=removable,
-            least=self.k,
+        limit = share_limit(self.alpha, parameter="alpha")
+        return limit_and_rows(
+            self, whole, limit, k=self.k, removable=removable, least=self.k
         )
-        left = rows_left(self, whole, shares)
-        rows = enough_rows(self.name, needed=self.k, found=left, parameter="k")
-        return together([shares, rows])

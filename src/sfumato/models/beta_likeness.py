@@ -17,6 +17,7 @@ from sfumato.models.base import (
 )
 from sfumato.models.common.measures import excess_over_information, largest_excess
 from sfumato.models.common.reference_feasibility import always_feasible
+from sfumato.models.common.skewness_bounds import skewness_bounds
 from sfumato.models.common.verdicts import Side, judge
 
 
@@ -53,15 +54,7 @@ class BetaLikeness(ReferenceModel):
     def attack_bounds(
         self, quasi: Sequence[str], sensitive: Sequence[str]
     ) -> tuple[AttackBound, ...]:
-        return tuple(
-            AttackBound(
-                attack="skewness",
-                at_most=self.beta,
-                view=view,
-                options={"measure": "gain"},
-            )
-            for view in self.views(sensitive)
-        )
+        return skewness_bounds(self, sensitive, at_most=self.beta, measure="gain")
 
     def verify(self, groups: Groups) -> Verdict:
         histograms = self.histograms(groups)

@@ -17,6 +17,7 @@ from sfumato.models.base import (
 )
 from sfumato.models.common.measures import absent, largest_log_ratio
 from sfumato.models.common.reference_feasibility import always_feasible
+from sfumato.models.common.skewness_bounds import skewness_bounds
 from sfumato.models.common.verdicts import Side, judge
 
 
@@ -50,15 +51,7 @@ class DeltaDisclosure(ReferenceModel):
     def attack_bounds(
         self, quasi: Sequence[str], sensitive: Sequence[str]
     ) -> tuple[AttackBound, ...]:
-        return tuple(
-            AttackBound(
-                attack="skewness",
-                at_most=self.delta,
-                view=view,
-                options={"measure": "log-ratio"},
-            )
-            for view in self.views(sensitive)
-        )
+        return skewness_bounds(self, sensitive, at_most=self.delta, measure="log-ratio")
 
     def verify(self, groups: Groups) -> Verdict:
         histograms = self.histograms(groups)

@@ -16,16 +16,8 @@ from sfumato.models.base import (
     Verdict,
     size_rule,
 )
-from sfumato.models.common.feasibility import (
-    enough_rows,
-    limited,
-    rows_left,
-    rows_to_count_on,
-    together,
-    within_reach,
-)
+from sfumato.models.common.limit_with_size import explained, limit_and_rows
 from sfumato.models.common.measures import distinct
-from sfumato.models.common.parameter_changes import Loosening
 from sfumato.models.common.table_limits import distinct_limit
 from sfumato.models.common.verdicts import Side, judge, judge_sizes
 
@@ -95,24 +87,11 @@ class PSensitive(SensitiveModel):
 
     def feasibility(self, whole: Groups, *, removable: int) -> Feasibility:
         # Below p no k is allowed, unless p goes down with it.
-        least = self.p if whole.everybody >= self.p else 1
-        found = self._of_whole(whole, removable)
-        spare = rows_to_count_on(self, whole, removable)
-        return Loosening(
-            self,
-            lambda model: (
-                model._of_whole(whole, spare).feasible and within_reach(model, whole)
-            ),
-            {"k": least, "p": 1},
-        ).explain(found)
+        ends = {"k": self.p if whole.everybody >= self.p else 1, "p": 1}
+        return explained(
+            self, whole, PSensitive._of_whole, removable=removable, ends=ends
+        )
 
     def _of_whole(self, whole: Groups, removable: int) -> Feasibility:
-        values = limited(
-            self,
-            whole,
-            lambda _: distinct_limit(self.p, parameter="p"),
-            removable=removable,
-        )
-        left = rows_left(self, whole, values)
-        rows = enough_rows(self.name, needed=self.k, found=left, parameter="k")
-        return together([values, rows])
+        limit = distinct_limit(self.p, parameter="p")
+        return limit_and_rows(self, whole, limit, k=self.k, removable=removable)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sfumato.data.result_classes import comes_from
-from sfumato.data.safe_repr import Quiet, counted
+from sfumato.data.safe_repr import SafeRepr, counted
 
 
 @comes_from("sfumato.check(data, quasi=[…], k=5)")
 @dataclass(frozen=True, repr=False)
-class CheckResult(Quiet):
+class CheckResult(SafeRepr):
     """The result of checking a published table."""
 
     verdicts: list[dict[str, Any]]
@@ -27,7 +27,7 @@ class CheckResult(Quiet):
     unmentioned: tuple[str, ...] = ()
     """Columns that the policy does not mention."""
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         held = sum(verdict["holds"] for verdict in self.verdicts)
         return (
             f"{counted(self.rows, 'row')} in {counted(self.groups, 'group')}; "

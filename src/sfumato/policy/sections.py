@@ -203,7 +203,7 @@ class CompareSection(Section):
     )
     """Settings by their path, each with the values to try: `"require.0.k" = [2, 5]`."""
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         names = ", ".join((*self.algorithms, *self.operators, *self.set))
         return names or "chosen for the data"
 

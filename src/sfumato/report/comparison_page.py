@@ -143,14 +143,14 @@ def _state(each: Record, record: Record) -> str:
 
 def _embedded(record: Record) -> str:
     """The record for the script, safe inside a page."""
-    candidates = [_told(each) for each in record["candidates"]]
+    candidates = [_summary(each) for each in record["candidates"]]
     text = json.dumps(
         plain({**record, "candidates": candidates}), ensure_ascii=True, allow_nan=False
     )
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _told(each: Record) -> dict[str, Any]:
+def _summary(each: Record) -> dict[str, Any]:
     """A candidate with the texts that the details show."""
     settings = [f"{key}={_written(value)}" for key, value in each["settings"].items()]
     said: Sequence[Record] = each.get("requirements", [])

@@ -1,4 +1,4 @@
-"""Best keeps what loses least, says why, and knows how far it is from perfect."""
+"""Best keeps what loses least, says why, and bounds the loss from below."""
 
 from __future__ import annotations
 

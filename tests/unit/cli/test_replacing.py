@@ -13,20 +13,8 @@ import sfumato.pipeline.release
 from sfumato.cli import main
 from sfumato.errors import GuaranteeError
 from sfumato.io import atomic_files as aside
+from tests.unit.cli.people_table import POLICY, TABLE
 
-TABLE = "age,disease\n" + "".join(f"{20 + i % 4},D{i % 2}\n" for i in range(40))
-POLICY = """\
-[data]
-path = "people.csv"
-[columns]
-age = { role = "quasi" }
-disease = { role = "sensitive" }
-[[require]]
-model = "k-anonymity"
-k = 4
-[algorithm]
-name = "datafly"
-"""
 RUN = ["anonymize", "policy.toml"]
 LEFTOVER = ".release.sfumato-0123456789ab"
 

@@ -11,21 +11,9 @@ from pathlib import Path
 import pytest
 
 from sfumato.cli import main
+from tests.unit.cli.people_table import POLICY, TABLE
 
 STOPPED = "Error: Stopped. Nothing is left half-written.\n"
-TABLE = "age,disease\n" + "".join(f"{20 + i % 4},D{i % 2}\n" for i in range(40))
-POLICY = """\
-[data]
-path = "people.csv"
-[columns]
-age = { role = "quasi" }
-disease = { role = "sensitive" }
-[[require]]
-model = "k-anonymity"
-k = 4
-[algorithm]
-name = "datafly"
-"""
 
 # Sends a signal to itself at one import, counted from when signals are first heard, and
 # gets no further than that.

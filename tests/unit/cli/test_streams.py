@@ -9,24 +9,12 @@ from pathlib import Path
 import pytest
 
 from sfumato.cli import main
+from tests.unit.cli.people_table import POLICY, TABLE
 
 pytestmark = pytest.mark.skipif(
     not Path("/dev/full").exists(), reason="There is no full device."
 )
 
-TABLE = "age,disease\n" + "".join(f"{20 + i % 4},D{i % 2}\n" for i in range(40))
-POLICY = """\
-[data]
-path = "people.csv"
-[columns]
-age = { role = "quasi" }
-disease = { role = "sensitive" }
-[[require]]
-model = "k-anonymity"
-k = 4
-[algorithm]
-name = "datafly"
-"""
 STREAMS = [
     ">/dev/full",
     "2>/dev/full",

@@ -93,7 +93,7 @@ def _losses(
     result = np.empty(len(chosen))
     for i, row in enumerate(chosen):
         if i % 20 == 0:
-            request.progress("measuring the distance from perfect", i / len(chosen))
+            request.progress("computing the lower bound on the loss", i / len(chosen))
         count_matching_rows(tuples, weights, row, levels, starts, heights, sizes, found)
         cells = [
             a.weight * a.node_ncp[a.levels[:, c]]

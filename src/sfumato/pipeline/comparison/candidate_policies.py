@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 from sfumato import registry
-from sfumato.data.safe_repr import Quiet
+from sfumato.data.safe_repr import SafeRepr
 from sfumato.errors import PolicyError, UsageError
 from sfumato.policy import Policy
 from sfumato.report.number_text import setting
@@ -31,7 +31,7 @@ Settings = Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Candidate(Quiet):
+class Candidate(SafeRepr):
     """A policy to try, and how it differs from the one given."""
 
     number: int
@@ -43,7 +43,7 @@ class Candidate(Quiet):
     """What is changed, by its path: what `--set` takes."""
     policy: Policy
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return self.name
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from sfumato.algorithms.base import Progress, silent
-from sfumato.data.safe_repr import Quiet, counted
+from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.data.seeds import Seed
 from sfumato.dp.cost import sequential
 from sfumato.errors import BudgetError, PolicyError, RefusedError, UsageError
@@ -47,7 +47,7 @@ SPENT = (
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class ComparisonTask(Quiet):
+class ComparisonTask(SafeRepr):
     """What to compare, and how."""
 
     policy: Policy

@@ -13,7 +13,7 @@ import numpy as np
 
 from sfumato.data.arrays import Flags, Floats
 from sfumato.data.result_classes import comes_from
-from sfumato.data.safe_repr import Quiet, counted
+from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.errors import InfeasibleError, UsageError
 from sfumato.io.private_page import write_private_page
 from sfumato.pipeline.comparison.candidate_policies import Candidate
@@ -33,7 +33,7 @@ from sfumato.pipeline.release import Release
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class ComparedCandidate(Quiet):
+class ComparedCandidate(SafeRepr):
     """A candidate, and what became of it."""
 
     candidate: Candidate
@@ -47,7 +47,7 @@ class ComparedCandidate(Quiet):
     dominated_by: int | None = None
     """The number of a candidate that is better."""
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return f"{self.number}, {self.candidate.name}: {self.status}"
 
     @property
@@ -103,7 +103,7 @@ class ComparedCandidate(Quiet):
 
 @comes_from("sfumato.compare(data, policy)")
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Comparison(Quiet):
+class Comparison(SafeRepr):
     """Candidate releases side by side, by a figure of risk and one of utility; private."""
 
     tried: tuple[Candidate, ...]
@@ -121,7 +121,7 @@ class Comparison(Quiet):
     provenance: Mapping[str, Any] = field(default_factory=dict)
     """Private: how a release of this source is written."""
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         finished = sum(each.finished for each in self.candidates)
         return (
             f"{finished} of {counted(len(self.tried), 'candidate')} finished, "

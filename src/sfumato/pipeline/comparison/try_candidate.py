@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from sfumato.algorithms.base import Progress, silent
-from sfumato.data.safe_repr import Quiet
+from sfumato.data.safe_repr import SafeRepr
 from sfumato.data.seeds import Seed
 from sfumato.errors import SfumatoError
 from sfumato.io.memory import out_of_memory, ran_out
@@ -25,7 +25,7 @@ from sfumato.policy import Policy
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class SharedWork(Quiet):
+class SharedWork(SafeRepr):
     """What all candidates of a comparison have in common."""
 
     source: pa.Table
@@ -89,7 +89,7 @@ class Failure:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Outcome(Quiet):
+class Outcome(SafeRepr):
     """What became of a candidate that was run."""
 
     seconds: float
@@ -102,7 +102,7 @@ class Outcome(Quiet):
     release: Release | None = None
     """Kept only where it cannot be made again: under a process model."""
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return "finished" if self.failure is None else "failed"
 
 

@@ -1,0 +1,26 @@
+"""Options that several commands take."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
+ShowValues = Annotated[
+    bool,
+    typer.Option(
+        "--show-values",
+        help="Show the offending cells in error messages, on your terminal.",
+    ),
+]
+RepeatableSeed = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Repeatable draws, for tests and papers."),
+]
+CsvDelimiter = Annotated[
+    str | None, typer.Option(metavar="CHAR", help="The delimiter of a CSV file.")
+]
+CsvEncoding = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Encoding of a CSV file.")
+]
