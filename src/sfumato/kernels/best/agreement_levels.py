@@ -3,7 +3,7 @@
 Two rows look alike at a node if they have the same node on every axis; the lowest
 level at which they do, per axis, is where one joins the other.
 
-Paper: none; a bound of our own. No release can show a row more exactly than the
+Paper: none; our own bound. No release can show a row more exactly than the
 cheapest box that holds k rows (`algorithms/best/loss_bound.py`).
 Cost: O(c × h) for c codes on axes of h levels to find the joins, O(t × m) to count t tuples
 on m axes, then O(N × m) for the N nodes of the lattice; memory O(N + c × h).

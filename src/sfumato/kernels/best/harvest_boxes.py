@@ -6,9 +6,9 @@ are left fall into boxes; a box that meets every rule becomes a group. Where the
 look at sensitive values, rows of values that occur too often are left behind first.
 
 A box holds no more rows than any of its projections on a chunk of columns. So for each
-chunk and combination of its levels, the ids whose projection still has rows enough are
-noted, and counted anew only once many tuples are gone: most tuples are then ruled
-out by one look-up.
+chunk and combination of its levels, the ids whose projection still has enough rows are
+marked, and counted again only once many tuples are gone: one look-up then rules out
+most tuples.
 
 Paper: none; our own method. It is local recoding on the lattice of full-domain
 generalization: each group has a node of its own.
@@ -28,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.arrays import Codes, Ints, Words
+from sfumato.kernels.common.sorting import find_code
 from sfumato.kernels.compilation.decorators import both, inner
 from sfumato.kernels.refinement.pools import PoolRules
 from sfumato.kernels.refinement.regroup import GrowthTargets
@@ -156,8 +157,8 @@ def harvest_nodes(
         numbers[NEXT] = node + 1 if node == last else min(node + step, last)
         for c in range(len(tables.width)):
             number = tables.nodes[node, c]
-            # Old marks are still an upper bound, for rows only leave; counting anew pays
-            # once a third of the tuples is gone.
+            # Old marks are still an upper bound, because rows only leave; counting
+            # again pays once a third of the tuples is gone.
             if 3 * numbers[ALIVE] < 2 * harvest.counted[c, number] or (
                 harvest.counted[c, number] == 0
             ):
@@ -330,7 +331,7 @@ def count_values(tables: HarvestTables, harvest: HarvestState, items: int) -> No
         length = 0
         for i in range(items):
             code = tables.values[v, harvest.box[i]]
-            at = find(codes, length, code)
+            at = find_code(codes, length, code)
             if at == length or codes[at] != code:
                 for e in range(length, at, -1):
                     codes[e] = codes[e - 1]
@@ -338,23 +339,10 @@ def count_values(tables: HarvestTables, harvest: HarvestState, items: int) -> No
                 length += 1
         harvest.counts[v, :length] = 0
         for i in range(items):
-            at = find(codes, length, tables.values[v, harvest.box[i]])
+            at = find_code(codes, length, tables.values[v, harvest.box[i]])
             harvest.labels[v, i] = at
             harvest.counts[v, at] += harvest.taken[i]
         harvest.lengths[v] = length
-
-
-@inner
-def find(codes: Codes, length: int, code: int) -> int:
-    """Where a code is, or belongs, among the first of ascending codes."""
-    low, high = 0, length
-    while low < high:
-        middle = (low + high) // 2
-        if codes[middle] < code:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @inner

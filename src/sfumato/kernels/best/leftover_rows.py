@@ -3,10 +3,10 @@
 Paper: none; the last step of `harvest`, as k-member (Byun et al. 2007) places its
 leftovers.
 Cost: O(g × m) per placement for g groups on m axes; with rules O(i log v) more per group
-tried, for its i items and v values; `absorb` adds O(g × m) per group swallowed.
+tried, for its i items and v values; `absorb` adds O(g × m) per group merged.
 Invariant: rows placed and rows left add up; a group that takes rows meets every rule
 with them; boxes cover all items of their groups; on flat axes with more than 64 values
-costs are estimates from below, for codes are folded into 64 bits.
+costs are lower bounds, because codes are folded into 64 bits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Add a unit to the growing group: box, index and sensitive side follow.
+"""Add a unit to the growing group; update box, index and sensitive values.
 
 Paper: "add the record to the cluster" of k-member (Byun et al. 2007, algorithm 1) and of
 TGC (Loukides and Shao 2008, algorithm 1), for all copies of a tuple that fit at once.
@@ -76,8 +76,8 @@ def add(
     rows these are."""
     if clusters.chain[g, HEAD] < 0:
         _empty(search)
-    # Copies cost nothing more than the first, so that as many join as are needed; places
-    # that values still lacking will need are kept free.
+    # Copies cost no more than the first, so as many join as are needed; places for values
+    # that are still missing are kept free.
     room = max(1, rules.minimum - clusters.size[g] - state[LACKING])
     count = min(1 if state[FILTERED] else room, clusters.left[u])
     rows = count * units.weight[u]

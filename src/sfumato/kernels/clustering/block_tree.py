@@ -1,6 +1,6 @@
-"""Keep units in a tree of blocks: what is known of the units left in each.
+"""Keep units in a tree of blocks that summarize the units left in each.
 
-A block knows of each column the buckets of its codes, as bits, and their extremes.
+For each column, a block knows the buckets of its codes, as bits, and their extremes.
 
 Paper: none; k-member and TGC scan all rows for the nearest, this tree finds it exactly.
 Cost: O(n log n × c) to build over n units with c columns; O(c × (LEAF + log n)) to take a

@@ -1,7 +1,7 @@
 """Grow groups by their nearest unit: k-member and threshold-greedy clustering.
 
-What is compiled for itself (the search, the rules, how a unit is added) is called behind
-pointers: a function is compiled again inside each one that calls it by name.
+The search, the rules and the adding of a unit are called through pointers: a function
+that is called by name would be compiled again inside each caller.
 
 Paper: k-member (Byun et al. 2007, algorithm 1) is `grow_members`, which also serves
 K-Members-p; threshold-greedy clustering is `grow_to_threshold`, algorithm 1 of Loukides

@@ -1,4 +1,4 @@
-"""Let groups take in rows and each other, with means, sets and histograms.
+"""Add rows to groups and merge groups, with means, sets and histograms.
 
 Paper: Boger 2020, section 3.1: the clusters of K,L,θ clustering, their representatives
 (means, sets of categories, or nodes) and what is asked of them. θ compares the count of

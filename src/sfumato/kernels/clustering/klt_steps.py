@@ -103,7 +103,7 @@ def advance(
     waiting: Ints,
     most: int,
 ) -> None:
-    """One stretch of a step, the only door: behind it all is compiled once.
+    """Run a part of a step; the only entry point, so that all of it is compiled once.
 
     FORM: steps 1 and 2 for about `most` rows; `items` are tuples, whose queues lie in
     `waiting`. PLACE: step 3 for the waiting rows; `items` are the groups. MERGE: step

@@ -11,8 +11,8 @@ of numbers, 0 or 1 for categories, and the loss of the common node on a hierarch
 Cost: O(n log n × m) to build over n items on m axes; O(log n × m) to renew the nodes above
 an item, less where nothing changes; memory O(n × m).
 Invariant: a node's bounds cover every item below it that can be found; a bound never
-exceeds a distance; a node of depth below `UNEVEN` may be lopsided, deeper ones never
-are, so that no path exceeds `DEEPEST`.
+exceeds a distance; nodes above depth `UNEVEN` may be unbalanced, deeper ones
+are not, so no path exceeds `DEEPEST`.
 """
 
 from __future__ import annotations
@@ -357,8 +357,8 @@ def _replaced(tree: NeighborTree, node: int, spare: int) -> bool:
     return different
 
 
-# What follows is called most, and takes plain arrays: to take one out of a tuple costs
-# more than to use it.
+# These functions are called most and take plain arrays: taking an array out of a tuple
+# costs more than using it.
 
 
 @inlined_numpy

@@ -1,9 +1,9 @@
-"""Track the sensitive side of a growing group: what it tells and still lacks.
+"""Track the sensitive values of a growing group: S-diversity, and values still needed.
 
 Paper: S-diversity (Loukides and Shao 2008, definition 2.4) of a growing group, as the
 objective of TGC and K-Members-p; which values a group still needs is ours.
-Cost: O(v) per unit noted and O(v) to weigh all values of a column, for v values; O(v)
-per rule and filter to see what is lacking.
+Cost: O(v) per unit counted and O(v) to update the costs of a column's v values; O(v)
+per rule and filter to find what is missing.
 Invariant: `sums` and `pairs` equal the double sum over the group's rows; a value is kept
 out only while another one that is left helps more.
 """

@@ -2,8 +2,8 @@
 
 Compiled code counts references to arrays, atomically, whenever one is taken out of a
 tuple. In kernels that visit millions of small groups this costs more than the work,
-and threads wait for each other's counts. Whoever calls a kernel holds on to its
-arrays until it returns, so that inside it they can be borrowed.
+and threads wait for each other's counts. The caller of a kernel holds its arrays
+until the kernel returns, so the kernel can use them uncounted.
 
 Cost: none at run time; a few instructions per array when a kernel is compiled.
 Invariant: data, shape and strides are those of the array given; nothing that is

@@ -1,4 +1,4 @@
-"""Room for the histograms of one group, as the rules look at them.
+"""Allocate the histograms of one group that the rules look at.
 
 Cost: memory O(v × c) for v views with values below c, once per search.
 Invariant: `tally` is 0 between uses, so that it is never cleared for its whole width;

@@ -1,6 +1,6 @@
 """Say where a rule table keeps what: the columns of its `heads`.
 
-Cost: none; constants that compiled code takes in.
+Cost: none; these are constants.
 Invariant: every place below `HEADS` has one meaning, and `HEADS` is their number.
 """
 

@@ -7,7 +7,7 @@ only when a request needs it, and kernels stay small.
 Cost: one indirect call per rule, then what the rule takes (`count_rules`,
 `distance_rules`); a family compiles in seconds, once.
 Invariant: a family judges every kind it is chosen for; all families have the same
-signature; none raises, since nobody would hear of it.
+signature; none raises, since an error would be lost.
 """
 
 from __future__ import annotations

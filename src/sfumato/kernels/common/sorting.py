@@ -1,10 +1,10 @@
-"""Sort small and large runs of keys stably, without leaving compiled code.
+"""Sort runs of keys stably, and find codes, without leaving compiled code.
 
 A key is a 64-bit number: what to sort by in the upper 31 bits, where it came from in
 the lower 32. `sort_keys` looks at the upper part alone and keeps equal keys in order.
 
 Cost: O(n²) up to `FEW` keys; beyond, O(n × d) for d digits of 8 bits in the highest
-upper part; n spare places.
+upper part; n spare places. Finding a code O(log n).
 Invariant: the result is the stable order of the upper parts; keys after the first n
 are untouched; the lower parts are carried along, never compared.
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.data.arrays import Ints
+from sfumato.data.arrays import Codes, Ints
 from sfumato.kernels.compilation.decorators import both, inner
 
 LOWER = 32
@@ -76,3 +76,16 @@ def _pass(source: Ints, target: Ints, n: int, shift: int, counts: Ints) -> None:
         digit = (source[i] >> shift) & (DIGITS - 1)
         target[counts[digit]] = source[i]
         counts[digit] += 1
+
+
+@inner
+def find_code(codes: Codes, length: int, code: int) -> int:
+    """Where a code is, or belongs, among the first of ascending codes."""
+    low, high = 0, length
+    while low < high:
+        middle = (low + high) // 2
+        if codes[middle] < code:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -1,8 +1,8 @@
 """Where compiled kernels are kept between runs.
 
-Numba has two places and fails where it can write to neither. Here the places go on: one
-that the user names, beside the code, the user's cache, a private temporary directory, or
-nowhere; then every run compiles anew, which takes longer and stops nothing.
+Numba has two places and fails if it can write to neither. We try more: one that the user
+names, next to the code, the user's cache, and a private temporary directory. If none can
+be written to, every run compiles again, which only takes longer.
 """
 
 from __future__ import annotations

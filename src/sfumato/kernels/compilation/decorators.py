@@ -1,9 +1,9 @@
 """How kernels are compiled: ahead of time into a library, or by Numba on first use.
 
-Where a library made from these sources is at hand (`library.py`), kernels are called in
-it and Numba is not even imported. Elsewhere, and for what the library lacks, Numba
-compiles; without Numba, a kernel that the library lacks is an error that names it.
-With `NUMBA_DISABLE_JIT=1` kernels run as the Python that they are, slowly.
+If there is a library made from these sources (`library.py`), kernels are called in it and
+Numba is not imported. Otherwise, and for kernels that the library lacks, Numba compiles;
+without Numba, a missing kernel is an error that names it. With `NUMBA_DISABLE_JIT=1`
+kernels run as plain Python, slowly.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ inlined_numpy = _decorator(options.INLINED_NUMPY)
 
 
 def pointer(function: Any, gives: str, *values: Any) -> Any:
-    """A compiled function that kernels call without knowing its inside.
+    """A compiled function that kernels call through its address.
 
     `values` are examples of what it takes, `gives` names what it returns. It must not
     raise: nobody hears of it, and the call gives 0.
@@ -163,7 +163,7 @@ def intrinsic(function: Any) -> Any:
 
 
 class Intrinsic:
-    """An intrinsic that Numba hears of when it compiles something that uses it."""
+    """An intrinsic, registered with Numba when it compiles something that uses it."""
 
     def __init__(self, function: Any) -> None:
         self._function = function
@@ -196,7 +196,7 @@ _STARTING = Lock()
 
 @cache
 def compiler() -> Any:
-    """Numba, which keeps what it compiles wherever it may.
+    """Return Numba, set up with our cache.
 
     Two threads that both make Numba start wait for each other for ever, each with a lock
     that the other needs: one of them starts it.
@@ -210,7 +210,7 @@ def compiler() -> Any:
 
 @both
 def wake() -> None:
-    """Does nothing, but the first call of any kernel loads what all of them need."""
+    """Do nothing; the first call of any kernel loads what all of them need."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Hear of Numba's compilations."""
+"""Report when Numba starts to compile."""
 
 from __future__ import annotations
 

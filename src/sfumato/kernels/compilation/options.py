@@ -1,4 +1,4 @@
-"""What Numba is told of each sort of kernel. A change here makes other machine code."""
+"""Numba's options for each sort of kernel. A change here changes the machine code."""
 
 from __future__ import annotations
 

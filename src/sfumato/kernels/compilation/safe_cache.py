@@ -1,9 +1,9 @@
 """A cache of compiled kernels that never stops a run.
 
-Numba's own fails where it finds no place to write to, where the disk is full and where
-a file is damaged. Ours has more places (`cache_places.py`), and what cannot be loaded
-or saved is compiled anew. Numba has no setting for it, so that what makes its caches is
-replaced, for our functions alone.
+Numba's own cache fails if it finds no place to write to, if the disk is full, or if a file
+is damaged. Ours has more places (`cache_places.py`), and what cannot be loaded or saved
+is compiled again. Numba has no setting for this, so we replace its cache factory for our
+own functions.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class KernelCache(FunctionCache):
         try:
             return super().load_overload(sig, target_context)
         except Exception:
-            # Damaged: begun anew, for the next function is saved beside it.
+            # Damaged: start over, because the next function is saved next to it.
             with suppress(Exception):
                 self.flush()
             return None

@@ -98,7 +98,7 @@ def _enclose(space: BoxSpace, rows: Ints, boxes: Boxes) -> float:
 @inner
 def _sides(space: BoxSpace, rows: Ints, boxes: Boxes) -> npt.NDArray[np.uint8]:
     """Assign each row to the nearer of two boxes that grow from distant points."""
-    # Numbers written out would be types of their own, each compiled anew.
+    # Literal numbers would be types of their own, each compiled separately.
     first, second, tables = np.int64(FIRST), np.int64(SECOND), space.tables
     one, other = _distant(space, rows)
     clear(boxes, first)
@@ -115,7 +115,7 @@ def _sides(space: BoxSpace, rows: Ints, boxes: Boxes) -> npt.NDArray[np.uint8]:
         with_first = loss_with(tables, boxes, first, point)
         with_second = loss_with(tables, boxes, second, point)
         gain = with_first - with_second
-        # Between equals, the group that grows less: else a value is torn apart.
+        # Between equals, the group that grows less: otherwise equal values are separated.
         if gain > 0.0 or (gain == 0.0 and of_second > of_first):
             side[i] = 1
             of_second = with_second

@@ -1,4 +1,4 @@
-"""Line a group up along one axis, and find what every cut of the line would cost.
+"""Sort a group along one axis, and find the cost of every cut of the line.
 
 The records of a group, sorted along an axis, fall into runs: one per value, per node
 of a hierarchy level, or per record. One pass per other axis gives the cost of the

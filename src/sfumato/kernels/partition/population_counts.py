@@ -1,7 +1,7 @@
 """Count the people of a population table whom a group's published cells cover.
 
-Records of the population follow the table's own in every range. They never shape a
-box or a cut, since only the table is published; they go with the side that covers them.
+Records of the population follow the table's own in every range. They never affect a
+box or a cut, since only the table is published; they move with the side that covers them.
 
 Paper: the population rows that match a group, as k-map (Sweeney 2002) and δ-presence
 (Nergiz, Atzori and Clifton 2007) count them.

@@ -1,6 +1,6 @@
 """Move single rows and swap pairs of rows between the groups of a pool.
 
-Paper: none; first-improvement local search over moves and swaps, in the manner of
+Paper: none; first-improvement local search over moves and swaps, like that of
 Kernighan and Lin 1970, on the loss of a grouping.
 Cost: O(i_a × i_b × m) per step for groups of i_a and i_b items on m axes, less what the
 bounds skip; at most `STEPS` steps per pair and `PASSES` passes over all pairs.
@@ -69,7 +69,7 @@ def improve(
     now = pool.cost[a] * pool.size[a] + pool.cost[b] * pool.size[b]
     if now <= LEAST_GAIN:
         return False
-    # Numbers written out would be types of their own, each compiled anew.
+    # Literal numbers would be types of their own, each compiled separately.
     one, other = np.int64(0), np.int64(1)
     in_a = take_sides(space, pool, a, one)
     in_b = take_sides(space, pool, b, other)

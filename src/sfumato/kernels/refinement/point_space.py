@@ -1,4 +1,4 @@
-"""Rows as points, beside what cells over them lose.
+"""Lay rows out as points, with the losses of cells over them.
 
 Cost: O(n × m) memory for n rows on m axes, and what `geometry` says of the axes.
 Invariant: a row of `points` has its codes in the order of the axes of `tables`.

@@ -1,4 +1,4 @@
-"""Keep a pool: a few groups whose rows may be dealt out anew.
+"""Keep a pool: a few groups whose rows may be reassigned.
 
 Rows with equal quasi-identifiers and equal sensitive values are one *item* of a pool;
 `amounts[NOW, g, q]` is how many rows of item q group g has. What a group shows is kept
@@ -7,8 +7,9 @@ and free axes the two lowest and the two highest codes, on flat axes how often e
 value occurs. Histograms of the sensitive views have one place per value in the pool.
 
 Paper: none; the state of a local search over groups (`moves_and_swaps`, `regroup`).
-Cost: O(m) per change asked for on m axes; O(i × m) to measure a group of i items anew;
-memory O(g × (i + p)) for g groups, i items and p values of flat axes, once per thread.
+Cost: O(m) per change asked for on m axes; O(i × m) to measure a group of i items from
+scratch; memory O(g × (i + p)) for g groups, i items and p values of flat axes, once per
+thread.
 Invariant: edges, counts, size and histograms of a group follow from its amounts; what
 `cost_with` says of a change equals the cost measured after it is made.
 """

@@ -1,10 +1,11 @@
 """Run one round of refinement: improve disjoint pools of groups near each other.
 
-Groups come in blocks. In a block a random group draws the nearest others into its
-pool; the pool is polished, regrouped from random seeds, and what loses least is kept.
+Groups come in blocks. In a block, a random group and the groups nearest to it
+form a pool; the pool is polished and regrouped from random seeds, and the version that
+loses least is kept.
 Blocks share nothing, and each has a random stream of its own.
 
-Paper: none; large-neighborhood search over groups of our own.
+Paper: none; our own large-neighborhood search over groups.
 Cost: O(b × p × m) to draw pools from a block of b groups, for p groups per pool on m
 axes; improving a pool costs what polishing and regrouping do; O(n × m) to lay out n
 rows; a round is linear in the table.
@@ -30,6 +31,7 @@ from sfumato.kernels.common.geometry import (
     set_loss,
 )
 from sfumato.kernels.common.random_streams import Stream, draw_below, draw_share
+from sfumato.kernels.common.sorting import find_code
 from sfumato.kernels.compilation.decorators import both, inner, pointer
 from sfumato.kernels.refinement.moves_and_swaps import LEAST_GAIN, polish
 from sfumato.kernels.refinement.point_space import PointSpace
@@ -273,7 +275,7 @@ def choose(
         found = -1
         best = np.inf
         for i in range(left):
-            # Chance in what is near keeps the same groups from meeting every round.
+            # Random choices among near groups keep the same ones from meeting every time.
             cost = draw_share(stream) * BLUR
             if cost < best and items_in(groups, free[i]) <= room:
                 cost = cost_together(space, groups, g, free[i], cost, best)
@@ -342,7 +344,7 @@ def label_views(values: Codes, pool: Pool) -> None:
         length = 0
         for q in range(items):
             code = values[v, pool.items[POINT, q]]
-            at = find(codes, length, code)
+            at = find_code(codes, length, code)
             if at == length or codes[at] != code:
                 for i in range(length, at, -1):
                     codes[i] = codes[i - 1]
@@ -350,21 +352,8 @@ def label_views(values: Codes, pool: Pool) -> None:
                 length += 1
         for q in range(items):
             code = values[v, pool.items[POINT, q]]
-            pool.labels[LABEL, v, q] = find(codes, length, code)
+            pool.labels[LABEL, v, q] = find_code(codes, length, code)
         pool.lengths[v] = length
-
-
-@inner
-def find(codes: Codes, length: int, code: int) -> int:
-    """Where a code is, or belongs, among the first of ascending codes."""
-    low, high = 0, length
-    while low < high:
-        middle = (low + high) // 2
-        if codes[middle] < code:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @inner

@@ -1,8 +1,8 @@
-"""Deal the rows of a pool out anew: groups grow from random seeds, nearest row first.
+"""Reassign the rows of a pool: groups grow from random seeds, nearest row first.
 
 While a group grows, the rules are looked at through a `GrowthTargets`: how many distinct
 values it will need and how far values may exceed their share. The targets only steer;
-whether a group may stay is for the rules to say.
+the rules decide whether a group may stay.
 
 Paper: the growth step of k-member (Byun et al. 2007), within a pool and from random or
 furthest seeds.
