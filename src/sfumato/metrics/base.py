@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.metrics.common.compared_tables import ComparedTables
+from sfumato.metrics.common.moments import before_and_after
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -104,3 +105,26 @@ class ComparisonMetric(ABC):
     @abstractmethod
     def compare(self, compared: ComparedTables) -> Measured:
         """Compare a published table with its original."""
+
+
+Moments = tuple[float, float]
+"""Mean and variance."""
+
+
+class NumberShift(ComparisonMetric):
+    """The mean, over the columns of numbers, of how far their moments move."""
+
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.NUMBERS})
+
+    def compare(self, compared: ComparedTables) -> Measured:
+        return Measured.mean_of_known(
+            {
+                name: self.shift(*before_and_after(compared.columns[name]))
+                for name in compared.numbers
+            }
+        )
+
+    @staticmethod
+    @abstractmethod
+    def shift(before: Moments, after: Moments) -> float:
+        """How far the moments of one column move."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import ClassVar
 
-from sfumato.metrics.common.number_shift import Moments, NumberShift
+from sfumato.metrics.base import Moments, NumberShift
 
 
 class MeanShift(NumberShift):
