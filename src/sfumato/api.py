@@ -402,6 +402,7 @@ def compare(
         data, policy, settings, seen=lambda found: hashed.append(hash_bytes(found))
     )
     asked = policy_for(policy, settings, source)
+    source = in_order(source, asked, origin=data)
     with watched(progress) as watcher:
         task = ComparisonTask(
             policy=asked,
@@ -422,6 +423,7 @@ def compare(
             provenance={
                 "origin": data,
                 "delimiter": delimiter_of(source) or ",",
+                "labels": labels_published(asked, source),
                 "source_sha256": hashed[0] if hashed else None,
             },
         )

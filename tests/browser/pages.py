@@ -70,9 +70,28 @@ class Workshop:
         assert main([str(word) for word in words]) == 0
         return place
 
+    def compared(self, name: str, *words: str) -> Path:
+        """The page of a comparison of the demo's table."""
+        policy = self.demo.parent / "policy.toml"
+        place = self.directory / f"{name}.html"
+        words = ("compare", str(policy), "--page", str(place), "--workers", "1", *words)
+        if not place.exists():
+            main([*words])
+        return place
 
+
+FEW = (
+    *("--set", 'compare.algorithms=["mondrian", "k-member"]'),
+    *("--set", 'compare.set={"require.0.k"=[5, 10, 5000]}'),
+    *("--set", "accept.prosecutor_max=0.15"),
+)
+DIALED = ("--dial", "--steps", "3", "--set", "publish.max_loss=1")
 PAGES: dict[str, Callable[[Workshop], Path]] = {
     "demo": lambda workshop: workshop.demo / "report.html",
     "adult": lambda workshop: workshop.adult / "report.html",
+    "comparison": lambda workshop: workshop.compared("comparison", *FEW),
+    "dial": lambda workshop: workshop.compared("dial", *DIALED),
 }
 """Where each page is, in a workshop."""
+STILL = [name for name in PAGES if name not in ("comparison", "dial")]
+"""Pages that have no script."""

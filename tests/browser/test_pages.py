@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.chromium import DESKTOP, PHONE
+from tests.browser.pages import STILL
 
 MOST_BYTES = 3_000_000
 sizes = pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
@@ -39,6 +40,7 @@ def test_no_page_is_wider_than_its_window(browser, page_file, size):
         assert width <= size[0]
 
 
+@pytest.mark.parametrize("page_file", STILL, indirect=True)
 def test_a_page_needs_no_script(browser, page_file):
     with browser.open(page_file) as one, browser.open(page_file, scripts=False) as two:
         assert one.page.inner_text("main") == two.page.inner_text("main")

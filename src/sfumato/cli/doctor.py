@@ -32,6 +32,7 @@ EXTRAS = (
     Extra("sqlglot", "workloads in SQL", "pip install 'sfumato[workload]'"),
     Extra("numba", "kernels of plug-ins", "pip install 'sfumato[jit]'"),
     Extra("scikit-learn", "learning from releases", "pip install 'sfumato[learn]'"),
+    Extra("altair", "charts in notebooks", "pip install 'sfumato[plots]'"),
     Extra("pyreadstat", "SPSS, Stata and SAS files", "pip install 'sfumato[stats]'"),
     Extra("fastexcel", "reading Excel files", "pip install 'sfumato[excel]'"),
     Extra("xlsxwriter", "writing Excel files", "pip install 'sfumato[excel]'"),

@@ -212,20 +212,32 @@ def _shades(
     return shades
 
 
+@dataclass(frozen=True)
+class DialLine:
+    """One figure over the weight of utility, with an axis of its own."""
+
+    name: str
+    path: str
+    points: Sequence[tuple[float, float, str]]
+    """Places with their texts."""
+    ticks: Sequence[tuple[float, str]]
+
+
 @dataclass(frozen=True, kw_only=True)
 class DialChart:
     """Two lines over the weight of utility: what is lost, and what is exposed."""
 
     name: str
     x_ticks: Sequence[tuple[float, str]]
-    y_ticks: Sequence[tuple[float, str]]
-    lines: Sequence[tuple[str, str, Sequence[tuple[float, float, str]]]]
-    """Each with its class, its path, and its points with a text."""
+    loss: DialLine
+    """Its axis is on the left."""
+    exposure: DialLine
+    """Its axis is on the right."""
     presets: Sequence[tuple[float, str]]
     width: int = WIDTH
     height: int = DIAL_HEIGHT
     left: int = LEFT
-    right: int = WIDTH - RIGHT
+    right: int = WIDTH - LEFT
     top: int = TOP + 16
     bottom: int = DIAL_HEIGHT - BOTTOM
 
@@ -233,25 +245,20 @@ class DialChart:
 def dial_chart(sweep: Mapping[str, Any], place: int) -> DialChart:
     """Draw a sweep as figure 18 of Loukides and Shao 2008 does."""
     points = sweep["points"]
-    series = ("q_diversity", "s_diversity")
-    x = Scale(0.0, 1.0, LEFT + 12, WIDTH - RIGHT - 12)
-    y = _scale(
-        [p[name] for p in points for name in series], DIAL_HEIGHT - BOTTOM, TOP + 16
-    )
+    x = Scale(0.0, 1.0, LEFT + 16, WIDTH - LEFT - 16)
     return DialChart(
         name=f"dial-{place}",
         x_ticks=[(x.at(w / 10), f"{w / 10:g}") for w in range(0, 11, 2)],
-        y_ticks=[(y.at(tick), amount(tick)) for tick in y.ticks],
-        lines=[_line(name, points, x, y) for name in series],
+        loss=_line("q_diversity", points, x),
+        exposure=_line("s_diversity", points, x),
         presets=[
             (x.at(p["utility_weight"]), p["preset"]) for p in points if "preset" in p
         ],
     )
 
 
-def _line(
-    name: str, points: Sequence[Mapping[str, Any]], x: Scale, y: Scale
-) -> tuple[str, str, list[tuple[float, float, str]]]:
+def _line(name: str, points: Sequence[Mapping[str, Any]], x: Scale) -> DialLine:
+    y = _scale([p[name] for p in points], DIAL_HEIGHT - BOTTOM, TOP + 16)
     places = [
         (
             round(x.at(p["utility_weight"]), 1),
@@ -260,4 +267,9 @@ def _line(
         )
         for p in points
     ]
-    return name, "M" + "L".join(f"{a} {b}" for a, b, _ in places), places
+    return DialLine(
+        name=name,
+        path="M" + "L".join(f"{a} {b}" for a, b, _ in places),
+        points=places,
+        ticks=[(y.at(tick), amount(tick)) for tick in y.ticks],
+    )

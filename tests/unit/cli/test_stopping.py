@@ -217,3 +217,37 @@ def test_a_signal_that_was_ignored_before_stays_ignored(place):
         capture_output=True,
     )
     assert run.returncode == 0
+
+
+# Asks itself to stop when the first candidate is finished, and waits until that is heard.
+AFTER_A_CANDIDATE = """
+import os, signal
+from sfumato.cli import main, signals
+from sfumato.pipeline.comparison.worker_pool import Tally
+
+hear = Tally.hear
+
+def heard(tally, number, said):
+    hear(tally, number, said)
+    if len(tally.outcomes) == 1 and not signals.GENTLE._stop.is_set():
+        os.kill(os.getpid(), signal.SIGINT)
+        signals.GENTLE._stop.wait(30)
+
+Tally.hear = heard
+main()
+"""
+
+
+def test_ctrl_c_during_a_comparison_keeps_what_is_finished(place):
+    sizes = 'compare.set={"require.0.k"=[2, 3, 4, 5, 6, 7]}'
+    words = ["compare", "policy.toml", "--workers", "1", "--set", sizes, "--json"]
+    run = started(AFTER_A_CANDIDATE, *words, "--page", "page.html", place=place)
+    out, said = ended(run)
+    found = json.loads(out)
+    states = [each["status"] for each in found["candidates"]]
+    assert (run.returncode, said) == (130, "")
+    assert found["stopped"]
+    assert found["error"]["exit_code"] == 130
+    assert states[0] == "finished"
+    assert states[-1] == "not run"
+    assert (place / "page.html").is_file()
