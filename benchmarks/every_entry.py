@@ -35,6 +35,8 @@ ROWS = {
     "metrics": GROUPS,
     "attacks": 2_000,
 }
+FIRST_ROWS = {"certified": 5_000, "other": 400}
+"""Rows of a first release: a certified one needs groups that noise leaves standing."""
 REFERENCE = {
     "algorithms": registry.DEFAULT_ALGORITHM,
     "models": "k-anonymity",
@@ -240,8 +242,10 @@ def first_use_program(algorithm: str, directory: Path) -> str:
     """A program that makes a first small release with an algorithm."""
     policy = directory / f"first-{algorithm}.toml"
     policy.write_text(policy_for(algorithm).dump(), encoding="utf-8")
-    table = directory / "first.parquet"
-    pq.write_table(people(400), table)
+    certified = registry.load("algorithms", algorithm).certifies
+    rows = FIRST_ROWS["certified" if certified else "other"]
+    table = directory / f"first-{rows}.parquet"
+    pq.write_table(people(rows), table)
     return (
         "import sfumato as sf, pyarrow.parquet as pq; "
         f"sf.anonymize(pq.read_table({str(table)!r}), sf.Policy.load({str(policy)!r}))"
