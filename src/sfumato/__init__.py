@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sfumato.api import (
+        advise,
         anonymize,
         assess,
         attack,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         tune,
         workload_error,
     )
+    from sfumato.pipeline.advice.advice import Advice
     from sfumato.pipeline.assessment import Assessment
     from sfumato.pipeline.check_result import CheckResult
     from sfumato.pipeline.comparison.compared_candidates import Comparison
@@ -36,12 +38,14 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOMES = {
+    "Advice": "sfumato.pipeline.advice.advice",
     "Assessment": "sfumato.pipeline.assessment",
     "CheckResult": "sfumato.pipeline.check_result",
     "Comparison": "sfumato.pipeline.comparison.compared_candidates",
     "Policy": "sfumato.policy",
     "Release": "sfumato.pipeline.release",
     "Workload": "sfumato.workload.queries",
+    "advise": "sfumato.api",
     "anonymize": "sfumato.api",
     "assess": "sfumato.api",
     "attack": "sfumato.api",
@@ -54,6 +58,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Advice",
     "Assessment",
     "CheckResult",
     "Comparison",
@@ -61,6 +66,7 @@ __all__ = [
     "Release",
     "Workload",
     "__version__",
+    "advise",
     "anonymize",
     "assess",
     "attack",

@@ -32,7 +32,7 @@ from sfumato.call_arguments import (
     workload_of,
 )
 from sfumato.data.seeds import Seed
-from sfumato.errors import RefusedError, UsageError
+from sfumato.errors import InfeasibleError, RefusedError, UsageError
 from sfumato.io.decimals import pointed
 from sfumato.io.read import delimiter_of
 from sfumato.io.write import hash_bytes
@@ -74,6 +74,7 @@ from sfumato.publish.base import Form
 if TYPE_CHECKING:
     import threading
 
+    from sfumato.pipeline.advice.advice import Advice
     from sfumato.pipeline.assessment import Assessment
     from sfumato.pipeline.attack_run import Attacked
     from sfumato.pipeline.comparison.compared_candidates import Comparison
@@ -126,17 +127,21 @@ def anonymize(
         )
         asked = policy_for(policy, settings, source)
         source = in_order(source, asked, origin=data)
-        release = make_release(
-            Run(
-                policy=asked,
-                source=source,
-                base=_base(base, asked),
-                after=earlier,
-                seed=chosen,
-                threads=count,
-                progress=watcher,
-            )
+        run = Run(
+            policy=asked,
+            source=source,
+            base=_base(base, asked),
+            after=earlier,
+            seed=chosen,
+            threads=count,
+            progress=watcher,
         )
+        try:
+            release = make_release(run)
+        except InfeasibleError as fault:
+            from sfumato.pipeline.advice.explained_refusal import explained
+
+            raise explained(run, fault) from None
         watcher("done", 1.0)
     return replace(
         release,
@@ -145,6 +150,44 @@ def anonymize(
         labels=labels_published(asked, source),
         source_sha256=hashed[0].result() if hashed else None,
     )
+
+
+@spelled_out
+def advise(
+    data: Source,
+    policy: PolicyLike = None,
+    *,
+    threads: int | None = None,
+    progress: bool | Progress = False,
+    base: str | os.PathLike[str] | None = None,
+    **settings: Unpack[Settings],
+) -> Advice:
+    """Say what a policy asks of its data, and which edits of it help; private.
+
+    Nothing heavy is run. The result has numbered edits: `advice.apply(2, 3)` is the
+    policy with two of them. Under differential privacy the data are not read: only
+    what the policy declares, and the ledger.
+    """
+    from sfumato.pipeline.advice.advice_run import advise_on
+    from sfumato.pipeline.advice.process_advice import advise_unread
+    from sfumato.pipeline.run import Run
+
+    policy, count = policy_of(policy), threads_of(threads)
+    if policy is not None and policy.process_models() and not settings:
+        return advise_unread(policy, _base(base, policy))
+    with watched(progress) as watcher:
+        source = read_table(data, policy, settings)
+        asked = policy_for(policy, settings, source)
+        if asked.process_models():
+            return advise_unread(asked, _base(base, asked))
+        run = Run(
+            policy=asked,
+            source=source,
+            base=_base(base, asked),
+            threads=count,
+            progress=watcher,
+        )
+        return advise_on(run)
 
 
 @spelled_out

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from sfumato.cli import completion
+from sfumato.cli.advise import advise
 from sfumato.cli.anonymize import anonymize
 from sfumato.cli.assess import assess
 from sfumato.cli.attack import attack
@@ -48,6 +49,7 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(init)
+app.command()(advise)
 app.command()(anonymize)
 app.command()(check)
 app.command()(assess)

@@ -51,10 +51,14 @@ class Balance:
         charge = {"note": note, "epsilon": cost.epsilon, "delta": cost.delta}
         return replace(self, charges=(*self.charges, charge))
 
-    def _left(self) -> str:
+    @property
+    def left(self) -> Cost:
+        """What further releases may cost."""
         epsilon = max(self.budget.epsilon - self.spent.epsilon, 0.0)
-        delta = max(self.budget.delta - self.spent.delta, 0.0)
-        return f"epsilon {epsilon:.6g}, delta {delta:.3g}"
+        return Cost(epsilon, max(self.budget.delta - self.spent.delta, 0.0))
+
+    def _left(self) -> str:
+        return f"epsilon {self.left.epsilon:.6g}, delta {self.left.delta:.3g}"
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,13 @@ class Account:
             after = balance.after(cost, note)
             self._write(place, after)
             return after
+
+    def balance(self, *, relation: Relation, unit: Unit = Unit.ROW) -> Balance:
+        """Read what is left, without a charge and without a change of any file."""
+        place = Path(os.path.realpath(self.path))
+        balance = self._read(place, Balance(self.budget or NOTHING, relation, unit))
+        _refuse_mixture(balance, relation, unit)
+        return balance
 
     @contextmanager
     def _locked(self, place: Path) -> Iterator[None]:

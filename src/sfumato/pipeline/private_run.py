@@ -117,8 +117,8 @@ def open_certificate(run: Run) -> Certificate | None:
         raise _no_guarantee(model, algorithm)
     _refuse_settings(policy, algorithm, run.operator, run.seed)
     policy.check_columns(run.source.column_names)
-    for name in _on_axes(run, algorithm):
-        refuse_fitted(_declared(run, name))
+    for name in columns_on_axes(run, algorithm):
+        refuse_fitted(declared_column(run, name))
     ledger = Ledger(budget=model.cost, relation=algorithm.relation)
     algorithm.check(_without_rows(run, algorithm, ledger))
     return Certificate(
@@ -206,8 +206,8 @@ def _without_rows(run: Run, algorithm: PrivateAlgorithm, ledger: Ledger) -> Requ
     """Build the request of a table without rows: refusing it costs no budget."""
     policy = run.policy
     nothing = pa.chunked_array([pa.array([], pa.string())])
-    wanted = _on_axes(run, algorithm)
-    axes = [declared_axis(_declared(run, name), nothing) for name in wanted]
+    wanted = columns_on_axes(run, algorithm)
+    axes = [declared_axis(declared_column(run, name), nothing) for name in wanted]
     quasi = tuple(a for a in axes if policy.role(a.name) is Role.QUASI)
     subjects = bool(policy.names(Role.SUBJECT))
     return Request(
@@ -232,7 +232,7 @@ def _sensitive_without_rows(
     return dict.fromkeys(policy.names(Role.SENSITIVE), blank)
 
 
-def _on_axes(run: Run, algorithm: PrivateAlgorithm) -> list[str]:
+def columns_on_axes(run: Run, algorithm: PrivateAlgorithm) -> list[str]:
     """The columns that need a declared hierarchy: quasi-identifiers, or all."""
     columns = run.source.column_names
     wanted = [name for name in columns if run.policy.role(name) is Role.QUASI]
@@ -245,7 +245,8 @@ def _others(policy: Policy, columns: Sequence[str]) -> list[str]:
     return [name for name in columns if policy.role(name) in kept]
 
 
-def _declared(run: Run, name: str) -> Declared:
+def declared_column(run: Run, name: str) -> Declared:
+    """What the policy declares about a column."""
     section, data = run.policy.column(name), run.policy.data
     judged = section.role in (Role.QUASI, Role.SENSITIVE)
     complete = data.missing_as == "drop" and judged
@@ -263,16 +264,27 @@ def _declared(run: Run, name: str) -> Declared:
 
 
 def _charged(run: Run, cost: Cost, relation: Relation) -> Balance | None:
-    policy, settings = run.policy, run.policy.privacy
+    account, policy = account_of(run), run.policy
+    if account is None:
+        return None
+    note = f"{policy.algorithm.name}, policy {policy.sha256()[:16]}"
+    return account.charge(cost, relation=relation, note=note, unit=unit_of(policy))
+
+
+def account_of(run: Run) -> Account | None:
+    """The ledger file of the policy, if it names one."""
+    settings = run.policy.privacy
     if settings.ledger is None:
         return None
     budget = None
     if settings.epsilon is not None:
         budget = Cost(settings.epsilon, settings.delta)
-    account = Account((run.base or Path()) / settings.ledger, budget)
-    note = f"{policy.algorithm.name}, policy {policy.sha256()[:16]}"
-    unit = Unit.SUBJECT if policy.names(Role.SUBJECT) else Unit.ROW
-    return account.charge(cost, relation=relation, note=note, unit=unit)
+    return Account((run.base or Path()) / settings.ledger, budget)
+
+
+def unit_of(policy: Policy) -> Unit:
+    """What neighbors of the policy differ in: a row, or all rows of a person."""
+    return Unit.SUBJECT if policy.names(Role.SUBJECT) else Unit.ROW
 
 
 def declared_axes(run: Run, table: Table, *, beside: bool) -> tuple[CodedAxis, ...]:
@@ -280,7 +292,8 @@ def declared_axes(run: Run, table: Table, *, beside: bool) -> tuple[CodedAxis, .
     columns = table.source.column_names
     names = _others(run.policy, columns) if beside else list(table.schema.quasi)
     return tuple(
-        declared_axis(_declared(run, name), table.source.column(name)) for name in names
+        declared_axis(declared_column(run, name), table.source.column(name))
+        for name in names
     )
 
 

@@ -53,3 +53,18 @@ class Run(SafeRepr):
         started = perf_counter()
         yield
         self.seconds[name] = round(perf_counter() - started, 4)
+
+
+def replaced(
+    run: Run, *, policy: Policy | None = None, progress: Progress | None = None
+) -> Run:
+    """The same run with another policy or another watcher."""
+    return Run(
+        policy=policy or run.policy,
+        source=run.source,
+        base=run.base,
+        after=run.after,
+        seed=run.seed,
+        threads=run.threads,
+        progress=progress or run.progress,
+    )

@@ -28,7 +28,7 @@ def refuse_giveaways(
     there = [name for name in table.column_names if name not in but]
     names = [name for name in there if policy.role(name) in ASKED_FOR]
     asked = [name for name in names if not policy.column(name).keep_as_is]
-    counts = each(lambda name: _alone(table, name, policy.data.missing), asked)
+    counts = each(lambda name: rows_alone(table, name, policy.data.missing), asked)
     for name, count in zip(asked, counts, strict=True):
         if count > MOST * table.num_rows:
             raise policy.fault(
@@ -41,7 +41,8 @@ def refuse_giveaways(
             )
 
 
-def _alone(table: pa.Table, name: str, missing: Sequence[str]) -> int:
+def rows_alone(table: pa.Table, name: str, missing: Sequence[str]) -> int:
+    """Count the rows with a value of a column that occurs once."""
     return int(single(value_places(table.column(name), missing)).sum())
 
 

@@ -306,10 +306,13 @@ class Policy(Section):
     def edited(self, settings: Mapping[str, Any]) -> str:
         """Write the policy with settings changed, as the text it was read from.
 
-        None takes a setting away. Comments and layout are kept, unless the text is laid
-        out so that a setting cannot be changed in its place: then it is as from `dump`.
+        Values are taken as they are; None takes a setting away. Comments and layout are
+        kept, unless the text is laid out so that a setting cannot be changed in its
+        place: then it is as from `dump`.
         """
-        changed = self.with_settings(settings)
+        changed = self.with_settings(
+            {k: json.dumps(v) if isinstance(v, str) else v for k, v in settings.items()}
+        )
         places = {_place(key): value for key, value in settings.items()}
         text = edited_text(self._origin.text, places) if self._origin.text else ""
         try:

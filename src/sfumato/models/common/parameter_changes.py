@@ -34,11 +34,15 @@ class Loosening(Generic[SomeModel]):
         """
         if found.feasible:
             return found
-        alone = [self._nearest(self.model, name) for name in self.ends]
-        changes = [self._named(change) for change in alone if change]
+        changes = [self._named(change) for change in self.alone()]
         ways = [*(changes or [self._named(self._joint())]), *found.other_ways]
         named = [way for way in ways if way]
         return replace(found, hint=sentence(named)) if named else found
+
+    def alone(self) -> list[dict[str, float]]:
+        """The nearest feasible value of each parameter that helps alone."""
+        found = [self._nearest(self.model, name) for name in self.ends]
+        return [change for change in found if change]
 
     def _joint(self) -> Mapping[str, float]:
         """Changes that help together: each the nearest, with later ones at their ends."""
