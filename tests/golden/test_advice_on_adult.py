@@ -63,6 +63,7 @@ def test_an_infeasible_policy_is_explained_and_repaired(adult, columns):
 def test_an_upper_bound_below_k_is_raised_to_k(adult, columns):
     bound = INFEASIBLE[INFEASIBLE.index('[[require]]\nmodel = "diversity"') :]
     found = sf.advise(adult, sf.Policy.parse(columns + bound))
+    assert found.suggestions[0].settings["algorithm.name"] == "diva"
     assert found.suggestions[1].settings == {"require.1.at_most": 5}
     release = sf.anonymize(adult, found.apply(*found.needed), seed=Seed.guessable(1))
     assert all(each["holds"] for each in release.verdicts)

@@ -67,6 +67,7 @@ def public_objects(release, tmp_path_factory):
     place.write_text(WORKLOAD)
     policy = sfumato.Policy.parse(POLICY)
     return {
+        "Advice": sfumato.advise(source(), policy),
         "Release": release,
         "Assessment": sfumato.assess(source(), release),
         "Comparison": sfumato.compare(source(), policy, workers=1),

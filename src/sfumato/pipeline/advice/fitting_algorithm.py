@@ -17,6 +17,9 @@ from sfumato.policy import Policy
 FITS = "fits"
 FIRST = ("best", "diva", "mondrian")
 """The algorithms to take, in this order, where the policy's own does not fit."""
+FEW_ROWS = 2_000
+"""With more rows, `diva` groups those that no constraint needs by cuts: growing groups
+takes long, and loses more where requirements are strict."""
 OPERATORS_FIRST = ("generalize", "suppress", "microaggregate", "anatomize", "swap")
 KEYS = frozenset(
     {
@@ -100,10 +103,18 @@ def algorithm_needed(
                 topic=Topic.ALGORITHM,
                 text=f"Set the algorithm to '{name}'.",
                 reason=f"{why} '{name}' serves all of these requirements.",
-                settings=algorithm_settings(policy, name),
+                settings=_settings_on(policy, name, request),
                 needed=True,
             )
     return None
+
+
+def _settings_on(policy: Policy, name: str, request: Request) -> dict[str, Any]:
+    """The settings of an algorithm; `diva` cuts many rows, and grows groups of few."""
+    settings = algorithm_settings(policy, name)
+    if name == "diva" and request.rows > FEW_ROWS:
+        settings["algorithm.base"] = "mondrian"
+    return settings
 
 
 def operator_needed(run: Run) -> Suggestion | None:
