@@ -47,7 +47,7 @@ def advise_on(run: Run) -> Advice:
     models = repairs.request.models
     probe = replace(probe, request=replace(probe.request, models=models))
     run.progress("searching", 0.1)
-    analysis = Analysis(
+    analysis = PolicyAnalysis(
         run=run,
         ground=ground,
         causes=repairs.causes,
@@ -61,7 +61,7 @@ def advise_on(run: Run) -> Advice:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Analysis:
+class PolicyAnalysis:
     """All that is known of a policy before edits are measured."""
 
     run: Run

@@ -22,7 +22,7 @@ from sfumato.hierarchies.axis import CodedAxis
 from sfumato.hierarchies.build import build
 from sfumato.models.base import OutputModel
 from sfumato.pipeline.advice.hard_rows import rare_rows
-from sfumato.pipeline.advice.measured_edits import Candidate
+from sfumato.pipeline.advice.measured_edits import ProposedEdit
 from sfumato.pipeline.advice.probe_search import ProbedLoss, ProbeSearch
 from sfumato.pipeline.advice.suggestions import Suggestion, Topic
 from sfumato.policy import Policy
@@ -39,7 +39,7 @@ LEVELED = ("intervals", "quantiles", "prefix", "calendar")
 
 def column_edits(
     probe: ProbeSearch, now: ProbedLoss, policy: Policy, base: Path | None
-) -> Iterator[Candidate]:
+) -> Iterator[ProposedEdit]:
     """Edits of one column each: leave it out, or give it another hierarchy."""
     names = [coded.name for coded in probe.request.quasi]
     order = [int(place) for place in np.argsort(-now.by_column, kind="stable")]
@@ -55,7 +55,7 @@ def _counted(models: Sequence[OutputModel], name: str) -> bool:
     return any(name in dict(t) for model in models for t in model.targets())
 
 
-def _left_out(probe: ProbeSearch, now: ProbedLoss, place: int) -> Candidate:
+def _left_out(probe: ProbeSearch, now: ProbedLoss, place: int) -> ProposedEdit:
     coded = probe.request.quasi[place]
     others = np.delete(now.by_column, place).mean()
     rest = without_column(probe.request, place)
@@ -76,7 +76,7 @@ def _left_out(probe: ProbeSearch, now: ProbedLoss, place: int) -> Candidate:
             "rare_rows_left": rare_rows(rest),
         },
     )
-    return Candidate(suggestion, rest)
+    return ProposedEdit(suggestion, rest)
 
 
 def without_column(request: Request, place: int) -> Request:
@@ -94,7 +94,7 @@ def _distinct(coded: CodedAxis) -> int:
 
 def _other_hierarchies(
     probe: ProbeSearch, place: int, policy: Policy, base: Path | None
-) -> Iterator[Candidate]:
+) -> Iterator[ProposedEdit]:
     name = probe.request.quasi[place].name
     if probe.request.population is not None or _counted(probe.request.models, name):
         return
@@ -108,7 +108,7 @@ def _other_hierarchies(
             continue
         quasi = list(probe.request.quasi)
         quasi[place] = coded
-        yield Candidate(
+        yield ProposedEdit(
             _recoded(name, spec, why, section.hierarchy),
             replace(probe.request, quasi=tuple(quasi)),
         )

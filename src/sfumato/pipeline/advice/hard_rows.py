@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.algorithms.base import Request
 from sfumato.models.common.groups import packed
-from sfumato.pipeline.advice.measured_edits import Candidate
+from sfumato.pipeline.advice.measured_edits import ProposedEdit
 from sfumato.pipeline.advice.probe_search import ProbeSearch
 from sfumato.pipeline.advice.suggestions import Suggestion, Topic
 from sfumato.report.number_text import counted
@@ -18,7 +18,7 @@ SHARES = (0.001, 0.01, 0.05)
 """The shares of rows whose suppression is measured."""
 
 
-def row_edits(probe: ProbeSearch, allowed: float) -> Iterator[Candidate]:
+def row_edits(probe: ProbeSearch, allowed: float) -> Iterator[ProposedEdit]:
     """Edits that let more rows be left out than are now allowed."""
     if any(model.counts_values for model in probe.request.models):
         return
@@ -36,7 +36,7 @@ def row_edits(probe: ProbeSearch, allowed: float) -> Iterator[Candidate]:
             facts={"rows": rows},
         )
         removable = int(share * probe.request.rows)
-        yield Candidate(suggestion, replace(probe.request, removable=removable))
+        yield ProposedEdit(suggestion, replace(probe.request, removable=removable))
 
 
 def rare_rows(request: Request) -> int:

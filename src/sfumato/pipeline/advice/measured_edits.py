@@ -15,7 +15,7 @@ rare, if there is one."""
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class ProposedEdit:
     """An edit that is not measured yet, and the request that it leads to."""
 
     suggestion: Suggestion
@@ -57,7 +57,7 @@ def scale_of(probe: ProbeSearch) -> Scale | None:
 def measured(
     probe: ProbeSearch,
     scale: Scale,
-    candidates: Sequence[Candidate],
+    candidates: Sequence[ProposedEdit],
     told: Callable[[str, float], None],
 ) -> list[Suggestion]:
     """Measure every edit that leads to a release, the best ones twice."""
@@ -78,7 +78,7 @@ def measured(
 
 
 def _with_loss(
-    probe: ProbeSearch, scale: Scale, each: Candidate, loss: float, *, again: bool
+    probe: ProbeSearch, scale: Scale, each: ProposedEdit, loss: float, *, again: bool
 ) -> Suggestion:
     thorough = probe.loss(each.request, probe.thorough) if again else None
     after = loss * scale.ratio if thorough is None else thorough.mean

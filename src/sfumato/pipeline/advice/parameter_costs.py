@@ -9,10 +9,10 @@ from sfumato.algorithms.base import Request
 from sfumato.errors import PolicyError
 from sfumato.models.base import OutputModel
 from sfumato.models.common.parameter_changes import Loosening
-from sfumato.pipeline.advice.measured_edits import Candidate
+from sfumato.pipeline.advice.measured_edits import ProposedEdit
 from sfumato.pipeline.advice.probe_search import ProbeSearch
 from sfumato.pipeline.advice.suggestions import Suggestion, Topic
-from sfumato.pipeline.advice.unmet_requirements import SLACK, Asked, ends
+from sfumato.pipeline.advice.unmet_requirements import SLACK, AskedModel, ends
 
 AROUND = {"k": (-2, -1, 1, 2), "l": (-1, 1), "p": (-1, 1)}
 """How far from its value each parameter is tried."""
@@ -24,8 +24,8 @@ ENOUGH = "The nearest value that loses no more than publish.max_loss allows."
 
 
 def parameter_edits(
-    probe: ProbeSearch, asked: Sequence[Asked], taken: Sequence[str]
-) -> Iterator[Candidate]:
+    probe: ProbeSearch, asked: Sequence[AskedModel], taken: Sequence[str]
+) -> Iterator[ProposedEdit]:
     """Edits of one parameter each, but not of settings that are changed anyway."""
     for each in asked:
         if each.generated or len(each.stands_for) != 1:
@@ -36,8 +36,8 @@ def parameter_edits(
 
 
 def _around(
-    probe: ProbeSearch, each: Asked, name: str, steps: Sequence[int]
-) -> Iterator[Candidate]:
+    probe: ProbeSearch, each: AskedModel, name: str, steps: Sequence[int]
+) -> Iterator[ProposedEdit]:
     now = getattr(each.model, name, None)
     if not isinstance(now, int | float) or isinstance(now, bool):
         return
@@ -48,14 +48,14 @@ def _around(
     ):
         changed = _changed(each.model, name, value)
         if changed is not None and value >= LEAST[name]:
-            yield Candidate(
+            yield ProposedEdit(
                 _edit(each, name, now, value), _with(probe, each.model, changed)
             )
 
 
 def within_loss(
-    probe: ProbeSearch, asked: Sequence[Asked], max_loss: float
-) -> list[Candidate]:
+    probe: ProbeSearch, asked: Sequence[AskedModel], max_loss: float
+) -> list[ProposedEdit]:
     """Edits of one parameter each after which a release loses little enough."""
     now = probe.mean(probe.request)
     if now is not None and now <= max_loss:
@@ -69,8 +69,8 @@ def within_loss(
 
 
 def _loose_enough(
-    probe: ProbeSearch, each: Asked, max_loss: float
-) -> Iterator[Candidate]:
+    probe: ProbeSearch, each: AskedModel, max_loss: float
+) -> Iterator[ProposedEdit]:
     """The nearest value of one parameter of a requirement, if one suffices."""
 
     def suffices(model: OutputModel) -> bool:
@@ -83,7 +83,7 @@ def _loose_enough(
         now = getattr(each.model, name)
         edit = _edit(each, name, now, value)
         request = _with(probe, each.model, replace(each.model, **change))
-        yield Candidate(replace(edit, reason=ENOUGH, weaker=True), request)
+        yield ProposedEdit(replace(edit, reason=ENOUGH, weaker=True), request)
 
 
 def _changed(model: OutputModel, name: str, value: float) -> OutputModel | None:
@@ -98,7 +98,7 @@ def _with(probe: ProbeSearch, old: OutputModel, new: OutputModel) -> Request:
     return replace(probe.request, models=models)
 
 
-def _edit(each: Asked, name: str, now: float, value: float) -> Suggestion:
+def _edit(each: AskedModel, name: str, now: float, value: float) -> Suggestion:
     verb, effect = ("Lower", "less") if value < now else ("Raise", "more")
     model, place = each.model, each.place
     return Suggestion(

@@ -13,8 +13,8 @@ from sfumato.pipeline.advice.giveaway_columns import giveaway_edits
 from sfumato.pipeline.advice.probe_search import ProbeSearch
 from sfumato.pipeline.advice.suggestions import Suggestion
 from sfumato.pipeline.advice.unmet_requirements import (
-    Asked,
-    Repair,
+    AskedModel,
+    Loosened,
     Unmet,
     asked_of,
     suggestion_of,
@@ -33,7 +33,7 @@ class Ground:
     run: Run
     table: Table
     request: Request
-    asked: tuple[Asked, ...]
+    asked: tuple[AskedModel, ...]
     needed: tuple[Suggestion, ...]
     """The edits without which it could not begin."""
 
@@ -104,7 +104,7 @@ class Repaired:
 def repaired(probe: ProbeSearch, ground: Ground) -> Repaired:
     """Find requirements that are out of reach, and the nearest that are not."""
     causes = tuple(unmet(ground.request, ground.asked, counting=False))
-    repair = Repair(probe, causes, ground.max_loss)
+    repair = Loosened(probe, causes, ground.max_loss)
     repair.run()
     request = repair.changed(ground.request, repair.values)
     edits = []

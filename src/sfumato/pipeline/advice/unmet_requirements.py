@@ -45,7 +45,7 @@ SLACK = 0.99
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Asked:
+class AskedModel:
     """One requirement of the policy, and the models that it stands for."""
 
     place: int
@@ -61,7 +61,7 @@ class Asked:
 class Unmet:
     """A requirement that no release of this table meets."""
 
-    asked: Asked
+    asked: AskedModel
     message: str
     """What is needed, and what there is."""
     hint: str
@@ -69,7 +69,7 @@ class Unmet:
     """The nearest values at which it can be met alone; empty: there are none."""
 
 
-def asked_of(request: Request, policy_models: Sequence[Any]) -> tuple[Asked, ...]:
+def asked_of(request: Request, policy_models: Sequence[Any]) -> tuple[AskedModel, ...]:
     """The requirements of a policy, in its order, with the request's models."""
     left = list(request.models)
     found = []
@@ -86,12 +86,12 @@ def asked_of(request: Request, policy_models: Sequence[Any]) -> tuple[Asked, ...
             count = max(len(left) - later, 0)
         taken, left = left[:count], left[count:]
         own = taken[0] if count == 1 and taken else model
-        found.append(Asked(place=place, model=own, stands_for=tuple(taken)))
+        found.append(AskedModel(place=place, model=own, stands_for=tuple(taken)))
     return tuple(found)
 
 
 def unmet(
-    request: Request, asked: Sequence[Asked], *, counting: bool
+    request: Request, asked: Sequence[AskedModel], *, counting: bool
 ) -> Iterator[Unmet]:
     """Find the requirements that arithmetic shows to be out of reach.
 
@@ -166,12 +166,12 @@ def _valid(model: OutputModel, name: str, value: float) -> bool:
     return True
 
 
-def outlooks(request: Request, asked: Sequence[Asked]) -> tuple[Outlook, ...]:
+def outlooks(request: Request, asked: Sequence[AskedModel]) -> tuple[Outlook, ...]:
     """What the table allows of each requirement."""
     return tuple(_outlook(request, each) for each in asked)
 
 
-def _outlook(request: Request, each: Asked) -> Outlook:
+def _outlook(request: Request, each: AskedModel) -> Outlook:
     answers = [judged(request, model) for model in each.stands_for]
     bad = next((found for found in answers if not found.feasible), None)
     parameter = next((n for n in LOOSEST if getattr(each.model, n, None)), None)
@@ -190,7 +190,7 @@ def _outlook(request: Request, each: Asked) -> Outlook:
 
 
 @dataclass(eq=False)
-class Repair:
+class Loosened:
     """Finds values at which all requirements can be met together."""
 
     probe: ProbeSearch
