@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, get_args
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Unpack, get_args
 
 from sfumato.algorithms.base import Progress
 from sfumato.call_arguments import (
@@ -32,11 +30,18 @@ from sfumato.call_arguments import (
     workload_of,
 )
 from sfumato.data.seeds import Seed
-from sfumato.errors import InfeasibleError, RefusedError, UsageError
+from sfumato.errors import InfeasibleError
 from sfumato.io.decimals import pointed
 from sfumato.io.read import delimiter_of
 from sfumato.io.write import hash_bytes
 from sfumato.models.base import OutputModel
+from sfumato.pipeline.asked_policy import (
+    asking_policy,
+    base_of,
+    nothing_to_check,
+    policy_for,
+    spreadsheet_safe,
+)
 from sfumato.pipeline.check_result import CheckResult
 from sfumato.pipeline.claimed_columns import (
     added,
@@ -44,7 +49,7 @@ from sfumato.pipeline.claimed_columns import (
     unmentioned,
     withheld,
 )
-from sfumato.pipeline.column_kinds import from_manifest, marks_formulas, missing_marks
+from sfumato.pipeline.column_kinds import from_manifest, missing_marks
 from sfumato.pipeline.expand_requirements import expanded, from_record
 from sfumato.pipeline.given_tables import (
     Source,
@@ -130,7 +135,7 @@ def anonymize(
         run = Run(
             policy=asked,
             source=source,
-            base=_base(base, asked),
+            base=base_of(base, asked),
             after=earlier,
             seed=chosen,
             threads=count,
@@ -174,16 +179,16 @@ def advise(
 
     policy, count = policy_of(policy), threads_of(threads)
     if policy is not None and policy.process_models() and not settings:
-        return advise_unread(policy, _base(base, policy))
+        return advise_unread(policy, base_of(base, policy))
     with watched(progress) as watcher:
         source = read_table(data, policy, settings)
         asked = policy_for(policy, settings, source)
         if asked.process_models():
-            return advise_unread(asked, _base(base, asked))
+            return advise_unread(asked, base_of(base, asked))
         run = Run(
             policy=asked,
             source=source,
-            base=_base(base, asked),
+            base=base_of(base, asked),
             threads=count,
             progress=watcher,
         )
@@ -209,13 +214,13 @@ def check(
     """
     policy, required = policy_of(policy), models_of(requirements)
     said = None if manifest is None else path_of(manifest, what="manifest")
-    safe = _spreadsheet_safe(policy, settings, said)
+    safe = spreadsheet_safe(policy, settings, said)
     source = as_meant(data, read_published(data, policy, settings), safe=safe)
     asked = with_empty_mark(policy_for(policy, settings, source), source)
     asked = asked if said is None else with_marks(asked, missing_marks(said))
     models = asked.models() + required
     if not models:
-        raise _nothing_to_check(asked)
+        raise nothing_to_check(asked)
     operator = asked.operator_instance()
     form, names = operator.form, source.column_names
     private = Private()
@@ -226,7 +231,7 @@ def check(
     claim = Claim(
         policy=asked,
         models=models,
-        base=_base(base, asked),
+        base=base_of(base, asked),
         private=private,
         form=form,
         every_column=every_column(asked),
@@ -243,21 +248,6 @@ def check(
         withheld=withheld(asked, names, but=made),
         kinds=claim.kinds(proof.sensitive),
         unmentioned=unmentioned(asked, names, but=made),
-    )
-
-
-def _nothing_to_check(policy: Policy) -> RefusedError | UsageError:
-    """Build the error for a check without a requirement that a table can show."""
-    process = policy.process_models()
-    if process:
-        return RefusedError(
-            f"{process[0].name} cannot be checked on a table, and nothing else is "
-            "required.",
-            hint="Look at the ledger in the manifest of the release instead.",
-        )
-    return UsageError(
-        "There is nothing to check: no requirement is given.",
-        hint="Give a policy, or requirements such as k=5.",
     )
 
 
@@ -284,9 +274,9 @@ def workload_error(
     from sfumato.pipeline.workload_tables import queried_source
 
     draws, start = whole("resamples", resamples, least=1), whole("seed", seed, least=0)
-    asked = _asking_policy(release, policy_of(policy), settings, original)
+    asked = asking_policy(release, policy_of(policy), settings, original)
     source = read_table(original, asked, {})
-    place = queried_source(asked, source, workload_of(workload), _base(base, asked))
+    place = queried_source(asked, source, workload_of(workload), base_of(base, asked))
     if isinstance(release, Release):
         table, beside = release.table, release.beside
     else:
@@ -346,9 +336,9 @@ def assess(
         suda=suda,
         seed=whole("seed", seed, least=0),
     )
-    asked = _asking_policy(published, policy_of(policy), settings, original)
+    asked = asking_policy(published, policy_of(policy), settings, original)
     files = pair_files(
-        original, published, asked, form=form_of(form), base=_base(base, asked)
+        original, published, asked, form=form_of(form), base=base_of(base, asked)
     )
     if rows is not None:
         files = replace(files, record=path_of(rows, what="rows"))
@@ -392,7 +382,7 @@ def tune(
                 policy=asked,
                 source=read_table(data, asked, {}),
                 workload=workload_of(workload),
-                base=_base(base, asked),
+                base=base_of(base, asked),
                 measure=measure,
                 train_share=number("train_share", train_share),
                 trials=whole("trials", trials, least=1),
@@ -450,7 +440,7 @@ def compare(
         task = ComparisonTask(
             policy=asked,
             source=source,
-            base=_base(base, asked),
+            base=base_of(base, asked),
             risk=text_of("risk", risk),
             utility=text_of("utility", utility),
             workload=None if workload is None else workload_of(workload),
@@ -556,7 +546,7 @@ def look_up(
         table,
         beside,
         policy=asked,
-        base=_base(base, asked),
+        base=base_of(base, asked),
         swap_groups=swap_groups,
     )
 
@@ -590,52 +580,8 @@ def propose(
     return Policy.parse(text, source="the proposal", base=Path())
 
 
-def _asking_policy(
-    release: Release | Source,
-    policy: Policy | None,
-    settings: Mapping[str, Any],
-    original: Source,
-) -> Policy:
-    """Pick the policy that says how to read cells: given, the release's own, or none."""
-    if policy is not None or settings:
-        return policy_for(policy, settings, read_table(original, policy, settings))
-    if isinstance(release, Release):
-        return release.claim.policy
-    return Policy(unlisted="keep")
-
-
-def policy_for(
-    policy: Policy | None, settings: Mapping[str, Any], source: pa.Table
-) -> Policy:
-    """Return the given policy, or build one from keyword settings."""
-    if policy is None:
-        return Policy.build(columns=source.column_names, **settings)
-    if settings:
-        raise UsageError(
-            f"A policy and settings ({', '.join(settings)}) cannot both be given.",
-            hint="Put the settings into the policy, or leave the policy out.",
-        )
-    return policy
-
-
 def _wake_compiler() -> None:
     """Load the compiler while the file is read: each can take seconds."""
     from sfumato.kernels.compilation.decorators import wake
 
     wake()
-
-
-def _base(base: str | os.PathLike[str] | None, policy: Policy) -> Path | None:
-    return path_of(base, what="base") if base is not None else policy.base
-
-
-def _spreadsheet_safe(
-    policy: Policy | None,
-    settings: Mapping[str, Any],
-    manifest: Path | None,
-) -> bool:
-    """Return whether CSV cells that look like formulas carry a mark."""
-    said = settings.get("spreadsheet_safe") if policy is None else None
-    if policy is not None:
-        said = policy.publish.spreadsheet_safe
-    return bool(said) or (manifest is not None and marks_formulas(manifest))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def advise(
     policy: Annotated[Path, typer.Argument(metavar="POLICY", help="The policy file.")],
     data: Annotated[
-        Path | None,
+        str | None,
         typer.Option(help="The source, instead of the policy's data.path."),
     ] = None,
     apply: Annotated[
