@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sfumato.data.result_classes import comes_from
-from sfumato.data.safe_repr import Quiet, counted
+from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.pipeline.advice.suggestions import (
     Suggestion,
     chosen,
@@ -21,7 +21,7 @@ UNREAD = "Differential privacy is required: no cell was read, only what is decla
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Outlook(Quiet):
+class Outlook(SafeRepr):
     """What the table allows of one requirement."""
 
     place: int
@@ -36,7 +36,7 @@ class Outlook(Quiet):
     message: str = ""
     """Where it is not feasible: what is needed, and what there is."""
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return "feasible" if self.feasible else "not feasible"
 
     def record(self) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class Outlook(Quiet):
 
 @comes_from("sfumato.advise(data, policy)")
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Advice(Quiet):
+class Advice(SafeRepr):
     """What a policy asks of its data, and edits that help; computed from the source."""
 
     policy: Policy
@@ -77,7 +77,7 @@ class Advice(Quiet):
     facts: Mapping[str, Any] = field(default_factory=dict)
     """How it was measured: the search, its rows, rare rows, seconds."""
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         verdict = "feasible" if self.feasible else "not feasible"
         return f"{verdict}, {counted(len(self.suggestions), 'suggestion')}"
 

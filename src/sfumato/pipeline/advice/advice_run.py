@@ -19,7 +19,7 @@ from sfumato.pipeline.advice.fitting_algorithm import (
 )
 from sfumato.pipeline.advice.hard_columns import column_edits, column_figures
 from sfumato.pipeline.advice.hard_rows import rare_rows, row_edits
-from sfumato.pipeline.advice.measured_edits import Scale, measured, scale_of
+from sfumato.pipeline.advice.measured_edits import LossScale, measured, scale_of
 from sfumato.pipeline.advice.parameter_costs import parameter_edits, within_loss
 from sfumato.pipeline.advice.policy_ground import Ground, ground_of, repaired
 from sfumato.pipeline.advice.probe_search import REFINEMENT, ProbeSearch, probe_of
@@ -68,7 +68,7 @@ class PolicyAnalysis:
     ground: Ground
     causes: tuple[Unmet, ...]
     probe: ProbeSearch
-    scale: Scale | None
+    scale: LossScale | None
     """None: even with the needed edits the search finds no release."""
     needed: tuple[Suggestion, ...]
 
@@ -106,7 +106,7 @@ class PolicyAnalysis:
         return self.scale.loss <= self.ground.max_loss
 
     def _measured(
-        self, scale: Scale, fits: dict[str, str], operators: dict[str, str]
+        self, scale: LossScale, fits: dict[str, str], operators: dict[str, str]
     ) -> list[Suggestion]:
         ground, probe, policy = self.ground, self.probe, self.ground.run.policy
         taken = [key for each in self.needed for key in each.settings]
@@ -126,7 +126,7 @@ class PolicyAnalysis:
         return [*found, *self._choices(scale, fits, operators)]
 
     def _choices(
-        self, scale: Scale, fits: dict[str, str], operators: dict[str, str]
+        self, scale: LossScale, fits: dict[str, str], operators: dict[str, str]
     ) -> Iterator[Suggestion]:
         """Another algorithm or operator, with what it gains on the same request."""
         run, probe = self.ground.run, self.probe

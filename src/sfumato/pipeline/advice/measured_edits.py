@@ -23,7 +23,7 @@ class ProposedEdit:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Scale:
+class LossScale:
     """The loss of the policy, and how the slower search compares with the fast one."""
 
     quick: ProbedLoss
@@ -43,7 +43,7 @@ class Scale:
         return self.thorough / self.quick.mean
 
 
-def scale_of(probe: ProbeSearch) -> Scale | None:
+def scale_of(probe: ProbeSearch) -> LossScale | None:
     """Measure the policy itself; None if the search finds no release."""
     quick = probe.loss(probe.request)
     if quick is None:
@@ -51,12 +51,12 @@ def scale_of(probe: ProbeSearch) -> Scale | None:
     again = None
     if probe.thorough is not None:
         again = probe.loss(probe.request, probe.thorough)
-    return Scale(quick=quick, thorough=None if again is None else again.mean)
+    return LossScale(quick=quick, thorough=None if again is None else again.mean)
 
 
 def measured(
     probe: ProbeSearch,
-    scale: Scale,
+    scale: LossScale,
     candidates: Sequence[ProposedEdit],
     told: Callable[[str, float], None],
 ) -> list[Suggestion]:
@@ -78,7 +78,12 @@ def measured(
 
 
 def _with_loss(
-    probe: ProbeSearch, scale: Scale, each: ProposedEdit, loss: float, *, again: bool
+    probe: ProbeSearch,
+    scale: LossScale,
+    each: ProposedEdit,
+    loss: float,
+    *,
+    again: bool,
 ) -> Suggestion:
     thorough = probe.loss(each.request, probe.thorough) if again else None
     after = loss * scale.ratio if thorough is None else thorough.mean

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from sfumato.data.safe_repr import Quiet
+from sfumato.data.safe_repr import SafeRepr
 from sfumato.errors import UsageError
 from sfumato.policy.edit import parts_of
 
@@ -29,7 +29,7 @@ class Topic(StrEnum):
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Suggestion(Quiet):
+class Suggestion(SafeRepr):
     """An edit of the policy, with its reason and its measured gain."""
 
     topic: Topic
@@ -51,7 +51,7 @@ class Suggestion(Quiet):
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Further figures, by name."""
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return f"{self.topic}, needed" if self.needed else str(self.topic)
 
     @property
