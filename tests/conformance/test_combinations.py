@@ -8,6 +8,7 @@ import pytest
 
 from sfumato import registry
 from sfumato.errors import GuaranteeError
+from sfumato.pipeline import build_request
 from sfumato.testing import combination_checks
 from sfumato.testing.combination_checks import (
     Combination,
@@ -15,6 +16,7 @@ from sfumato.testing.combination_checks import (
     output_models,
     sampled_combinations,
 )
+from sfumato.testing.crowded_checks import crowded_checks
 
 
 @pytest.mark.parametrize("combined", list(sampled_combinations()), ids=str)
@@ -60,3 +62,19 @@ def test_most_kinds_of_ending_are_seen_among_drawn_cases():
         combination_checks.check_of(combination, examples=40)()
     assert endings["released"] >= 10
     assert endings["InfeasibleError"] >= 1
+
+
+@pytest.mark.parametrize("crowded", list(crowded_checks()), ids=str)
+def test_groups_that_look_alike_hold_together(crowded):
+    crowded()
+
+
+def test_crowded_tables_notice_groups_that_are_judged_apart(monkeypatch):
+    monkeypatch.setattr(build_request, "_look", lambda _run, _table: None)
+    failed = 0
+    for crowded in crowded_checks():
+        try:
+            crowded()
+        except GuaranteeError:
+            failed += 1
+    assert failed >= 5

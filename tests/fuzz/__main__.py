@@ -1,4 +1,7 @@
-"""Run the fuzz: `python -m tests.fuzz --minutes 30`, or one case again: `--case 1:7`."""
+"""Run the fuzz: `python -m tests.fuzz --minutes 30`.
+
+One case again: `--case 1:7`, or `--seed 1 --case 7`.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ def main() -> int:
     worker = Worker(seconds=options.limit)
     try:
         if options.case:
-            return _again(options.case, worker)
+            return _again(_named(options.case, options.seed), worker)
         return _many(options, worker)
     finally:
         worker.end()
@@ -42,6 +45,15 @@ def _options() -> argparse.Namespace:
         "--limit", type=float, default=120.0, help="seconds of work that are a hang"
     )
     return parser.parse_args()
+
+
+def _named(case: str, seed: str) -> str:
+    """The name of a case: given whole, as a file, or as a number beside its seed."""
+    return _name(seed, int(case)) if seed and case.isdecimal() else case
+
+
+def _name(seed: str, number: int) -> str:
+    return f"{seed}:{number}" if number % TURN else f"{PREFIX}{seed}:{number}"
 
 
 def drawn(name: str) -> Case:
@@ -69,9 +81,7 @@ def _many(options: argparse.Namespace, worker: Worker) -> int:
     number = options.first
     print(f"Seed {seed}, {options.minutes:g} minutes.", flush=True)
     while time.monotonic() < end and not 0 < options.cases <= number - options.first:
-        case = drawn(
-            f"{seed}:{number}" if number % TURN else f"{PREFIX}{seed}:{number}"
-        )
+        case = drawn(_name(seed, number))
         answer = worker.ask(case)
         endings[answer.ending] += 1
         unproven.update(answer.unproven)

@@ -69,7 +69,7 @@ def _diverse(proof: Proof, wanted: Wanted) -> bool:
     for view in proof.views(wanted):
         exempt = _listed(view, wanted.get("may_disclose", ()), kind != "recursive")
         factor = oracles.recursive_factor(int(l), exempt)
-        if not view.all(partial(_within, factor, c)):
+        if not view.all(partial(_below, factor, c)):
             return False
         required = _listed(
             view, wanted.get("must_occur", ()), kind.startswith("negative")
@@ -85,6 +85,11 @@ def _diverse(proof: Proof, wanted: Wanted) -> bool:
 
 def _within(measure: OracleMeasure, limit: float, group: OracleGroup) -> bool:
     return _at_most(measure(group), limit)
+
+
+def _below(measure: OracleMeasure, limit: float, group: OracleGroup) -> bool:
+    """Strictly: a ratio that is exactly the limit breaks it."""
+    return measure(group) < limit
 
 
 def _reaches(measure: OracleMeasure, limit: float, group: OracleGroup) -> bool:
@@ -212,7 +217,7 @@ def _gain(group: OracleGroup, value: Hashable) -> float:
 
 
 def _undisclosed(wanted: Wanted, group: OracleGroup) -> bool:
-    return oracles.log_ratio(group) < wanted["delta"] + SLACK
+    return _below(oracles.log_ratio, wanted["delta"], group)
 
 
 def _lkc(proof: Proof, wanted: Wanted) -> bool:

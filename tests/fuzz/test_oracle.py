@@ -183,3 +183,10 @@ def test_a_message_names_no_machine_in_what_it_is_counted_by():
     ending = judge(Case.read(people().text().replace('"k": 2', '"k": 9')))
     assert ending.code == 3
     assert ending.findings == []
+
+
+def test_a_ratio_that_is_exactly_the_limit_is_not_below_it(release: Release):
+    recursive = {"model": "l-diversity", "kind": "recursive", "l": 2}
+    proof = Proof(release)
+    assert not holds(proof, {**recursive, "c": 1.0})
+    assert holds(proof, {**recursive, "c": 1.0001})

@@ -90,6 +90,7 @@ class Algorithm(ABC):
         solution = self.improved(part, self.search(part))
         spread = _spread(solution.grouping.group_of, keep, request.rows)
         whole = replace(solution.grouping, group_of=spread)
+        whole = _as_a_recipient_sees(request, whole)
         _self_check(self, request, whole)
         return replace(solution, grouping=whole)
 
@@ -138,6 +139,16 @@ def _spread(
     return whole
 
 
+def _as_a_recipient_sees(request: Request, grouping: Grouping) -> Grouping:
+    """A grouping that also holds where a recipient cannot tell groups apart."""
+    if request.look is None or grouping.count < 2:
+        return grouping
+    # Imported late, so that checking a table does not load the compiler.
+    from sfumato.algorithms.common.groups_alike import holding_together
+
+    return holding_together(request, grouping)
+
+
 def _self_check(algorithm: Algorithm, request: Request, grouping: Grouping) -> None:
     """Fail early, by name, if a search broke its promise; `verify` checks again."""
     removed = request.rows - int(grouping.kept.sum())
@@ -147,8 +158,9 @@ def _self_check(algorithm: Algorithm, request: Request, grouping: Grouping) -> N
             f"{request.removable} may be left out."
         )
     # Matches in the population depend on published cells: `verify` counts them.
+    seen = request.seen(grouping)
     for model in (m for m in request.models if m.scope is not Scope.POPULATION):
-        verdict = request.meets(model, grouping)
+        verdict = request.meets(model, grouping if model.targets() else seen)
         if not verdict.holds and model.targets():
             raise SearchError(
                 f"'{algorithm.name}' did not meet {model.name}: "

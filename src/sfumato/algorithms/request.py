@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from sfumato.dp.ledger import Ledger
 from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.hierarchies.sensitive_axis import roll_up
-from sfumato.models.base import Groups, OutputModel, ProcessModel, Verdict
+from sfumato.models.base import Groups, OutputModel, ProcessModel, Scope, Verdict
 from sfumato.models.common.groups import build_groups, value_shares
 from sfumato.models.common.targets import matching
 
@@ -29,6 +30,10 @@ Progress = Callable[[str, float], None]
 def _closed(rule: Rule) -> Rule:
     assert rule.view is not None
     return replace(rule, view=replace(rule.view, closed=True))
+
+
+Look = Callable[[tuple[CodedAxis, ...], Grouping], npt.NDArray[np.int64]]
+"""Numbers groups by the cells that they will show; equal numbers show equal cells."""
 
 
 def silent(_step: str, _share: float) -> None:
@@ -69,6 +74,8 @@ class Request:
     """Finds the class of another algorithm, for those that build on others."""
     tuples: SharedTuples = field(default_factory=SharedTuples)
     """Distinct tuples that were laid out before, for requests on the same rows."""
+    look: Look | None = None
+    """How groups will look in the release; None: no two of them look alike."""
     table: Request | None = None
     """The request of which this is a part: groups are compared with its distribution."""
     source: Request | None = None
@@ -124,6 +131,31 @@ class Request:
         if not (verdict.holds and self.missing_any):
             return verdict
         return model.verify(replace(self, missing_any=False).groups(grouping))
+
+    def seen(self, grouping: Grouping) -> Grouping:
+        """The groups that a recipient sees, to be judged: those that look alike are one.
+
+        The grouping itself, if no two groups look alike or joining breaks no requirement.
+        """
+        if self.look is None or not self.joining_may_break:
+            return grouping
+        number = self.look(self.quasi, grouping)
+        if len(np.unique(number)) == grouping.count:
+            return grouping
+        return Grouping.renumbered(
+            np.where(grouping.kept, number[grouping.group_of], -1)
+        )
+
+    @cached_property
+    def joining_may_break(self) -> bool:
+        """Whether groups may meet all requirements apart, and break one as one group."""
+        rules = [rule for rule in self.rules() if not rule.traits.needs_population]
+        if not all(rule.traits.convex for rule in rules):
+            return True
+        if self.subject is None or len(np.unique(self.subject)) == self.rows:
+            return False
+        table = any(model.scope is Scope.TABLE for model in self.models)
+        return table or not all(rule.traits.monotone for rule in rules)
 
     def groups(
         self, grouping: Grouping, *, population: npt.NDArray[np.int64] | None = None

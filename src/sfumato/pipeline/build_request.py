@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato import registry
-from sfumato.algorithms.base import Request
+from sfumato.algorithms.request import Look, Request
+from sfumato.data.grouping import Grouping
 from sfumato.data.table import Table
 from sfumato.errors import DataError
 from sfumato.hierarchies.axis import CodedAxis
@@ -26,7 +27,7 @@ from sfumato.pipeline.missing_cells import refuse_open_cells
 from sfumato.pipeline.population import population_path, read_population, shared_axes
 from sfumato.pipeline.private_run import Certificate, declared_axes
 from sfumato.pipeline.run import Run
-from sfumato.publish.base import Form
+from sfumato.publish.base import CellOperator, Form, Material
 
 
 def coded_rows(run: Run) -> tuple[Table, npt.NDArray[np.int64]]:
@@ -78,7 +79,25 @@ def build_request(
         progress=lambda step, share: run.progress(step, 0.1 + 0.6 * share),
         resolve=registry.algorithm,
         tuples=run.coding.tuples,
+        look=None if certificate is not None else _look(run, table),
     )
+
+
+def _look(run: Run, table: Table) -> Look | None:
+    """How the operator will show groups, where cells are all that tells them apart."""
+    operator = run.operator
+    if not isinstance(operator, CellOperator):
+        return None
+
+    def look(quasi: tuple[CodedAxis, ...], grouping: Grouping) -> npt.NDArray[np.int64]:
+        nobody = np.zeros(0, dtype=np.int64)
+        return operator.looks(
+            Material(
+                table=table, quasi=quasi, grouping=grouping, rows=nobody, seed=run.seed
+            )
+        )
+
+    return look
 
 
 def _models(

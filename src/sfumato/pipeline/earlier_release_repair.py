@@ -16,14 +16,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
-from sfumato.data.arrays import Codes, Flags, Floats, Ints
+from sfumato.algorithms.common.merged_groups import (
+    boxes_of,
+    merged,
+    nearest,
+    united,
+)
+from sfumato.data.arrays import Codes, Flags, Ints
 from sfumato.data.grouping import Grouping
 from sfumato.data.safe_repr import counted
 from sfumato.data.seeds import Seed
-from sfumato.errors import InfeasibleError
+from sfumato.errors import InfeasibleError, SearchError
 from sfumato.pipeline.earlier_release_proof import Earlier, judged_request
 from sfumato.pipeline.expand_requirements import smallest_group
 from sfumato.risk.intersection import (
@@ -34,10 +39,7 @@ from sfumato.risk.intersection import (
     candidate_sets,
 )
 
-CHUNK = 1 << 22
-"""Pairs of parts that are compared at a time."""
 LEFT_OUT = -1
-GroupLevels = npt.NDArray[np.int16]
 
 
 def solve_after(
@@ -52,7 +54,7 @@ def solve_after(
     for spare in dict.fromkeys((request.removable, 0)):
         try:
             found = algorithm.solve(replace(request, removable=spare))
-        except InfeasibleError:
+        except (InfeasibleError, SearchError):
             if refused is None:
                 raise
             break
@@ -169,7 +171,8 @@ class Repair:
         crowd = np.zeros(len(broken), dtype=np.int64)
         crowd[self.part[kept]] = self.crowd[kept]
         alone = np.bincount(crowd, minlength=self.crowds)[crowd] == 1
-        joined = _united(_nearest(self._boxes(), crowd, broken & ~alone))
+        boxes = boxes_of(self.request, self.part)
+        joined = united(nearest(boxes, crowd, broken & ~alone))
         self.merged += len(joined) - len(np.unique(joined))
         out = kept & (broken & alone)[self.part]
         self.part[kept] = joined[self.part[kept]]
@@ -210,54 +213,9 @@ class Repair:
         absent = np.bincount(self.crowd_of_person[~here], minlength=self.crowds)
         return np.maximum(smallest_group(self.request.models) - absent, 1)
 
-    def _boxes(self) -> Floats:
-        """(parts, quasi-identifiers, 2): lowest and highest code, 0 to 1 on each axis."""
-        kept = np.flatnonzero(self.part != LEFT_OUT)
-        order = kept[np.argsort(self.part[kept], kind="stable")]
-        starts = np.flatnonzero(np.diff(self.part[order], prepend=-1))
-        columns = []
-        for coded in self.request.quasi:
-            codes = coded.codes[order] * (
-                coded.axis.weight / max(coded.axis.size - 1, 1)
-            )
-            low = np.minimum.reduceat(codes, starts)
-            columns.append(np.stack([low, np.maximum.reduceat(codes, starts)], axis=1))
-        return np.stack(columns, axis=1)
-
     def grouping(self) -> Grouping:
         """The grouping as it is now."""
-        levels, hidden = self.start.levels, self.start.hidden
-        plain = Grouping.renumbered(self.part)
-        return replace(
-            plain,
-            levels=None if levels is None else self._levels(plain, levels),
-            hidden=None if hidden is None else self._hidden(plain, hidden),
-        )
-
-    def _hidden(self, now: Grouping, hidden: Flags) -> Flags:
-        """A cell is hidden where it was for a row of the group."""
-        found = np.zeros((now.count, hidden.shape[1]), dtype=np.bool_)
-        both = now.kept & self.start.kept
-        np.logical_or.at(found, now.group_of[both], hidden[self.start.group_of[both]])
-        return found
-
-    def _levels(self, now: Grouping, before: GroupLevels) -> GroupLevels:
-        """The lowest levels at which the rows of each group share a node."""
-        levels = np.zeros((now.count, before.shape[1]), dtype=before.dtype)
-        both = now.kept & self.start.kept
-        np.maximum.at(levels, now.group_of[both], before[self.start.group_of[both]])
-        kept = np.flatnonzero(now.kept)
-        order = kept[np.argsort(now.group_of[kept], kind="stable")]
-        starts = np.flatnonzero(np.diff(now.group_of[order], prepend=-1))
-        for place, coded in enumerate(self.request.quasi):
-            low = np.minimum.reduceat(coded.codes[order], starts)
-            high = np.maximum.reduceat(coded.codes[order], starts)
-            nodes = coded.axis.levels
-            for _ in range(coded.axis.height - 1):
-                level = levels[:, place]
-                apart = nodes[level, low] != nodes[level, high]
-                levels[apart, place] += 1
-        return levels
+        return merged(self.request, self.start, self.part)
 
 
 def _crowds(earlier: list[ReleaseRows], people: int, seed: Seed) -> Ints:
@@ -273,52 +231,3 @@ def _crowds(earlier: list[ReleaseRows], people: int, seed: Seed) -> Ints:
     named = np.append(summed, np.uint64(0))
     crowd = np.unique(named, return_inverse=True)[1].ravel()
     return np.asarray(crowd[:-1], dtype=np.int64)
-
-
-def _nearest(boxes: Floats, crowd: Ints, wanted: Flags) -> Ints:
-    """For each wanted part the nearest other part of its crowd; itself for others."""
-    order = np.argsort(crowd, kind="stable")
-    first = np.searchsorted(crowd[order], crowd, "left")
-    number = np.searchsorted(crowd[order], crowd, "right") - first
-    nearest = np.arange(len(crowd))
-    left = np.flatnonzero(wanted)
-    cuts = np.flatnonzero(np.diff(np.cumsum(number[left]) // CHUNK)) + 1
-    for part in np.split(left, cuts):
-        shift = np.repeat(first[part] - _before(number[part]), number[part])
-        other = order[np.arange(int(number[part].sum())) + shift]
-        mine = np.repeat(part, number[part])
-        size = np.where(mine == other, np.inf, _extent(boxes[mine], boxes[other]))
-        nearest[part] = other[_first_smallest(size, _before(number[part]))]
-    return nearest
-
-
-def _before(number: Ints) -> Ints:
-    return np.cumsum(number) - number
-
-
-def _extent(one: Floats, other: Floats) -> Floats:
-    """The extent of the smallest box around each of two boxes, summed over axes."""
-    low = np.minimum(one[:, :, 0], other[:, :, 0])
-    high = np.maximum(one[:, :, 1], other[:, :, 1])
-    return np.asarray((high - low).sum(axis=1))
-
-
-def _first_smallest(values: Floats, starts: Ints) -> Ints:
-    """The place of the smallest value in each run, the first one of ties."""
-    if not len(starts):
-        return starts
-    owner = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(values))))
-    order = np.lexsort((values, owner))
-    return np.asarray(order[starts])
-
-
-def _united(partner: Ints) -> Ints:
-    """Number parts by the lowest part that partners lead to, in either direction."""
-    root = np.arange(len(partner))
-    while True:
-        lower = np.minimum(root, root[partner])
-        np.minimum.at(lower, partner, root)
-        lower = lower[lower]
-        if np.array_equal(lower, root):
-            return root
-        root = lower

@@ -165,6 +165,16 @@ class CellOperator(Operator):
     def show(self, material: Material, index: int) -> Shown:
         """The cells of quasi-identifier `index`, one per group."""
 
+    def looks(self, material: Material) -> npt.NDArray[np.int64]:
+        """A number for each group, the same for groups whose cells are all the same."""
+        columns = [
+            _numbered(cells)
+            for index in range(len(material.quasi))
+            for cells in self.show(material, index).columns.values()
+        ]
+        tuples = np.column_stack(columns)
+        return np.asarray(np.unique(tuples, axis=0, return_inverse=True)[1].ravel())
+
     def publish(self, material: Material) -> Draft:
         shown = [self.show(material, i) for i in range(len(material.quasi))]
         by_name = {q.name: s for q, s in zip(material.quasi, shown, strict=True)}
@@ -178,6 +188,14 @@ class CellOperator(Operator):
             ncp=_side_by_side([s.ncp for s in shown], material.grouping.count),
             loss=_side_by_side([s.loss for s in shown], material.grouping.count),
         )
+
+
+def _numbered(cells: pa.Array) -> npt.NDArray[np.int64]:
+    """A number for each cell, the same for cells with the same text."""
+    texts = cells.cast(pa.string()).dictionary_encode().indices
+    return np.asarray(
+        texts.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,12 @@ from sfumato.algorithms.full_domain.distinct_tuples import Coding
 from sfumato.algorithms.full_domain.incognito import Incognito, minimal_nodes
 from sfumato.algorithms.full_domain.lattice import Lattice
 from sfumato.algorithms.full_domain.optimal import Optimal
-from sfumato.errors import GuaranteeError, InfeasibleError, RefusedError
+from sfumato.errors import (
+    GuaranteeError,
+    InfeasibleError,
+    RefusedError,
+    SearchError,
+)
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.models.delta_presence import DeltaPresence
 from sfumato.models.k_map import KMap
@@ -130,7 +135,8 @@ def test_the_search_finds_exactly_the_nodes_of_the_definition(seed):
     }
     assert {lattice.node(int(number)) for number in numbers} == minimal
     if not expected:
-        with pytest.raises(InfeasibleError):
+        # Infeasible by a bound; or not known, as single rows left out might do.
+        with pytest.raises((InfeasibleError, SearchError)):
             Optimal().solve(request)
         return
     best = min(lattice.figures(node).loss for node in expected)
@@ -246,6 +252,6 @@ def test_no_draft_leaves_somebody_outside(tmp_path, algorithm, seed):
         release = sf.anonymize(table, sf.Policy.build(**settings))
     except GuaranteeError as fault:
         pytest.fail(str(fault))
-    except InfeasibleError:
+    except (InfeasibleError, SearchError):
         return
     assert all(verdict["holds"] for verdict in release.verdicts)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.common.compiled_rules import Compiled, compile_rules
 from sfumato.algorithms.common.parallel_ranges import Clock
+from sfumato.algorithms.common.refusals import one_group_fails
 from sfumato.algorithms.refinement.growth_targets import make_growth_targets
 from sfumato.algorithms.refinement.refine import (
     looks_at_table,
@@ -27,7 +28,7 @@ from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.data.grouping import Grouping
 from sfumato.data.option_examples import OptionExamples
 from sfumato.data.rules import Rule
-from sfumato.errors import InfeasibleError, PolicyError
+from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
 from sfumato.kernels.best.harvest_boxes import (
     GROUPS,
@@ -378,9 +379,5 @@ def _placed(
             task.space, task.tables, pool_rules, state, released
         )
     if not fine:
-        models = ", ".join(str(model) for model in request.models)
-        raise InfeasibleError(
-            f"The {request.rows} rows of the table, as one group, do not meet {models}.",
-            hint="Relax the requirement that even the whole table does not meet.",
-        )
+        raise one_group_fails(request)
     return np.asarray(released_parts(released))

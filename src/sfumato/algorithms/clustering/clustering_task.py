@@ -12,10 +12,11 @@ import numpy.typing as npt
 from sfumato.algorithms.base import Request, Solution
 from sfumato.algorithms.common.compiled_rules import Compiled, compile_rules
 from sfumato.algorithms.common.parallel_ranges import Clock
+from sfumato.algorithms.common.refusals import one_group_fails
 from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import SUBJECT
-from sfumato.errors import InfeasibleError, PolicyError, RefusedError
+from sfumato.errors import PolicyError, RefusedError
 from sfumato.hierarchies.axis import Axis, Shape
 from sfumato.hierarchies.sensitive_axis import is_line
 from sfumato.kernels.clustering.add_unit import LAST, ROWS, add_pointer
@@ -134,11 +135,7 @@ def refuse_infeasible(request: Request) -> None:
     whole = Grouping(np.zeros(request.rows, dtype=np.int32), 1)
     for model in request.models:
         if not request.meets(model, whole).holds:
-            raise InfeasibleError(
-                f"The {request.rows} rows of the table, as one group, "
-                f"do not meet {model}.",
-                hint="Relax the requirement that even the whole table does not meet.",
-            )
+            raise one_group_fails(request, [model])
 
 
 def plain_views(request: Request, compiled: Compiled) -> list[int]:

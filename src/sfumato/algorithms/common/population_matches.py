@@ -17,11 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.common.compiled_rules import Compiled
+from sfumato.algorithms.common.refusals import one_group_fails
 from sfumato.algorithms.request import Request
 from sfumato.data.arrays import Codes, Flags, Ints
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import Rule
-from sfumato.errors import InfeasibleError
+from sfumato.errors import SearchError
 from sfumato.hierarchies.axis import STAR, Axis, CodedAxis
 from sfumato.hierarchies.cell_leaves import Leaves, cover_matrix
 from sfumato.models.base import TOLERANCE
@@ -165,7 +166,7 @@ def require_everybody(request: Request, people: People) -> None:
     _, outside = people.matching(*people.shown(whole))
     if outside:
         models = ", ".join(str(model) for model in request.models)
-        raise InfeasibleError(
+        raise SearchError(
             f"{outside} people of the population match no cell that covers rows of the "
             f"table; {models} asks that everybody matches one.",
             hint="Give the quasi-identifiers hierarchies that cover the population, use "
@@ -191,7 +192,7 @@ def joined(
         if not failing.any():
             return grouping
         if grouping.count == 1:
-            raise _not_even_one(request, grouping)
+            raise one_group_fails(request)
         number = _neighbors(request, grouping, failing)
         present, sizes = np.unique(number, return_counts=True)
         grouping = Grouping.renumbered(
@@ -200,15 +201,6 @@ def joined(
         inside, changed = inside[present], sizes > 1
         covers, cells = people.shown(grouping)
         inside[changed], _ = people.matching(covers, cells[changed])
-
-
-def _not_even_one(request: Request, grouping: Grouping) -> InfeasibleError:
-    models = ", ".join(str(model) for model in request.models)
-    return InfeasibleError(
-        f"The {int(grouping.kept.sum())} rows that are kept, as one group, do not meet "
-        f"{models}.",
-        hint="Relax the requirement on the population, or use 'optimal'.",
-    )
 
 
 def _failing(

@@ -5,14 +5,14 @@ What an operator cannot publish is refused in `pipeline/operator_refusals.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from sfumato.algorithms.request import Request
 from sfumato.data.rules import Rule
-from sfumato.errors import RefusedError
-from sfumato.models.base import Scope
+from sfumato.errors import InfeasibleError, RefusedError, SearchError
+from sfumato.models.base import OutputModel, Scope
 
 
 def refuse_population(name: str, request: Request) -> None:
@@ -59,6 +59,36 @@ def refuse_counting(name: str, request: Request) -> None:
             f"'diversity' asks for it {len(targets)} times.",
             hint="Set algorithm.name to 'diva'.",
         )
+
+
+def one_group_fails(
+    request: Request, models: Sequence[OutputModel] = ()
+) -> InfeasibleError | SearchError:
+    """The error for a table that, as one group, does not meet its requirements."""
+    named = ", ".join(str(model) for model in models or request.models)
+    told = f"The {request.rows} rows of the table, as one group, do not meet {named}"
+    if one_group_decides(request):
+        return InfeasibleError(
+            f"{told}.",
+            hint="Relax the requirement that even the whole table does not meet.",
+        )
+    return SearchError(
+        f"{told}; whether other groups, or fewer rows, would is not known.",
+        hint="Relax the requirement, or raise publish.max_suppressed.",
+    )
+
+
+def one_group_decides(request: Request) -> bool:
+    """Whether no grouping meets the requirements if all rows as one group do not.
+
+    So it is where more rows can only help, or where no row may be left out and groups
+    that meet the requirements would also meet them as one.
+    """
+    rules = request.rules()
+    if all(rule.traits.monotone for rule in rules):
+        return True
+    convex = all(rule.traits.convex for rule in rules) and not request.joining_may_break
+    return convex and (request.source or request).removable == 0
 
 
 def refuse_split_persons(request: Request) -> None:

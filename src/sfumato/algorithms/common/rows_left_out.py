@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from sfumato.algorithms.request import Request
 from sfumato.data.arrays import Ints
+from sfumato.data.grouping import Grouping
 from sfumato.errors import InfeasibleError, SearchError
 from sfumato.hierarchies.sensitive_axis import roll_up
 from sfumato.models.base import Feasibility
@@ -62,9 +63,9 @@ def _may_begin(request: Request) -> bool:
 
     Not needed where merging groups may break a requirement: the search decides.
     """
-    whole = request.as_one_group()
+    whole = Grouping(np.zeros(request.rows, dtype=np.int32), 1)
     asked = [model for model in request.models if model.holds_for_whole]
-    return all(model.verify(whole).holds for model in asked)
+    return all(request.meets(model, whole).holds for model in asked)
 
 
 # Step by step, as the requirements demand.

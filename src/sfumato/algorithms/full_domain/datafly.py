@@ -9,7 +9,8 @@ import numpy as np
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.full_domain.distinct_tuples import Coding
-from sfumato.algorithms.full_domain.lattice import Figures, Lattice, infeasible
+from sfumato.algorithms.full_domain.lattice import Figures, Lattice
+from sfumato.algorithms.full_domain.lattice_refusals import no_node_serves
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +58,7 @@ def _climb(lattice: Lattice) -> tuple[Figures, int]:
         widest = _widest(distinct, node, lattice.top)
         if widest is not None:
             node[widest] += 1
-    raise infeasible(lattice, fewest)
+    raise no_node_serves(lattice, fewest)
 
 
 def _distinct_values(lattice: Lattice) -> list[list[int]]:

@@ -13,9 +13,9 @@ from sfumato.algorithms.full_domain.distinct_tuples import Coding
 from sfumato.algorithms.full_domain.lattice import (
     Figures,
     Lattice,
-    infeasible,
     require_room,
 )
+from sfumato.algorithms.full_domain.lattice_refusals import no_node_serves
 from sfumato.algorithms.full_domain.level_losses import (
     Metric,
     check_count,
@@ -68,7 +68,7 @@ class Incognito(Algorithm):
         self._require_few_nodes(lattice)
         minimal, counters = minimal_nodes(lattice)
         if not len(minimal):
-            raise infeasible(lattice, int(counters[kernel.FEWEST]))
+            raise no_node_serves(lattice, int(counters[kernel.FEWEST]))
         ranked = _ranked(lattice, minimal)
         return Solution(
             grouping=lattice.grouping(ranked[0].node),

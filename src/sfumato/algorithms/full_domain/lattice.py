@@ -33,7 +33,7 @@ from sfumato.algorithms.full_domain.table_wide_models import TableWide
 from sfumato.data.arrays import Floats, Ints
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import SUBJECT, View
-from sfumato.errors import InfeasibleError, RefusedError
+from sfumato.errors import RefusedError
 from sfumato.kernels.common.group_rules import RuleTable
 from sfumato.kernels.common.tuple_chunks import (
     Chunks,
@@ -452,30 +452,6 @@ def _goal(metric: str) -> int:
         return kernel.SEPARABLE
     discerning = metric == "discernibility"
     return kernel.DISCERNIBILITY if discerning else kernel.AVERAGE_SIZE
-
-
-def infeasible(lattice: Lattice, fewest: int) -> InfeasibleError:
-    """Build the error: no node is within the limit; the nearest leaves `fewest` over."""
-    limit, rows = lattice.request.removable, lattice.rows
-    models = ", ".join(str(model) for model in lattice.models)
-    if lattice.wide is not None:
-        return InfeasibleError(
-            f"None of the {lattice.size} full-domain generalizations of {rows} rows "
-            f"meets {models} with {limit} rows suppressed.",
-            hint="Raise publish.max_suppressed, or relax the requirements.",
-        )
-    if fewest >= rows:
-        return InfeasibleError(
-            f"None of the {lattice.size} full-domain generalizations of {rows} rows "
-            f"has a group that meets {models}.",
-            hint="Relax the requirements, or use an algorithm with local recoding.",
-        )
-    share = math.ceil(1000 * fewest / rows) / 1000
-    return InfeasibleError(
-        f"Every full-domain generalization leaves at least {fewest} rows in groups "
-        f"that do not meet {models}; {limit} of {rows} may be suppressed.",
-        hint=f"Raise publish.max_suppressed to {share:g}, or relax the requirements.",
-    )
 
 
 def available_memory() -> int:

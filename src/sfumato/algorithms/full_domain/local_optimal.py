@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.full_domain.distinct_tuples import Coding, comparing
-from sfumato.algorithms.full_domain.lattice import Lattice, Node, infeasible
+from sfumato.algorithms.full_domain.lattice import Lattice, Node
+from sfumato.algorithms.full_domain.lattice_refusals import no_node_serves
 from sfumato.algorithms.full_domain.level_losses import SEPARABLE, check_metric
 from sfumato.algorithms.full_domain.optimal import find_best
 from sfumato.data.arrays import Ints
@@ -119,7 +120,7 @@ class LocalOptimal(Algorithm):
         while len(rounds.rest) > spare:
             if not rounds.parts:
                 lattice = self._lattice(coding, rounds.rest)
-                raise infeasible(lattice, lattice.figures(lattice.top).suppressed)
+                raise no_node_serves(lattice, lattice.figures(lattice.top).suppressed)
             rounds.dissolve_last()
             lattice = self._lattice(coding, rounds.rest)
             node = self._best(lattice, rounds, limit=spare)

@@ -15,9 +15,9 @@ from sfumato.algorithms.full_domain.distinct_tuples import Coding
 from sfumato.algorithms.full_domain.lattice import (
     Lattice,
     Node,
-    infeasible,
     require_room,
 )
+from sfumato.algorithms.full_domain.lattice_refusals import no_node_serves
 from sfumato.algorithms.full_domain.level_losses import (
     Metric,
     check_count,
@@ -113,7 +113,7 @@ class Optimal(Algorithm):
 
     def _nothing(self, lattice: Lattice, outcome: LatticeResult) -> Exception:
         if outcome.proven:
-            return infeasible(lattice, outcome.fewest)
+            return no_node_serves(lattice, outcome.fewest)
         return SearchError(
             f"{outcome.checked} of {lattice.size} nodes were checked and none is "
             f"within the limit; the nearest suppresses {outcome.fewest} rows.",

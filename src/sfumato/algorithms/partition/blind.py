@@ -74,7 +74,8 @@ class Blind(Algorithm):
         """Double k until the groups meet every requirement."""
         for k, grouping in self._tries(request):
             request.progress("trying larger groups", min(k / max(request.rows, 1), 1.0))
-            if all(request.meets(model, grouping).holds for model in request.models):
+            seen = request.seen(grouping)
+            if all(request.meets(model, seen).holds for model in request.models):
                 facts = {"groups": grouping.count, "rows_suppressed": 0, "k": k}
                 return Solution(grouping=grouping, facts=facts)
         raise SearchError(

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.common.compiled_rules import compile_rules
+from sfumato.algorithms.common.refusals import one_group_fails
 from sfumato.algorithms.request import Request
-from sfumato.errors import InfeasibleError
 from sfumato.kernels.common.geometry import axis_tables
 from sfumato.kernels.common.histograms import BoxHistograms
 from sfumato.kernels.partition.greedy_boxes import BoxSpace, rows_ok
@@ -41,8 +41,4 @@ def require_one_group(request: Request, space: BoxSpace, room: BoxHistograms) ->
     """Refuse a table that cannot even be one group."""
     if rows_ok(space, np.arange(request.rows), room):
         return
-    models = ", ".join(str(model) for model in request.models)
-    raise InfeasibleError(
-        f"The {request.rows} rows of the table, as one group, do not meet {models}.",
-        hint="Relax the requirement that even the whole table does not meet.",
-    )
+    raise one_group_fails(request)

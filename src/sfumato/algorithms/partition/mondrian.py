@@ -21,12 +21,13 @@ from sfumato.algorithms.common.population_matches import (
     known_people,
     require_everybody,
 )
+from sfumato.algorithms.common.refusals import one_group_fails
 from sfumato.algorithms.partition.category_order import likeness_ranks
 from sfumato.data.arrays import Ints
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.data.option_examples import OptionExamples
 from sfumato.data.rules import least_rows, only_sizes
-from sfumato.errors import InfeasibleError, PolicyError
+from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import Shape
 from sfumato.kernels.common.geometry import axis_tables
 from sfumato.kernels.common.packed_records import (
@@ -254,11 +255,7 @@ def refuse_infeasible(request: Request, task: CutTask) -> None:
         if judge is not None:
             allowed = whole_ok(task.settings, task.records.planes, workspace, judge)
     if not allowed:
-        models = ", ".join(str(model) for model in request.models)
-        raise InfeasibleError(
-            f"The {request.rows} rows of the table, as one group, do not meet {models}.",
-            hint="Relax the requirement that even the whole table does not meet.",
-        )
+        raise one_group_fails(request)
     if task.people is not None:
         require_everybody(request, task.people)
 
