@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 from sfumato.kernels.compilation import decorators, library
+from tests.other_tools import in_ci
 
 ROOT = Path(__file__).resolve().parents[1]
 KERNELS = "tests/unit/kernels/"
@@ -67,22 +66,8 @@ def shared_data() -> Path:
     return directory
 
 
-def needed(module: str, *, before: tuple[int, int] | None = None) -> Any:
-    """Import a package to compare with; without it, skip a test, or fail it in CI.
-
-    `before` is the first version of Python that the package is not made for.
-    """
-    try:
-        return import_module(module)
-    except ImportError:
-        reason = f"{module} is not installed"
-        if before is not None and sys.version_info >= before:
-            pytest.skip(reason)
-        absent(reason)
-
-
 def absent(reason: str) -> None:
     """Skip a test for a reason, or fail it where CI is set."""
-    if os.environ.get("CI", "").lower() in {"1", "true", "yes"}:
+    if in_ci():
         pytest.fail(reason, pytrace=False)
     pytest.skip(reason)

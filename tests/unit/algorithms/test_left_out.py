@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,8 +30,6 @@ from sfumato.models.theta_diversity import ThetaDiversity
 from sfumato.testing.awkward_tables import Awkward, request_for
 from sfumato.testing.conformance_check import CALM
 from sfumato.testing.model_definitions import holds_by_definition
-
-pa = pytest.importorskip("pyarrow")
 
 SHARES = st.sampled_from([0.25, 0.34, 0.5, 0.6, 0.75])
 ASKED = st.one_of(

@@ -20,9 +20,10 @@ from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.testing.random_groups import flat_axis
+from tests.other_tools import other_tool
 
-pandas = pytest.importorskip("pandas")
-anonymity = pytest.importorskip("pycanon.anonymity")
+pandas = other_tool("pandas")
+anonymity = other_tool("pycanon.anonymity")
 
 TABLES = {
     # name: file, quasi-identifiers (few: pycanon is slow on many groups), sensitive

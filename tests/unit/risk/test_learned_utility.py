@@ -8,15 +8,10 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import UsageError
-from tests.conftest import needed
+from tests.other_tools import other_tool
 
+other_tool("sklearn")
 ROWS = 400
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _scikit():
-    """The models that learn."""
-    needed("sklearn")
 
 
 def people(rows=ROWS, seed=2):

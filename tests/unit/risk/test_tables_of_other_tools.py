@@ -9,7 +9,7 @@ import pytest
 import sfumato as sf
 from benchmarks.peers import anjana_facts, anonypy_facts
 from benchmarks.sources import QUASI, SENSITIVE, adult, adult_hierarchy
-from tests.conftest import needed
+from tests.other_tools import other_tool
 
 NAMES = list(QUASI)
 
@@ -22,7 +22,7 @@ def _shared(shared_data):
 @pytest.fixture(scope="module")
 def by_anonypy():
     """5,000 rows of Adult for which anonypy was asked for t = 0.2."""
-    anonypy = needed("anonypy")
+    anonypy = other_tool("anonypy")
     source = adult(5000)
     frame = pd.DataFrame(source.columns)
     for name in (*NAMES, SENSITIVE):
@@ -57,7 +57,7 @@ def test_the_t_that_anonypy_ignored_is_found(by_anonypy):
 
 @pytest.mark.slow
 def test_pycanon_finds_the_same_t(by_anonypy):
-    anonymity = needed("pycanon.anonymity", before=(3, 13))
+    anonymity = other_tool("pycanon.anonymity")
     _, records = by_anonypy
     table = pd.DataFrame(records)
     for name in NAMES:
@@ -97,7 +97,7 @@ def test_anonypys_table_reads_the_same_from_a_file(by_anonypy, tmp_path):
 @pytest.fixture(scope="module")
 def by_anjana(shared_data):
     """2,000 rows of Adult that anjana made 5-anonymous."""
-    anonymity = needed("anjana.anonymity", before=(3, 13))
+    anonymity = other_tool("anjana.anonymity")
     source = adult(2000)
     levels = {name: adult_hierarchy(name) for name in NAMES}
     tables = {
