@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from sfumato.algorithms.full_domain.incognito import Incognito
-from sfumato.errors import InfeasibleError, RefusedError
+from sfumato.errors import InfeasibleError, RefusedError, SearchError
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity
 from sfumato.models.t_closeness import TCloseness
@@ -30,7 +30,7 @@ def _below(lower, upper):
 def minimal_found(request):
     try:
         solution = Incognito().search(request)
-    except InfeasibleError:
+    except (InfeasibleError, SearchError):
         return set()
     listed = [solution.facts, *solution.alternatives]
     return {tuple(each["node"].values()) for each in listed}
