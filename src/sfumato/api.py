@@ -559,12 +559,14 @@ def propose(
     encoding: str | None = None,
     missing: str | Sequence[str] | None = None,
     k: int | None = None,
+    profile: str | None = None,
 ) -> Policy:
     """Propose a policy for a file or a frame, as `sfumato init` does.
 
     It runs as it is; read it (`print(policy.dump())`) before you publish. `k` is how
-    many people are to look alike, 5 if left out. `missing` lists the marks
-    of missing values; without it, they are detected.
+    many people are to look alike, 5 if left out. `profile` is the name of a set of
+    requirements and column rules, such as "public-use". `missing` lists the marks of
+    missing values; without it, they are detected.
     """
     from sfumato.policy.propose import propose as proposed
 
@@ -576,8 +578,15 @@ def propose(
     marks = marks_of(missing)
     source, decimal = pointed(read_table(data, None, settings))
     size = None if k is None else whole("k", k, least=2)
-    text = proposed(source, path=path, missing=marks, decimal=decimal, k=size).text
-    return Policy.parse(text, source="the proposal", base=Path())
+    found = proposed(
+        source,
+        path=path,
+        missing=marks,
+        decimal=decimal,
+        k=size,
+        profile=text_of("profile", profile),
+    )
+    return Policy.parse(found.text, source="the proposal", base=Path())
 
 
 def _wake_compiler() -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -41,6 +42,17 @@ def init(
         int | None,
         typer.Option("--k", help="How many people are to look alike. Default: 5."),
     ] = None,
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="ema-0070, hipaa-safe-harbor, public-use or research-use.",
+        ),
+    ] = None,
+    interactive: Annotated[
+        bool,
+        typer.Option("--interactive", help="Ask about what the data does not tell."),
+    ] = False,
 ) -> int:
     """Propose a policy for a file, each choice with its reason.
 
@@ -49,8 +61,12 @@ def init(
     to_stdout = str(output) == "-"
     if not to_stdout:
         refuse_existing_file(output, option="-o")
+    if interactive:
+        _require_terminal()
     source = _source(data, delimiter, encoding)
-    text = _proposal(source, data, missing, k, beside=None if to_stdout else output)
+    asked = {"missing": missing, "k": k, "profile": profile}
+    beside = None if to_stdout else output
+    text = _proposal(source, data, asked, beside=beside, interactive=interactive)
     if to_stdout:
         with reader_may_leave():
             typer.echo(text, nl=False)
@@ -67,6 +83,16 @@ def _suggest(data: Path, output: Path) -> None:
     typer.echo(f"  sfumato anonymize {output}")
 
 
+def _require_terminal() -> None:
+    from sfumato.errors import UsageError
+
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise UsageError(
+            "--interactive asks questions, and there is no terminal to answer at.",
+            hint="Leave it out, and edit the policy instead.",
+        )
+
+
 def _source(data: Path, delimiter: str | None, encoding: str | None) -> pa.Table:
     from sfumato.io.read import read_source
 
@@ -76,10 +102,10 @@ def _source(data: Path, delimiter: str | None, encoding: str | None) -> pa.Table
 def _proposal(
     source: pa.Table,
     data: Path,
-    missing: list[str] | None,
-    k: int | None,
+    asked: dict[str, Any],
     *,
     beside: Path | None,
+    interactive: bool,
 ) -> str:
     """Build the proposed policy; the data path is relative to the policy file."""
     from sfumato.io.decimals import pointed
@@ -88,4 +114,15 @@ def _proposal(
     home = beside.resolve().parent if beside else Path.cwd()
     path = Path(os.path.relpath(data.resolve(), home)).as_posix()
     table, decimal = pointed(source)
-    return propose(table, path=path, missing=missing, decimal=decimal, k=k).text
+    settings = {**asked, "path": path, "decimal": decimal}
+    if interactive:
+        from sfumato.cli.init_questions import answered
+
+        settings |= answered(table, settings, _prompt)
+    return propose(table, **settings).text
+
+
+def _prompt(question: str) -> str:
+    """Ask on the terminal; questions go to stderr, so that stdout stays the policy."""
+    typer.echo(question, nl=False, err=True)
+    return sys.stdin.readline()

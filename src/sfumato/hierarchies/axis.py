@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.arrays import Codes
+from sfumato.data.html_fragment import html_fragment
 from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.data.schema import Kind
 
@@ -72,6 +73,19 @@ class Axis(SafeRepr):
 
     def _summary(self) -> str:
         return f"{self.shape.name.lower()}, {counted(self.size, 'value')}"
+
+    def _repr_html_(self) -> str:
+        """The levels for a notebook: how many labels each has, and none of them."""
+        rows = [
+            (
+                str(level),
+                f"{len(np.unique(nodes)):,}",
+                f"{self.node_ncp[nodes].max():.3f}",
+            )
+            for level, nodes in enumerate(self.levels)
+        ]
+        title = f"Hierarchy of {self.name}: {self._summary()}"
+        return html_fragment(title, ("level", "labels", "highest NCP"), rows)
 
     @property
     def size(self) -> int:
@@ -134,6 +148,9 @@ class CodedAxis(SafeRepr):
 
     def _summary(self) -> str:
         return f"{counted(len(self.codes), 'row')}, {self.axis!r}"
+
+    def _repr_html_(self) -> str:
+        return self.axis._repr_html_()
 
     @property
     def name(self) -> str:

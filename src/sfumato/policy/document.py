@@ -32,6 +32,7 @@ from sfumato.policy.error_text import translated
 from sfumato.policy.instantiate import PolicyModels, load_named, make_model, make_named
 from sfumato.policy.keywords import document_of
 from sfumato.policy.line_numbers import Key, Origin
+from sfumato.policy.policy_fragment import policy_fragment
 from sfumato.policy.redact import without_paths
 from sfumato.policy.sections import (
     AlgorithmSection,
@@ -98,6 +99,10 @@ class Policy(Section):
     def _summary(self) -> str:
         columns = counted(len(self.columns), "column")
         return f"{columns}, {counted(len(self.require), 'requirement')}"
+
+    def _repr_html_(self) -> str:
+        """The columns and requirements for a notebook: names and numbers only."""
+        return policy_fragment(self)
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.data.cell_text import has_text
+from sfumato.data.profiling.column_roles import Decision
 from sfumato.data.profiling.identifying_power import Power
 from sfumato.data.profiling.infer import Guess, Inference, infer
 from sfumato.data.safe_repr import counted
@@ -20,11 +21,12 @@ from sfumato.data.source import delimiter_of, encoding_of
 from sfumato.data.table import Column
 from sfumato.errors import DataError, UsageError
 from sfumato.policy.missing_marks import found_marks
+from sfumato.policy.profiles import Profile, profile_of
 from sfumato.policy.proposed_hierarchy import proposed_hierarchy
 
-K = 5
+PLAIN = Profile(name="", title="", source="", k=5, k_reason="", l=2)
+"""What is asked for without a profile."""
 MOST_K = 1_000_000
-L = 2
 COMMONEST = 0.8
 """A value that a larger share of rows has leaves too few others for diversity."""
 FATES = MappingProxyType(
@@ -56,28 +58,34 @@ def propose(
     missing: Sequence[str] | None = None,
     decimal: str = ".",
     k: int | None = None,
+    profile: str | None = None,
+    given: Mapping[str, Decision] = MappingProxyType({}),
 ) -> Proposal:
     """Propose a policy for a table; `path` is where the policy finds it.
 
-    `k` is how many people are to look alike; None: 5.
+    `k` is how many people are to look alike; None: as many as the profile asks for, or
+    5. `given` are roles that a person has decided.
 
     `missing` are the marks of missing values; None: those that seem to be. `decimal`
     is the mark in front of fractions that the source was read with.
     """
     _check_path(path)
-    wanted = _group_size(k)
+    asked = PLAIN if profile is None else profile_of(profile)
+    wanted = _group_size(k, asked)
     readable = _readable(source)
     marks = found_marks(readable) if missing is None else tuple(missing)
-    found = infer(readable, missing=marks, k=wanted)
+    found = infer(
+        readable, missing=marks, k=wanted, given=given, leaves_out=asked.leaves_out
+    )
     lines = [
-        *_head(source),
+        *_head(source, asked),
         *_data(source, path, decimal),
         *_marks(marks, found, asked=missing is not None),
         *_overview(found),
         *_powers(found.sets),
         *(line for guess in found.guesses for line in _column(guess, found)),
         *_dropped(source, readable),
-        *_requirements(found, wanted),
+        *_requirements(found, asked, wanted),
         *_rest(),
     ]
     return Proposal("\n".join(lines) + "\n", found)
@@ -95,9 +103,14 @@ def _check_path(path: str | None) -> None:
         ) from None
 
 
-def _group_size(k: int | None) -> int:
+def _group_size(k: int | None, profile: Profile) -> int:
     if k is None:
-        return K
+        return profile.k
+    if k < profile.k and profile is not PLAIN:
+        raise UsageError(
+            f"k is {k}, and the profile '{profile.name}' asks for {profile.k}.",
+            hint="Leave k out, or take another profile.",
+        )
     if not 2 <= k <= MOST_K:
         raise UsageError(
             f"k is a whole number from 2 to {MOST_K:,}.",
@@ -123,10 +136,12 @@ def _dropped(source: pa.Table, readable: pa.Table) -> Iterator[str]:
             yield _line("drop = true", reason)
 
 
-def _head(source: pa.Table) -> Iterator[str]:
+def _head(source: pa.Table, profile: Profile) -> Iterator[str]:
     rows, columns = source.num_rows, source.num_columns
     yield f"# Proposed for {counted(rows, 'row')} and {counted(columns, 'column')}."
     yield "# Every choice has its reason beside it: read them before you publish."
+    if profile is not PLAIN:
+        yield f"# Profile {profile.name}: {profile.title}; source: {profile.source}."
     yield ""
     yield "version = 1"
     yield 'unlisted = "error"  # columns that are not named here stop the run'
@@ -202,16 +217,17 @@ def _counted(guess: Guess) -> str:
     return f"{guess.power.distinct:,} different{empty}"
 
 
-def _requirements(found: Inference, wanted: int) -> Iterator[str]:
-    k = min(wanted, found.rows)
+def _requirements(found: Inference, profile: Profile, wanted: int) -> Iterator[str]:
+    k = min(wanted, found.rows) if wanted == PLAIN.k and profile is PLAIN else wanted
+    reason = profile.k_reason if k == profile.k else ""
     yield from ("", "[[require]]", 'model = "k-anonymity"')
-    yield _line(f"k = {k}", f"nobody stands out from {k - 1} others")
+    yield _line(f"k = {k}", reason or f"nobody stands out from {k - 1} others")
     names = found.names(Role.SENSITIVE)
-    diverse = [name for name in names if _diverse(found.columns[name])]
+    diverse = [name for name in names if _diverse(found.columns[name], profile.l)]
     if diverse:
         listed = ", ".join(map(_text, diverse))
         yield from ("", "[[require]]", 'model = "l-diversity"')
-        yield _line(f"l = {L}", "no group gives a sensitive value away")
+        yield _line(f"l = {profile.l}", "no group gives a sensitive value away")
         yield _line(
             f"on = [{listed}]", f"{len(diverse)} of {len(names)} sensitive ones"
         )
@@ -219,9 +235,9 @@ def _requirements(found: Inference, wanted: int) -> Iterator[str]:
         yield from ("", "# No sensitive column has values enough for l-diversity.")
 
 
-def _diverse(column: Column) -> bool:
+def _diverse(column: Column, l: int) -> bool:
     counts = np.bincount(column.codes, minlength=column.size)
-    return len(counts) >= L and bool(counts.max() <= COMMONEST * counts.sum())
+    return len(counts) >= l and bool(counts.max() <= COMMONEST * counts.sum())
 
 
 def _rest() -> Iterator[str]:

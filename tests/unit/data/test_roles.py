@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from sfumato.data.profiling.column_names import concept_of_name
 from sfumato.data.profiling.column_roles import MOST_QUASI
 from sfumato.data.profiling.dependence import follows_from, same_values
 from sfumato.data.profiling.infer import infer
@@ -57,9 +58,12 @@ def test_names_of_many_languages_are_understood(name, role):
 
 @pytest.mark.parametrize("name", ["ethnicity", "capacity", "baggage", "comfort"])
 def test_words_that_end_like_others_are_not_taken_for_them(name):
-    from sfumato.data.profiling.column_names import concept_of_name
-
     assert concept_of_name(name) not in ("place", "age")
+
+
+def test_a_compound_word_is_about_its_own_thing():
+    assert concept_of_name("Familienstand") == "marital status"
+    assert concept_of_name("Familiengroesse") == "household"
 
 
 def test_a_column_in_words_of_sex_or_countries_is_known_by_its_values():

@@ -46,17 +46,23 @@ def role_of_name(name: str) -> tuple[Role, str] | None:
     word = known_word(parts, SENSITIVE)
     if word:
         return Role.SENSITIVE, f"'{word}' in its name"
-    for concept, known in KNOWN.items():
-        word = known_word(parts, known)
-        if word:
-            return Role.QUASI, f"{concept}: '{word}' in its name"
-    return None
+    known = _known_concept(parts)
+    return (Role.QUASI, f"{known[0]}: '{known[1]}' in its name") if known else None
 
 
 def concept_of_name(name: str) -> Concept | None:
     """What a column is about that an outsider may know, by its name."""
-    parts = words(name)
-    return next((c for c, known in KNOWN.items() if known_word(parts, known)), None)
+    known = _known_concept(words(name))
+    return known[0] if known else None
+
+
+def _known_concept(parts: tuple[str, ...]) -> tuple[Concept, str] | None:
+    for concept, known in KNOWN.items():
+        word = known_word(parts, known)
+        # Hours per week are no date.
+        if word and not (concept is Concept.DATE and "per" in parts):
+            return concept, word
+    return None
 
 
 def is_circumstance(concept: Concept) -> bool:

@@ -10,7 +10,7 @@ together, are published.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -55,16 +55,23 @@ class Decision:
     drop: bool = False
 
 
-def decide(found: Sequence[Signs], *, k: int) -> dict[str, Decision]:
-    """The role of every column."""
-    seen = _identifiers_in_other_words(_one_of_each(_answers(found)))
-    made = {each.name: _own(each) for each in seen if each.sign <= Sign.FREE_TEXT}
-    chosen, repeated = _chosen(seen)
-    if not chosen:
+def decide(
+    found: Sequence[Signs], *, k: int, given: Mapping[str, Decision]
+) -> dict[str, Decision]:
+    """The role of every column; those of some columns may be given."""
+    fixed = [e for e in found if e.name in given and given[e.name].role is Role.QUASI]
+    others = [each for each in found if each.name not in given]
+    seen = _identifiers_in_other_words(_one_of_each(_answers(others)))
+    made = dict(given)
+    made |= {each.name: _own(each) for each in seen if each.sign <= Sign.FREE_TEXT}
+    room = MOST_QUASI - sum(not given[each.name].drop for each in fixed)
+    chosen, repeated = _chosen(seen, max(room, 0))
+    if not chosen and not fixed:
         chosen = [each for each in seen if each.sign is Sign.SENSITIVE][:MOST_QUASI]
     made |= repeated
     for each in chosen:
         made[each.name] = Decision(Role.QUASI, _quasi_reason(each))
+    chosen = [*fixed, *chosen]
     rest = [each for each in seen if each.name not in made]
     made |= dict(_sensitive(rest, chosen))
     rest = [each for each in rest if each.name not in made]
@@ -200,13 +207,12 @@ def _same_as_a_number(each: Signs, numbers: Sequence[Signs]) -> Signs:
 
 
 def _chosen(
-    found: Sequence[Signs],
+    found: Sequence[Signs], room: int
 ) -> tuple[list[Signs], dict[str, Decision]]:
     """The quasi-identifiers, and the columns that repeat them."""
     ordered, repeated = _without_repetitions(found)
-    chosen = [each for _, each in sorted(ordered, key=lambda pair: pair[0])][
-        :MOST_QUASI
-    ]
+    by_rank = sorted(ordered, key=lambda pair: pair[0])
+    chosen = [each for _, each in by_rank][:room]
     names = {each.name for each in chosen}
     return [each for each in found if each.name in names], repeated
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -12,7 +12,7 @@ from sfumato.data.coding import code_column, infer_kind
 from sfumato.data.parallel import each
 from sfumato.data.profiling.column_names import names_an_area_code
 from sfumato.data.profiling.column_roles import Decision, decide
-from sfumato.data.profiling.column_signs import Signs, signs_of
+from sfumato.data.profiling.column_signs import Sign, Signs, signs_of
 from sfumato.data.profiling.identifying_power import Power, identifying_power
 from sfumato.data.profiling.name_words import Concept
 from sfumato.data.schema import Kind, Role
@@ -33,6 +33,8 @@ class Guess:
     drop: bool
     """Whether it is left out of the release."""
     concept: Concept | None
+    understood: bool
+    """Whether its name or its values say what it is about."""
     power: Power
     missing: int
     """How many cells have no value."""
@@ -61,11 +63,21 @@ class Inference:
         )
 
 
-def infer(source: pa.Table, *, missing: Sequence[str] = ("",), k: int = K) -> Inference:
-    """Decide the kind and role of every column of a table."""
+def infer(
+    source: pa.Table,
+    *,
+    missing: Sequence[str] = ("",),
+    k: int = K,
+    given: Mapping[str, Decision] = MappingProxyType({}),
+    leaves_out: Callable[[Signs], str | None] = lambda _: None,
+) -> Inference:
+    """Decide the kind and role of every column of a table.
+
+    Some roles may be given; `leaves_out` says why a column must not be published.
+    """
     coded = each(lambda n: _coded(n, source.column(n), missing), source.column_names)
     found = each(lambda pair: signs_of(*pair), coded)
-    decisions = decide(found, k=k)
+    decisions = decide(found, k=k, given=_forbidden(found, leaves_out) | dict(given))
     guesses = tuple(_guess(one, decisions[one.name]) for one in found)
     columns = {column.name: column for column, _ in coded}
     quasi = [g.name for g in guesses if g.role is Role.QUASI and not g.drop]
@@ -75,6 +87,17 @@ def infer(source: pa.Table, *, missing: Sequence[str] = ("",), k: int = K) -> In
         sets=identifying_power([columns[name] for name in quasi]),
         columns=MappingProxyType(columns),
     )
+
+
+def _forbidden(
+    found: Sequence[Signs], leaves_out: Callable[[Signs], str | None]
+) -> dict[str, Decision]:
+    reasons = {one.name: leaves_out(one) for one in found if one.sign > Sign.SUBJECT}
+    return {
+        name: Decision(Role.INSENSITIVE, reason, drop=True)
+        for name, reason in reasons.items()
+        if reason is not None
+    }
 
 
 def _coded(
@@ -102,6 +125,7 @@ def _guess(found: Signs, decision: Decision) -> Guess:
         role_reason=decision.reason,
         drop=decision.drop,
         concept=found.concept,
+        understood=found.sign is not Sign.UNKNOWN,
         power=found.power,
         missing=found.missing,
     )

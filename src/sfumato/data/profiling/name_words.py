@@ -83,6 +83,11 @@ KNOWN = MappingProxyType(
             """sex gender geschlecht sexo sexe sesso genero genre genere geslacht kon
             plec"""
         ),
+        Concept.MARITAL: _words(
+            """marital* marstat* marriage married marry mstatus civil* *civil
+            familienstand zivilstand spouse matrimon* conjug* burgerlijk* estadocivil
+            statocivile *marital* verheiratet divorced widowed"""
+        ),
         Concept.HOUSEHOLD: _words(
             """household* haushalt* hsize hhsize famil* familysize children child kids
             kinder *kinder hijos enfants figli filhos kinderen siblings relat* parents
@@ -97,11 +102,6 @@ KNOWN = MappingProxyType(
         Concept.BIRTH: _words(
             """birth* *birth dob* born geburt* nacim* fechanac* naissance nascita
             nascim* geboorte* fodsel* *geburtsdatum yob mob"""
-        ),
-        Concept.MARITAL: _words(
-            """marital* marstat* marriage married marry mstatus civil* *civil
-            familienstand zivilstand spouse matrimon* conjug* burgerlijk* estadocivil
-            statocivile *marital* verheiratet divorced widowed"""
         ),
         Concept.EDUCATION: _words(
             """education* educ* *education schulbildung bildung* *abschluss schooling
