@@ -18,6 +18,7 @@ from sfumato.cli.success_output import (
     done,
     reader_may_leave,
     refuse_existing_file,
+    warn_giveaways,
     write_new_text,
 )
 from sfumato.errors import SfumatoError, UsageError
@@ -188,7 +189,8 @@ def _report(
     if not found.picks():
         fault = found.nothing_accepted()
     if pick is not None and out is not None and fault is None and not found.stopped:
-        found.release(pick.value).save(out, force=force)
+        manifest = found.release(pick.value).save(out, force=force)
+        warn_giveaways(manifest["risk"])
         chosen = found.pick(pick.value).number
         record["picked"] = {"candidate": chosen, "directory": str(out)}
     if found.stopped:
