@@ -221,9 +221,10 @@ def _columns(found: Advice) -> Iterator[str]:
     yield from column_lines(rows)
     rare = found.facts.get("rare_rows")
     if rare is not None:
+        searched = found.facts["rows_searched"]
         yield (
-            f"  {rare:,} of {found.rows:,} rows have values that too few others share "
-            "for a group."
+            f"  {rare:,} of {searched:,} rows have values that too few others share for a "
+            "group."
         )
     yield ""
 

@@ -111,7 +111,7 @@ class PolicyAnalysis:
         ground, probe, policy = self.ground, self.probe, self.ground.run.policy
         taken = [key for each in self.needed for key in each.settings]
         candidates = [
-            *column_edits(probe, scale.quick, policy, self.run.base),
+            *column_edits(probe, scale, policy, self.run.base),
             *row_edits(probe, policy.publish.max_suppressed),
             *parameter_edits(probe, ground.asked, taken),
             *within_loss(probe, ground.asked, ground.max_loss),
@@ -155,7 +155,7 @@ class PolicyAnalysis:
     def _columns(self, edits: Sequence[Suggestion]) -> tuple[dict[str, Any], ...]:
         if self.scale is None:
             return ()
-        return column_figures(self.probe, self.scale.quick, self.scale.ratio, edits)
+        return column_figures(self.probe, self.scale, edits)
 
     def _facts(self) -> dict[str, Any]:
         probe = self.probe

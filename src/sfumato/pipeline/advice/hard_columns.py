@@ -22,8 +22,8 @@ from sfumato.hierarchies.axis import CodedAxis
 from sfumato.hierarchies.build import build
 from sfumato.models.base import OutputModel
 from sfumato.pipeline.advice.hard_rows import rare_rows
-from sfumato.pipeline.advice.measured_edits import ProposedEdit
-from sfumato.pipeline.advice.probe_search import ProbedLoss, ProbeSearch
+from sfumato.pipeline.advice.measured_edits import LossScale, ProposedEdit
+from sfumato.pipeline.advice.probe_search import ProbeSearch
 from sfumato.pipeline.advice.suggestions import Suggestion, Topic
 from sfumato.policy import Policy
 from sfumato.policy.edit_text import toml_key, toml_value
@@ -38,14 +38,14 @@ LEVELED = ("intervals", "quantiles", "prefix", "calendar")
 
 
 def column_edits(
-    probe: ProbeSearch, now: ProbedLoss, policy: Policy, base: Path | None
+    probe: ProbeSearch, scale: LossScale, policy: Policy, base: Path | None
 ) -> Iterator[ProposedEdit]:
     """Edits of one column each: leave it out, or give it another hierarchy."""
     names = [coded.name for coded in probe.request.quasi]
-    order = [int(place) for place in np.argsort(-now.by_column, kind="stable")]
+    order = [int(place) for place in np.argsort(-scale.by_column, kind="stable")]
     for place in order[:MOST_LEFT_OUT]:
         if len(names) > 1 and not _counted(probe.request.models, names[place]):
-            yield _left_out(probe, now, place)
+            yield _left_out(probe, scale, place)
     for place in order[:MOST_COARSENED]:
         yield from _other_hierarchies(probe, place, policy, base)
 
@@ -55,16 +55,16 @@ def _counted(models: Sequence[OutputModel], name: str) -> bool:
     return any(name in dict(t) for model in models for t in model.targets())
 
 
-def _left_out(probe: ProbeSearch, now: ProbedLoss, place: int) -> ProposedEdit:
+def _left_out(probe: ProbeSearch, scale: LossScale, place: int) -> ProposedEdit:
     coded = probe.request.quasi[place]
-    others = np.delete(now.by_column, place).mean()
+    others = np.delete(scale.by_column, place).mean()
     rest = without_column(probe.request, place)
     suggestion = Suggestion(
         topic=Topic.COLUMN,
         text=f"Leave out '{coded.name}'.",
         reason=(
             f"It has {counted(_distinct(coded), 'different value')} and loses "
-            f"{percent(float(now.by_column[place]))} of its detail; the other columns "
+            f"{percent(float(scale.by_column[place]))} of its detail; the other columns "
             f"lose {percent(float(others))} beside it."
         ),
         settings={f"columns.{toml_key(coded.name)}.drop": True},
@@ -160,7 +160,7 @@ def _proposed(column: Column) -> list[tuple[Any, str]]:
 
 
 def column_figures(
-    probe: ProbeSearch, now: ProbedLoss, ratio: float, found: Sequence[Suggestion]
+    probe: ProbeSearch, scale: LossScale, found: Sequence[Suggestion]
 ) -> tuple[dict[str, Any], ...]:
     """Each quasi-identifier: what it loses, and what edits of it would gain."""
     figures = []
@@ -170,7 +170,7 @@ def column_figures(
             {
                 "column": coded.name,
                 "distinct": _distinct(coded),
-                "loss": min(float(now.by_column[place]) * ratio, 1.0),
+                "loss": float(scale.by_column[place]),
                 "gain_left_out": _best(mine, "left out"),
                 "gain_other_hierarchy": _best(mine, "hierarchy"),
             }

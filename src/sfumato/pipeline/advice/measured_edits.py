@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from sfumato.algorithms.base import Request
+from sfumato.data.arrays import Floats
 from sfumato.pipeline.advice.probe_search import ProbedLoss, ProbeSearch
 from sfumato.pipeline.advice.suggestions import Suggestion, makes_most_rare
 
@@ -41,6 +44,11 @@ class LossScale:
         if self.thorough is None or self.quick.mean == 0.0:
             return 1.0
         return self.thorough / self.quick.mean
+
+    @property
+    def by_column(self) -> Floats:
+        """The loss of each quasi-identifier, scaled like all losses."""
+        return np.minimum(self.quick.by_column * self.ratio, 1.0)
 
 
 def scale_of(probe: ProbeSearch) -> LossScale | None:
