@@ -88,7 +88,9 @@ FEW = (
 DIALED = ("--dial", "--steps", "3", "--set", "publish.max_loss=1")
 PAGES: dict[str, Callable[[Workshop], Path]] = {
     "demo": lambda workshop: workshop.demo / "report.html",
+    "demo, private": lambda workshop: workshop.demo / "private" / "report.html",
     "adult": lambda workshop: workshop.adult / "report.html",
+    "adult, private": lambda workshop: workshop.adult / "private" / "report.html",
     "comparison": lambda workshop: workshop.compared("comparison", *FEW),
     "dial": lambda workshop: workshop.compared("dial", *DIALED),
 }

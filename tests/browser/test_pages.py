@@ -46,6 +46,10 @@ def test_a_page_needs_no_script(browser, page_file):
         assert one.page.inner_text("main") == two.page.inner_text("main")
 
 
-def test_a_page_prints_on_paper(browser, page_file):
+def test_paper_shows_what_is_folded(browser, page_file):
+    folded = "details:not([open]) > :not(summary)"
+    tall = f"[...document.querySelectorAll('{folded}')].map(e => e.clientHeight)"
     with browser.open(page_file) as opened:
+        opened.page.emulate_media(media="print")
+        assert all(height > 0 for height in opened.page.evaluate(tall))
         assert opened.page.pdf(format="A4").startswith(b"%PDF")

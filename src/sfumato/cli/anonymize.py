@@ -308,6 +308,6 @@ def _file_rows(out: Path) -> list[tuple[str, str]]:
         (str(out / "report.html"), "report for readers; safe to publish"),
         (
             f"{out / 'private'}/",
-            "seed and source rows; keep it, never share it",
+            "seed, source rows and private report; keep it, never share it",
         ),
     ]

@@ -34,6 +34,7 @@ from sfumato.cli.error_output import (
 )
 from sfumato.cli.init import init
 from sfumato.cli.listing import catalogue
+from sfumato.cli.report import report
 from sfumato.cli.success_output import reader_may_leave
 from sfumato.cli.tune import tune
 from sfumato.cli.version import print_version
@@ -56,6 +57,7 @@ app.command()(assess)
 app.command()(attack)
 app.command()(compare)
 app.command()(tune)
+app.command()(report)
 app.command("list")(catalogue)
 app.command()(doctor)
 

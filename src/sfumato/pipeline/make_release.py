@@ -40,6 +40,7 @@ from sfumato.pipeline.private_run import (
     synthetic_draft,
 )
 from sfumato.pipeline.release import Release
+from sfumato.pipeline.report_figures import ReportFigures
 from sfumato.pipeline.run import Run
 from sfumato.pipeline.unique_values import refuse_giveaways
 from sfumato.pipeline.verification import Claim, Private
@@ -189,16 +190,17 @@ def _insist_on_models(proof: Proof, request: Request) -> None:
 def _release(found: Findings, material: Material) -> Release:
     """Keep from a run only what is published or recorded."""
     subject = found.request.subject
+    figures = ReportFigures(found)
     return Release(
         table=bare(found.draft.table),
         beside={name: bare(table) for name, table in found.draft.beside.items()},
         notes=found.draft.notes,
         manifest=manifest.manifest(found),
-        facts=manifest.facts(found),
+        facts=manifest.facts(found) | figures.public(),
         alternatives=found.solution.alternatives,
         claim=found.claim,
         together=None if found.together is None else found.together.claim,
-        audit=manifest.audit(found),
+        audit=manifest.audit(found) | {"report": figures.private()},
         source_rows=found.source_rows[material.rows],
         group_of=_of_source(found, found.solution.grouping.group_of),
         subject_of=None if subject is None else _of_source(found, subject),

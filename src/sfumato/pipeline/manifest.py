@@ -270,7 +270,8 @@ def facts(found: Findings) -> dict[str, Any]:
             {"size": int(s), "groups": int(c)}
             for s, c in zip(sizes, counts, strict=True)
         ],
-        "algorithm": dict(found.solution.facts),
+        "algorithm": {"sentence": found.run.algorithm.sentence},
+        "operator": {"sentence": found.run.operator.sentence},
     }
 
 

@@ -31,10 +31,10 @@ from sfumato.pipeline.earlier_release_proof import CandidateClaim
 from sfumato.pipeline.linked_persons import LINKED, PERSON, LinkedPersons
 from sfumato.pipeline.prove_written_files import prove_files, prove_tables
 from sfumato.pipeline.release_to_table import TableTarget, new_table
+from sfumato.pipeline.reports import PRIVATE_REPORT, PUBLIC_REPORT, ReportSource
 from sfumato.pipeline.verification import GENERATED_VALUES, SOURCE_VALUES, Claim
 from sfumato.pipeline.write_release import refuse_existing, write_directory
 from sfumato.report.card import card
-from sfumato.report.html import render
 
 
 @comes_from("sfumato.anonymize(data, quasi=[…], k=5)")
@@ -100,11 +100,17 @@ class Release(SafeRepr):
     def risk(self) -> dict[str, Any]:
         return dict(self.manifest["risk"])
 
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write the report as one self-contained page."""
+    def report(self, path: str | os.PathLike[str], *, private: bool = False) -> None:
+        """Write the report as one self-contained page: the public edition, or, with
+        `private`, the one that only the steward may see."""
         place = path_of(path, what="A report's place")
+        source = report_source(self, self.manifest)
+        text = source.private() if private else source.public()
         try:
-            place.write_text(render(self.manifest, self.facts), encoding="utf-8")
+            if private:
+                place.unlink(missing_ok=True)
+                own_file(place)
+            place.write_text(text, encoding="utf-8")
         except OSError as fault:
             raise OutputError(
                 f"'{place}' cannot be written: {fault.strerror}.",
@@ -227,20 +233,35 @@ def fill(
     for name, text in release.notes.items():
         _write_text(aside / name, text)
     _write_json(aside / "manifest.json", manifest)
-    _write_text(aside / "report.html", render(manifest, release.facts))
+    source = report_source(release, manifest)
+    _write_text(aside / PUBLIC_REPORT, source.public())
+    _write_text(aside / PRIVATE_REPORT, source.private())
     return manifest
+
+
+def report_source(release: Release, manifest: Mapping[str, Any]) -> ReportSource:
+    """What the report of a release is made from; the manifest may have hashes."""
+    audit = _audit(release)
+    return ReportSource(manifest=manifest, facts=audit["facts"], audit=audit)
+
+
+def _audit(release: Release) -> dict[str, Any]:
+    """The private record: what repeats the run, and what its report says."""
+    record: dict[str, Any] = dict(release.audit)
+    if release.source_sha256 is not None:
+        record["source_sha256"] = release.source_sha256
+    if isinstance(release.origin, str | os.PathLike):
+        record["source_file"] = Path(os.fspath(release.origin)).name
+    file = {"name": f"data.{release.extension}", "delimiter": release.delimiter}
+    return record | {
+        "manifest": release.manifest,
+        "facts": {**release.facts, "file": file},
+    }
 
 
 def _write_private(release: Release, place: Path) -> None:
     own_directory(place)
-    hashed = release.source_sha256
-    record = {
-        **release.audit,
-        **({} if hashed is None else {"source_sha256": hashed}),
-        "manifest": release.manifest,
-        "facts": release.facts,
-    }
-    _write_json(place / "audit.json", record)
+    _write_json(place / "audit.json", _audit(release))
     # Opened here, because Arrow takes no path whose name is not UTF-8.
     with own_file(place / "rows.parquet").open("wb") as sink:
         pq.write_table(_row_record(release), sink)

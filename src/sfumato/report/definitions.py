@@ -165,3 +165,94 @@ def groups(operator: str) -> str:
 def measure(key: str) -> Measure:
     """Return the text for a measure; without an entry, its key."""
     return MEASURES.get(key, Measure(key.replace("_", " ").capitalize(), ""))
+
+
+class CellWords(NamedTuple):
+    """A form of published cells: its name, its meaning, and how to compute with it."""
+
+    title: str
+    means: str
+    compute: str
+
+
+CELL_FORMS = {
+    "value": CellWords("a value", "The value itself.", "Use it as it is."),
+    "interval": CellWords(
+        "an interval",
+        "[20, 24]: some value from 20 to 24, both ends included.",
+        "Compute with both ends to get bounds; with the middle to get a guess.",
+    ),
+    "half-open": CellWords(
+        "a half-open interval",
+        "[20, 25): some value from 20 on, below 25.",
+        "As with an interval; the upper end does not belong to it.",
+    ),
+    "set": CellWords(
+        "a set",
+        "{a|b}: one of these values. A value that contains | stands in quotes.",
+        "Count the row once, spread evenly over the values of the set.",
+    ),
+    "prefix": CellWords(
+        "first characters",
+        "041*: some code that begins with 041.",
+        "Compare the characters before the star.",
+    ),
+    "label": CellWords(
+        "a label",
+        "A name for several values: a node of the column's hierarchy, such as a region, "
+        "a month (2024-05), a quarter (2024-Q2) or a decade (1970s).",
+        "Group by it, or spread the row evenly over the values below it.",
+    ),
+    "star": CellWords(
+        "*",
+        "Any value of the column: nothing is told.",
+        "Leave the row out of what needs the column, or spread it over all values.",
+    ),
+    "missing": CellWords(
+        "empty",
+        "The value is missing, in the source already.",
+        "Treat it as a missing value.",
+    ),
+    "typical": CellWords(
+        "a typical value",
+        "The mean, the median or the most frequent value of the row's group. It need not "
+        "be the value of any row.",
+        "Means stay right; variances come out too small.",
+    ),
+    "low": CellWords(
+        "the lowest value",
+        "The value is this or higher; the column with _to has the highest.",
+        "Compute with both columns to get bounds.",
+    ),
+    "high": CellWords(
+        "the highest value",
+        "The value is this or lower; the column with _from has the lowest.",
+        "Compute with both columns to get bounds.",
+    ),
+    "pseudonym": CellWords(
+        "a pseudonym",
+        "The same person, or thing, has the same text. Nobody can compute it back "
+        "without the steward's key.",
+        "Use it to tell rows apart or to put them together.",
+    ),
+    "group": CellWords(
+        "a group number",
+        "Rows with the same number form a group.",
+        "Join the second table by it: README.txt says how.",
+    ),
+    "swapped": CellWords(
+        "a swapped value",
+        "A true value of some row of the group, not always of this row.",
+        "Counts of the column alone are exact; beside other columns they are estimates.",
+    ),
+    "apart": CellWords(
+        "in the second table",
+        "The values of each group and how often each occurs in it.",
+        "Spread them evenly over the rows of the group.",
+    ),
+    "synthetic": CellWords(
+        "a synthetic value",
+        "Drawn from noisy counts: no row stands for a person.",
+        "Compute as usual; answers have the error of the noise.",
+    ),
+}

@@ -86,7 +86,7 @@ class Facts(TypedDict):
     """For each column that is not a quasi-identifier, the share of rows with a value
     that occurs once: alone, and with the quasi-identifiers."""
     algorithm: dict[str, Any]
-    """Its name, its options and its own facts."""
+    """Its name and its options."""
     operator: dict[str, Any]
     policy: dict[str, Any]
     hashes: dict[str, str]
@@ -99,6 +99,19 @@ class Facts(TypedDict):
     """The loss by column and value; empty where the policy names no column."""
     not_for_publication: str | None
     """Why it must not be published, or None."""
+    explanation: list[str]
+    """What the algorithm and the operator do, a sentence each."""
+    kinds: dict[str, dict[str, Any]]
+    cells: dict[str, dict[str, Any]]
+    """By published column its role, its kind and the forms of its cells."""
+    file: dict[str, str]
+    """The name and the delimiter of the data file."""
+    exposure: dict[str, Any]
+    """How exposed people are by the published cells; empty where cells do not say."""
+    marginals: dict[str, list[dict[str, Any]]]
+    """By column a few lines: rows of the source, and of the release."""
+    least: int | None
+    """The smallest count of source rows in `marginals`."""
 
 
 def _measures(risk: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,7 +122,8 @@ def build(manifest: Mapping[str, Any], found: Mapping[str, Any]) -> Facts:
     """Collect the facts from a manifest and from what a run found beyond it.
 
     `found` has `columns` (measures by column), `group_sizes` (size and number of
-    groups) and `algorithm` (what the algorithm has to say), each of them optional.
+    groups), the sentences of `algorithm` and `operator`, and what the report draws
+    (`cells`, `exposure`, `marginals`, `least`, `file`), each of them optional.
     """
     policy = dict(manifest.get("policy", {}))
     operator = dict(manifest.get("operator", {}))
@@ -132,7 +146,7 @@ def build(manifest: Mapping[str, Any], found: Mapping[str, Any]) -> Facts:
         utility=dict(manifest.get("utility", {})),
         risk=_measures(manifest.get("risk", {})),
         giveaways=dict(manifest.get("risk", {}).get("columns", {})),
-        algorithm={**manifest.get("algorithm", {}), **found.get("algorithm", {})},
+        algorithm=dict(manifest.get("algorithm", {})),
         operator=operator,
         policy=policy,
         hashes={k: v for k, v in manifest.items() if k.endswith("_sha256")},
@@ -142,7 +156,20 @@ def build(manifest: Mapping[str, Any], found: Mapping[str, Any]) -> Facts:
         privacy=dict(manifest.get("privacy", {})),
         loss_by=dict(manifest.get("loss_by", {})),
         not_for_publication=manifest.get("not_for_publication"),
+        explanation=_explanation(found),
+        kinds=dict(manifest.get("kinds", {})),
+        cells=dict(found.get("cells", {})),
+        file={"name": "data.csv", **found.get("file", {})},
+        exposure=dict(found.get("exposure", {})),
+        marginals=dict(found.get("marginals", {})),
+        least=found.get("least"),
     )
+
+
+def _explanation(found: Mapping[str, Any]) -> list[str]:
+    """The sentences of the algorithm and the operator, where they are known."""
+    things = [found.get(name, {}) for name in ("algorithm", "operator")]
+    return [str(each["sentence"]) for each in things if "sentence" in each]
 
 
 def _requirement(entry: Mapping[str, Any]) -> RequirementFacts:

@@ -1,115 +1,213 @@
-"""The facts of a release as one page that needs no network and no script."""
+"""The report of a release as one page, in two editions.
+
+The public edition holds what follows from the published files and the manifest, and
+counts of many source rows. The private edition adds what is computed from the source.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import tomli_w
 
-from sfumato.report.charts import group_size_chart, loss_chart, size_label
-from sfumato.report.definitions import LIMITS, TREATMENTS, groups, measure
+from sfumato.report.bar_cells import BarRow
+from sfumato.report.charts import group_size_chart, size_label
+from sfumato.report.column_rows import (
+    column_rows,
+    correlation_rows,
+    loss_rows,
+    private_marginals,
+    public_marginals,
+)
+from sfumato.report.data_dictionary import data_dictionary
+from sfumato.report.definitions import LIMITS, measure
 from sfumato.report.facts import Facts, RequirementFacts, build
-from sfumato.report.number_text import amount, listing, percent, setting
+from sfumato.report.making_rows import commands, hash_rows, making_rows, signature_block
+from sfumato.report.number_text import (
+    amount,
+    listing,
+    measured,
+    percent,
+    setting,
+    settings,
+)
+from sfumato.report.plain_words import key_numbers, verdict_sentence, words
+from sfumato.report.risk_rows import (
+    attack_rows,
+    public_attack_rows,
+    question_rows,
+    size_class_rows,
+    threshold_rows,
+)
 from sfumato.report.templating import fill
 
-TableRow = Sequence[str]
+
+@dataclass(frozen=True, kw_only=True)
+class PrivatePart:
+    """What the private edition knows beyond the manifest and the facts."""
+
+    note: str
+    """The line that says that the page is private."""
+    outside: str | None = None
+    """What is said of figures that no ledger pays for."""
+    audit: Mapping[str, Any] = field(default_factory=dict)
+    """The audit record of the run."""
+    assessment: Mapping[str, Any] = field(default_factory=dict)
+    """What `sfumato assess` measured, where it was asked to."""
+
+    @property
+    def figures(self) -> Mapping[str, Any]:
+        """What was computed from the source when the release was made."""
+        found: Mapping[str, Any] = self.audit.get("report", {})
+        return found
 
 
-def render(manifest: Mapping[str, Any], found: Mapping[str, Any]) -> str:
-    """The report of a release, from its manifest and what its run found beyond it."""
-    return page(build(manifest, found))
+def render(
+    manifest: Mapping[str, Any],
+    found: Mapping[str, Any],
+    *,
+    private: PrivatePart | None = None,
+    attacks: Sequence[Mapping[str, Any]] = (),
+    signature: Mapping[str, str] | None = None,
+) -> str:
+    """The report of a release: the public edition, or the private one.
+
+    `found` is what its run found beyond the manifest, `attacks` are the results that
+    `sfumato attack` keeps, `signature` says who approved the release.
+    """
+    facts = build(manifest, found)
+    values = _shared(facts, signature)
+    more = (
+        _public(facts, attacks)
+        if private is None
+        else _private(facts, private, attacks)
+    )
+    values |= more
+    return fill("page.html.jinja", **values, contents=list(_contents(values)))
 
 
-def page(facts: Facts) -> str:
-    """The report as HTML text: the template `page.html.jinja`, filled."""
-    lossy = [column for column in facts["columns"] if "ncp" in column]
-    return fill(
-        "page.html.jinja",
-        facts=facts,
-        summary=_summary(facts),
-        promises=[(each, list(_row_counts(each))) for each in facts["requirements"]],
-        ledger=list(_ledger_rows(facts["privacy"])),
-        loss_chart=loss_chart(lossy) if lossy else None,
-        columns=_column_rows(facts),
-        loss_by=[
-            (name, [_loss_row(line) for line in found])
-            for name, found in facts["loss_by"].items()
-        ],
-        size_chart=group_size_chart(facts["group_sizes"])
+def _shared(facts: Facts, signature: Mapping[str, str] | None) -> dict[str, Any]:
+    """What both editions say."""
+    return {
+        "facts": facts,
+        "summary": _summary(facts),
+        "requirements": [_requirement_row(each) for each in facts["requirements"]],
+        "promises": [(each, list(_row_counts(each))) for each in facts["requirements"]],
+        "constraints": list(_constraint_rows(facts)),
+        "ledger": list(_ledger_rows(facts["privacy"])),
+        "columns": column_rows(facts["columns"]),
+        "size_chart": group_size_chart(facts["group_sizes"])
         if facts["group_sizes"]
         else None,
-        sizes=_size_rows(facts),
-        measures=list(_measures(facts)),
-        giveaways=_giveaway_rows(facts["giveaways"]),
-        limits=list(_limits(facts)),
-        making=list(_making_rows(facts)),
-        hashes=[name for name, _ in _hash_rows(facts)],
-        policy=tomli_w.dumps(_without_none(facts["policy"])),
-    )
+        "sizes": _size_rows(facts),
+        "giveaways": _giveaway_rows(facts["giveaways"]),
+        "limits": list(_limits(facts)),
+        "dictionary": data_dictionary(facts["cells"], facts["kinds"], facts["file"]),
+        "explanation": facts["explanation"],
+        "hashes": [name for name, _ in hash_rows(facts["hashes"])],
+        "policy": tomli_w.dumps(_without_none(facts["policy"])),
+        "signature": signature_block(facts, signature),
+    }
+
+
+def _public(facts: Facts, attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    sides = {"after": facts["exposure"]} if facts["exposure"] else {}
+    # Under a process model, nothing is compared with the source.
+    told = [] if facts["privacy"] else public_attack_rows(attacks)
+    return {
+        "private": None,
+        "risk": _risk(facts, sides),
+        "attacks": {"rows": told},
+        "marginals": public_marginals(facts["marginals"]),
+        "correlations": [],
+        "loss_by": [(n, loss_rows(lines)) for n, lines in facts["loss_by"].items()],
+        "utility": _measure_rows(facts["utility"]),
+        "workload": None,
+        "learned": None,
+        "making": list(making_rows(facts)),
+        "commands": commands(facts, None),
+    }
+
+
+def _private(
+    facts: Facts, private: PrivatePart, attacks: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    figures, audit = private.figures, private.audit
+    sides = {k: v for k, v in figures.get("exposure", {}).items() if v}
+    kept: Mapping[str, Any] = private.assessment.get("utility", {})
+    numbers = {k: v for k, v in kept.items() if isinstance(v, int | float)}
+    return {
+        "private": private,
+        "risk": _risk(facts, sides),
+        "attacks": {"rows": attack_rows(attacks)},
+        "marginals": private_marginals(figures.get("marginals", {})),
+        "correlations": correlation_rows(figures.get("correlations", [])),
+        "loss_by": [
+            (name, loss_rows(lines)) for name, lines in audit.get("loss_by", {}).items()
+        ],
+        "utility": _measure_rows(facts["utility"] | numbers),
+        "workload": _workload(kept.get("workload")),
+        "learned": _learned(kept.get("learned")),
+        "making": list(making_rows(facts, audit)),
+        "commands": commands(facts, audit),
+    }
+
+
+def _contents(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The sections that the page has, by their ids."""
+    yield "short", "In short"
+    yield "promises", "Promises"
+    yield "limits", "Limits"
+    optional = {
+        "diversity": ("Diversity", values["constraints"]),
+        "ledger": ("Ledger", values["facts"]["privacy"]),
+        "risk": ("Risk", values["risk"]["present"]),
+        "attacks": ("Attacks", values["attacks"]["rows"]),
+    }
+    yield from ((key, title) for key, (title, there) in optional.items() if there)
+    yield "columns", "Columns"
+    if values["loss_by"]:
+        yield "bearers", "Who bears the loss"
+    if values["utility"]:
+        yield "utility", "Utility"
+    yield "dictionary", "Data dictionary"
+    yield "making", "How it was made"
+    yield "signature", "Approval"
 
 
 def _summary(facts: Facts) -> dict[str, Any]:
     kept = all(each["holds"] for each in facts["requirements"])
     return {
         "good": kept and facts["not_for_publication"] is None,
-        "verdict": _verdict_sentence(facts, kept),
-        "published": _what_was_published(facts),
-        "numbers": list(_key_numbers(facts)),
+        "verdict": verdict_sentence(facts, kept=kept),
+        "words": words(facts),
+        "numbers": list(key_numbers(facts)),
     }
 
 
-def _verdict_sentence(facts: Facts, kept: bool) -> str:
-    count = len(facts["requirements"])
-    if not kept:
-        return "✗ This table does not keep every promise. Do not publish it."
-    if facts["not_for_publication"] is not None:
-        return f"✗ {facts['not_for_publication']}"
-    noun = {1: "The promise", 2: "Both promises"}.get(count, f"All {count} promises")
-    verb = "holds" if count == 1 else "hold"
-    how = "measured on the published table"
-    if facts["privacy"]:
-        how = "certified by the ledger of its making"
-        how += ", or measured on the published table" if count > 1 else ""
-    return f"✓ {noun} of the policy {verb}, {how}."
+def _risk(facts: Facts, sides: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The tables of the section on risk, where there are any."""
+    both = len(sides) == 2
+    found = {
+        "sides": list(sides) if both else ["value"] * len(sides),
+        "questions": question_rows(sides) if sides else [],
+        "thresholds": threshold_rows(sides) if sides else [],
+        "size_classes": size_class_rows(sides) if both else [],
+        "measures": [] if sides else _measure_rows(facts["risk"]),
+    }
+    there = any(found.values()) or facts["group_sizes"] or facts["giveaways"]
+    return found | {"present": bool(there)}
 
 
-def _what_was_published(facts: Facts) -> str:
-    dropped = [c["name"] for c in facts["columns"] if c["treatment"] == "dropped"]
-    text = (
-        f"{amount(facts['rows_out'])} rows were published, in "
-        f"{amount(facts['groups'])} {groups(facts['operator'].get('name', ''))}."
-    )
-    return f"{text} Left out altogether: {listing(dropped)}." if dropped else text
+def _requirement_row(each: RequirementFacts) -> BarRow:
+    verdict = "✓ holds" if each["holds"] else "✗ does not hold"
+    return each["model"], settings(each["parameters"]), measured(each), verdict
 
 
-def _key_numbers(facts: Facts) -> Iterator[TableRow]:
-    counted = [
-        ("rows in the source", facts["rows_in"]),
-        ("rows published", facts["rows_out"]),
-        ("rows suppressed", facts["rows_suppressed"]),
-        ("groups", facts["groups"]),
-    ]
-    yield from ((name, amount(value)) for name, value in counted if value is not None)
-    if "ncp" in facts["utility"]:
-        yield "information lost (NCP)", percent(facts["utility"]["ncp"])
-    for key in ("prosecutor_max", "value_max"):
-        if key in facts["risk"]:
-            yield "highest risk", percent(facts["risk"][key])
-    if facts["giveaways"]:
-        most = max(each["unique"] for each in facts["giveaways"].values())
-        yield "rows that one other column gives away", percent(most)
-
-
-def _row_counts(each: RequirementFacts) -> Iterator[TableRow]:
-    """The rows that a requirement allows and finds, and what breaks it."""
-    details = each.get("details", {})
-    if "range" in details:
-        low, high = details["range"]
-        yield "rows allowed", f"{amount(low)} to {amount(high)}"
-    if "range" in details and "source" in details:
-        count = details["source"]
-        yield "rows in the source", "too few to say" if count is None else amount(count)
+def _row_counts(each: RequirementFacts) -> Iterator[tuple[str, str]]:
+    """What breaks a requirement."""
     if each["holds"]:
         return
     for unit in ("groups", "rows", "persons"):
@@ -118,7 +216,27 @@ def _row_counts(each: RequirementFacts) -> Iterator[TableRow]:
             yield f"{unit} that break it", amount(broken)
 
 
-def _ledger_rows(privacy: Mapping[str, Any]) -> Iterator[TableRow]:
+def _constraint_rows(facts: Facts) -> Iterator[BarRow]:
+    """The rows that diversity constraints allow and find."""
+    for each in facts["requirements"]:
+        details = each.get("details", {})
+        if "range" not in details:
+            continue
+        low, high = details["range"]
+        where = each["parameters"].get("where") or each["parameters"]
+        count = details.get("source")
+        yield (
+            settings(where),
+            f"{amount(low)} to {amount(high)}",
+            amount(each["measured"]),
+            "too few to say"
+            if "source" in details and count is None
+            else amount(count),
+            "✓ holds" if each["holds"] else "✗ does not hold",
+        )
+
+
+def _ledger_rows(privacy: Mapping[str, Any]) -> Iterator[BarRow]:
     """Every use of the data, those inside another one below it."""
     waiting = [(entry, 0) for entry in privacy["ledger"]["entries"]] if privacy else []
     while waiting:
@@ -132,35 +250,7 @@ def _ledger_rows(privacy: Mapping[str, Any]) -> Iterator[TableRow]:
         waiting[:0] = [(part, depth + 1) for part in entry.get("parts", ())]
 
 
-def _column_rows(facts: Facts) -> list[TableRow]:
-    return [
-        (
-            column["name"],
-            column["role"],
-            TREATMENTS.get(column["treatment"], column["treatment"]),
-            column.get("hierarchy", "–"),
-            percent(column.get("ncp")),
-            percent(column.get("generalized_loss")),
-        )
-        for column in facts["columns"]
-    ]
-
-
-def _loss_row(line: Mapping[str, Any]) -> TableRow:
-    several = (
-        f"{line['values']} other values" if line["values"] > 1 else "another value"
-    )
-    return (
-        several if line["value"] is None else line["value"],
-        amount(line["rows"]),
-        amount(line["suppressed_rows"]),
-        f"{amount(line['shown'])} ({percent(line['shown'] / line['rows'])})",
-        percent(line["suppressed_cells"]),
-        percent(line["ncp"]),
-    )
-
-
-def _size_rows(facts: Facts) -> list[TableRow]:
+def _size_rows(facts: Facts) -> list[BarRow]:
     total = sum(each["rows"] for each in facts["group_sizes"])
     return [
         (
@@ -173,23 +263,16 @@ def _size_rows(facts: Facts) -> list[TableRow]:
     ]
 
 
-def _measures(facts: Facts) -> Iterator[tuple[str, list[TableRow]]]:
-    titles = {
-        "Utility: what the release is still worth": facts["utility"],
-        "Remaining risk": facts["risk"],
-    }
-    for title, values in titles.items():
-        if values:
-            yield title, [_measure_row(key, value) for key, value in values.items()]
+def _measure_rows(values: Mapping[str, Any]) -> list[BarRow]:
+    rows: list[BarRow] = []
+    for key, value in values.items():
+        said = measure(key)
+        text = percent(value) if said.share else setting(value)
+        rows.append((said.title, text, said.definition))
+    return rows
 
 
-def _measure_row(key: str, value: object) -> TableRow:
-    words = measure(key)
-    text = percent(value) if words.share else setting(value)
-    return words.title, text, words.definition
-
-
-def _giveaway_rows(columns: Mapping[str, Mapping[str, Any]]) -> list[TableRow]:
+def _giveaway_rows(columns: Mapping[str, Mapping[str, Any]]) -> list[BarRow]:
     return [
         (
             name,
@@ -209,29 +292,42 @@ def _limits(facts: Facts) -> Iterator[str]:
     yield from facts["known_limits"]
 
 
-def _making_rows(facts: Facts) -> Iterator[TableRow]:
-    yield from _thing_rows("algorithm", facts["algorithm"])
-    yield from _thing_rows("operator", facts["operator"])
-    yield from _hash_rows(facts)
-    yield "Sfumato", facts["sfumato"]
-    yield from facts["versions"].items()
-    for key, seconds in facts["seconds"].items():
-        yield f"seconds to {key}", amount(seconds)
+def _workload(error: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """The error of a workload, where it was measured."""
+    if error is None:
+        return None
+    return {
+        "caption": f"{amount(error['queries'])} queries, of which "
+        f"{amount(error['empty_queries'])} find no row of the source.",
+        "rows": [
+            (name.replace("_", " "), amount(each["value"]), _interval(each))
+            for name, each in error.items()
+            if isinstance(each, Mapping)
+        ],
+    }
 
 
-def _hash_rows(facts: Facts) -> Iterator[TableRow]:
-    for key, value in facts["hashes"].items():
-        name = key.removesuffix("_sha256").replace("_", " ")
-        yield f"SHA-256 of {name}", value
+def _learned(learned: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """What models learn from the release, where it was measured."""
+    if learned is None:
+        return None
+    scores = {**learned["models"], "no features": {"original": learned["baseline"]}}
+    return {
+        "caption": f"Learning {learned['target']} from {amount(learned['rows'])} rows: "
+        f"{learned['measure']}, with its 95% interval.",
+        "rows": [
+            (name, *(_score(each.get(side)) for side in ("original", "release")))
+            for name, each in scores.items()
+        ],
+    }
 
 
-def _thing_rows(title: str, thing: Mapping[str, Any]) -> Iterator[TableRow]:
-    """List an algorithm or operator, with its options below its name."""
-    name = str(thing.get("name", "–"))
-    yield title, name
-    for key, value in thing.items():
-        if key != "name":
-            yield f"{name}: {key.replace('_', ' ')}", setting(value)
+def _score(figure: Mapping[str, Any] | None) -> str:
+    return "–" if figure is None else f"{amount(figure['value'])} ({_interval(figure)})"
+
+
+def _interval(figure: Mapping[str, Any]) -> str:
+    return f"{amount(figure['low'])} to {amount(figure['high'])}"
 
 
 def _without_none(value: Any) -> Any:

@@ -81,6 +81,7 @@ def test_a_release_in_place_is_readable_and_its_private_part_is_not(release, tmp
         "report.html": 0o644,
         "private": 0o700,
         "private/audit.json": 0o600,
+        "private/report.html": 0o600,
         "private/rows.parquet": 0o600,
     }
 

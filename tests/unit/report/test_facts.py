@@ -84,9 +84,13 @@ def test_a_measured_column_that_the_policy_does_not_name_is_told():
     assert [c["name"] for c in build(bare, FOUND)["columns"]] == ["zip"]
 
 
-def test_options_and_words_of_the_algorithm_come_together():
-    expected = {"name": "mondrian", "cut": "gain", "cuts": 1}
-    assert build(MANIFEST, FOUND)["algorithm"] == expected
+def test_what_an_algorithm_found_in_the_source_is_no_fact():
+    assert build(MANIFEST, FOUND)["algorithm"] == {"name": "mondrian", "cut": "gain"}
+
+
+def test_the_sentences_of_algorithm_and_operator_explain_the_release():
+    sentences = {"algorithm": {"sentence": "Cuts."}, "operator": {"sentence": "Shows."}}
+    assert build(MANIFEST, FOUND | sentences)["explanation"] == ["Cuts.", "Shows."]
 
 
 def test_private_parts_of_a_manifest_do_not_pass():

@@ -1,0 +1,91 @@
+"""The example in the data dictionary runs on the release that it is written for."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from html import unescape
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import sfumato as sf
+
+PEOPLE = pd.DataFrame(
+    {
+        "age": [20 + i % 40 for i in range(400)],
+        "born": [f"19{50 + i % 50}-0{1 + i % 9}-15" for i in range(400)],
+        "city": [f"city {i % 7}" for i in range(400)],
+        "zip": [f"0{4100 + i % 90}" for i in range(400)],
+        "illness": [f"illness {i % 5}" for i in range(400)],
+    }
+)
+SETTINGS = {
+    "quasi": ["age", "born", "city", "zip"],
+    "sensitive": ["illness"],
+    "hierarchies": {
+        "born": {"calendar": ["month", "quarter", "year", "decade"]},
+        "zip": {"prefix": [4, 3, 2]},
+    },
+    "kinds": {"zip": "code", "born": "date"},
+    "k": 8,
+    "insecure_seed": 3,
+}
+
+
+def example_of(release: Path) -> str:
+    """The program in the public report."""
+    page = (release / "report.html").read_text(encoding="utf-8")
+    return unescape(page.split("<code>import pandas")[1].split("</code>")[0])
+
+
+def run(release: Path) -> str:
+    """What the program prints, run in the directory of the release."""
+    program = "import pandas" + example_of(release)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        cwd=release,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    return done.stdout
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet", "arrow"])
+def test_it_bounds_the_mean_of_a_generalized_number(tmp_path, format):
+    release = sf.anonymize(PEOPLE, **SETTINGS, publish={"format": format})
+    release.save(tmp_path / "release")
+    between = run(tmp_path / "release").splitlines()[0]
+    low, high = (float(word) for word in between.split() if word[0].isdigit())
+    assert low <= PEOPLE["age"].mean() <= high
+
+
+def test_it_reads_two_columns_of_bounds(tmp_path):
+    release = sf.anonymize(PEOPLE, **SETTINGS, publish={"numbers": "bounds"})
+    release.save(tmp_path / "release")
+    assert "age_from" in example_of(tmp_path / "release")
+    assert run(tmp_path / "release").startswith("The mean lies between")
+
+
+def test_it_spreads_sets_over_their_values(tmp_path):
+    sf.anonymize(PEOPLE, **SETTINGS).save(tmp_path / "release")
+    assert ".explode()" in example_of(tmp_path / "release")
+    assert "city" in run(tmp_path / "release")
+
+
+def test_it_reads_the_delimiter_of_the_file(tmp_path):
+    source = tmp_path / "source.csv"
+    PEOPLE.to_csv(source, sep=";", index=False)
+    sf.anonymize(source, **SETTINGS).save(tmp_path / "release")
+    assert 'sep=";"' in example_of(tmp_path / "release")
+    assert "illness 1" in run(tmp_path / "release")
+
+
+def test_it_runs_on_the_demo(tmp_path):
+    from sfumato.cli import main
+
+    assert main(["demo", "--out", str(tmp_path / "demo")]) == 0
+    assert "Rows that show more than *" in run(tmp_path / "demo" / "release")
