@@ -43,7 +43,7 @@ def draw_hierarchy(
     if column.kind in ("date", "datetime"):
         makers += [_calendar, _calendar]
     if column.kind in ("code", "category"):
-        makers.append(_prefix)
+        makers += [_prefix, _vocabulary]
     return random.choice(makers)(random, name, column, leaves)
 
 
@@ -98,6 +98,10 @@ def _quantiles(random: Random, *_: Any) -> Drawn:
 
 def _prefix(random: Random, *_: Any) -> Drawn:
     return Drawn({"prefix": random.choice([[4, 3, 2], [3, 1], [2]])})
+
+
+def _vocabulary(random: Random, *_: Any) -> Drawn:
+    return Drawn({"vocabulary": random.choice(["country", "education", "occupation"])})
 
 
 def _calendar(random: Random, _name: str, column: Column, _leaves: Any) -> Drawn:

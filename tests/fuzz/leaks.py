@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import tomli_w
 
 from tests.fuzz.cases import Case
-from tests.fuzz.release import Release, read_arrow
+from tests.fuzz.release import Release, plain_bytes, read_arrow
 
 SHORTEST = 8
 """A text this long does not occur by chance."""
@@ -106,7 +106,7 @@ def _shared(release: Release, name: str, least: int) -> set[str]:
 
 
 def _held(path: Path, hidden: set[str]) -> bool:
-    raw = path.read_bytes()
+    raw = plain_bytes(path)
     spellings = {each for text in hidden for each in _spellings(text)}
     if any(text.encode() in raw for text in spellings):
         return True

@@ -26,8 +26,8 @@ def read_rows(path: Path, delimiter: str, *, guarded: bool) -> Rows:
 
     Of a `guarded` CSV file the mark that stops spreadsheets is taken off.
     """
-    if path.suffix == ".csv":
-        text = io.StringIO(path.read_text(encoding="utf-8"), newline="")
+    if ".csv" in path.suffixes:
+        text = io.StringIO(plain_bytes(path).decode("utf-8"), newline="")
         lines = csv.reader(text, delimiter=delimiter)
         header = next(lines)
         return [
@@ -41,6 +41,13 @@ def read_rows(path: Path, delimiter: str, *, guarded: bool) -> Rows:
         dict(zip(columns, row, strict=True))
         for row in zip(*columns.values(), strict=True)
     ]
+
+
+def plain_bytes(path: Path) -> bytes:
+    """What a file holds, unpacked where its name says that it is compressed."""
+    packed = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix)
+    with pa.input_stream(str(path), compression=packed) as stream:
+        return bytes(stream.read())
 
 
 def _plain(cell: str, guarded: bool) -> str | None:

@@ -12,7 +12,7 @@ from sfumato.hierarchies.build import OPTIONS, WORDS
 from sfumato.models.base import ProcessModel
 from sfumato.policy import Policy
 from tests.fuzz.cases import NESTED, Case
-from tests.fuzz.draw import DOORS, draw_case, schema
+from tests.fuzz.draw import DOORS, READ, WRITTEN, allowed, draw_case, schema
 from tests.fuzz.settings import choices, fields
 from tests.fuzz.values import FLAVORS
 
@@ -97,7 +97,9 @@ def test_every_key_of_the_policy_is_drawn(cases):
     }
     wanted |= {(key,) for key in Policy.json_schema()["properties"]}
     written_by_the_runner = {("data", "path"), ("version",)}
-    assert wanted - drawn - written_by_the_runner == set()
+    places = ("url", "table", "query", "key", "sheet")
+    of_databases_and_workbooks = {("data", key) for key in places}
+    assert wanted - drawn - written_by_the_runner == of_databases_and_workbooks
 
 
 def paths(policy: dict[str, Any]) -> Iterator[tuple[str, ...]]:
@@ -131,4 +133,11 @@ def test_every_type_of_column_is_drawn(cases):
 
 def test_every_door_and_format_is_drawn(cases):
     assert {case.door for case in cases} == set(DOORS)
-    assert {case.format for case in cases} == {"csv", "parquet", "arrow"}
+    assert {case.format for case in cases} == set(READ)
+    written = {case.policy["publish"].get("format") for case in cases}
+    assert written == {None, *WRITTEN}
+
+
+def test_formats_that_are_not_drawn_are_those_of_statistics_programs_and_workbooks():
+    known = {*allowed("Data", "format"), *allowed("Publish", "format")}
+    assert known - {*READ, *WRITTEN} == {"sav", "dta", "xpt", "sas7bdat", "xlsx"}
