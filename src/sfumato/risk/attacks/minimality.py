@@ -34,9 +34,9 @@ class Minimality(AttributeAttack):
     Success: the share of people whose value is guessed right. The algorithm runs on
     worlds in which the values of a group are assigned to its people differently, on all
     such worlds if they are few. Worlds that lead to other groups are ruled out. The
-    worst figure is the largest chance that the attacker gives to a value. Baseline:
-    guessing the commonest value of a person's group. Bound: none. `blind` and
-    `simulatable` make groups that tell next to nothing.
+    worst figure is the largest chance that the attacker gives to a value.
+    Baseline: guessing the commonest value of a person's group.
+    Bound: none. `blind` and `simulatable` make groups that tell next to nothing.
     Reference: Wong, Fu, Wang and Pei 2007.
     """
 
