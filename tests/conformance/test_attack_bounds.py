@@ -6,7 +6,7 @@ import pytest
 
 from sfumato import registry
 from sfumato.models.base import Model
-from sfumato.testing.bound_checks import bound_checks
+from sfumato.testing.attack_bound_checks import bound_checks
 
 
 @pytest.mark.parametrize("checked", list(bound_checks()), ids=str)

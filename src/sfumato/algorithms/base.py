@@ -17,7 +17,7 @@ from sfumato.algorithms.common.refusals import (
     refuse_rules,
     refuse_split_persons,
 )
-from sfumato.algorithms.common.rows_left_out import rows_to_keep
+from sfumato.algorithms.common.rows_to_remove import rows_to_keep
 from sfumato.algorithms.request import Progress, Request, Solution, silent
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.data.option_examples import OptionExamples

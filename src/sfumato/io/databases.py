@@ -1,4 +1,7 @@
-"""Read tables from PostgreSQL, SQLite and DuckDB, and write releases into them."""
+"""Connect to PostgreSQL, SQLite and DuckDB, and read tables from them.
+
+How a release is written and proven there is in `pipeline/release_to_database.py`.
+"""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from sfumato.io.write import write_table
 from sfumato.pipeline.earlier_release_proof import CandidateClaim
 from sfumato.pipeline.linked_persons import LINKED, PERSON, LinkedPersons
 from sfumato.pipeline.prove_written_files import prove_files, prove_tables
-from sfumato.pipeline.release_to_table import TableTarget, new_table
+from sfumato.pipeline.release_to_database import TableTarget, new_table
 from sfumato.pipeline.reports import PRIVATE_REPORT, PUBLIC_REPORT, ReportSource
 from sfumato.pipeline.verification import GENERATED_VALUES, SOURCE_VALUES, Claim
 from sfumato.pipeline.write_release import refuse_existing, write_directory

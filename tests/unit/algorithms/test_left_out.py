@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato import registry
-from sfumato.algorithms.common.rows_left_out import rows_to_keep
+from sfumato.algorithms.common.rows_to_remove import rows_to_keep
 from sfumato.algorithms.partition.mondrian import Mondrian
 from sfumato.data.grouping import Grouping
 from sfumato.data.schema import Kind, Role

@@ -31,7 +31,7 @@ from sfumato.io.databases import (
     read_database,
 )
 from sfumato.pipeline import prove_written_files
-from sfumato.pipeline.release_to_table import hash_rows
+from sfumato.pipeline.release_to_database import hash_rows
 
 ROWS = pa.table(
     {
@@ -155,7 +155,7 @@ def test_a_failing_proof_leaves_neither_table_nor_directory(
 
 
 def test_a_failing_commit_leaves_no_directory(database, tmp_path, monkeypatch):
-    from sfumato.pipeline.release_to_table import TableTarget
+    from sfumato.pipeline.release_to_database import TableTarget
 
     def broken(self):
         raise OutputError("The disk is full.")

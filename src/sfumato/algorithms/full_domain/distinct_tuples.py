@@ -22,7 +22,7 @@ from sfumato.kernels.common.tuple_chunks import (
     build_chunks,
     tuples_of_rows,
 )
-from sfumato.kernels.full_domain.node_groups import TupleHistograms
+from sfumato.kernels.full_domain.node_judging import TupleHistograms
 from sfumato.models.common.groups import value_shares
 
 

@@ -42,8 +42,7 @@ from sfumato.kernels.common.tuple_chunks import (
     tuples_of_rows,
 )
 from sfumato.kernels.full_domain import lattice_search as kernel
-from sfumato.kernels.full_domain.node_cells import NodeWorkspace, workspace
-from sfumato.kernels.full_domain.node_groups import (
+from sfumato.kernels.full_domain.node_judging import (
     NodeRules,
     TupleHistograms,
     drop_groups,
@@ -52,6 +51,7 @@ from sfumato.kernels.full_domain.node_groups import (
     judging_for,
     penalty_of_dropped,
 )
+from sfumato.kernels.full_domain.node_rollup import NodeWorkspace, workspace
 from sfumato.models.base import OutputModel
 from sfumato.models.common.groups import normalized
 

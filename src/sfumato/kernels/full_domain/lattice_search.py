@@ -37,8 +37,7 @@ import numpy.typing as npt
 from sfumato.data.arrays import Floats, Ints
 from sfumato.kernels.common.tuple_chunks import Chunks
 from sfumato.kernels.compilation.decorators import both, inner
-from sfumato.kernels.full_domain.node_cells import NodeWorkspace
-from sfumato.kernels.full_domain.node_groups import (
+from sfumato.kernels.full_domain.node_judging import (
     FLOOR,
     GROUPS,
     LARGE,
@@ -52,6 +51,7 @@ from sfumato.kernels.full_domain.node_groups import (
     NodeRules,
     judge,
 )
+from sfumato.kernels.full_domain.node_rollup import NodeWorkspace
 
 Status = npt.NDArray[np.uint8]
 

@@ -7,7 +7,7 @@ Paper: LeFevre, DeWitt and Ramakrishnan 2005: the breadth-first search of the ca
 graph (`visit_subsets`), the subset property that prunes it (`_subset_is_dead`) and the
 generalization property (`mark_above`). Departs where groups are suppressed: a node that
 fails by its loss alone prunes its subsets' supersets, never nodes above it. Frequency
-sets are rolled up from the distinct tuples (`node_cells.place`) instead of from the
+sets are rolled up from the distinct tuples (`node_rollup.place`) instead of from the
 node below, which costs the same look-up per tuple.
 Cost: O(t × c) per node checked, for t distinct tuples in c chunks; O(columns) per node
 skipped; O(nodes above) per minimal node found.
@@ -36,14 +36,14 @@ from sfumato.kernels.full_domain.lattice_search import (
     levels_of,
     next_run,
 )
-from sfumato.kernels.full_domain.node_cells import NodeWorkspace
-from sfumato.kernels.full_domain.node_groups import (
+from sfumato.kernels.full_domain.node_judging import (
     GROUPS,
     LOST,
     SUPPRESSED,
     NodeRules,
     judge,
 )
+from sfumato.kernels.full_domain.node_rollup import NodeWorkspace
 
 
 @both

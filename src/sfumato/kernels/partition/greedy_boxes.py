@@ -27,7 +27,7 @@ from sfumato.kernels.common.geometry import (
 from sfumato.kernels.common.group_rules import RuleTable, group_ok
 from sfumato.kernels.common.histograms import BoxHistograms
 from sfumato.kernels.compilation.decorators import both, inner
-from sfumato.kernels.full_domain.node_groups import sort_codes
+from sfumato.kernels.full_domain.node_judging import sort_codes
 
 
 class BoxSpace(NamedTuple):

@@ -18,8 +18,8 @@ from sfumato.algorithms.full_domain.lattice import Lattice
 from sfumato.algorithms.full_domain.level_losses import METRICS
 from sfumato.algorithms.full_domain.optimal import start_search, sweep_order
 from sfumato.kernels.full_domain import lattice_search as sweep
-from sfumato.kernels.full_domain import node_groups as kernel
-from sfumato.kernels.full_domain.node_cells import NodeWorkspace
+from sfumato.kernels.full_domain import node_judging as kernel
+from sfumato.kernels.full_domain.node_rollup import NodeWorkspace
 from sfumato.models.alpha_k import AlphaK
 from sfumato.models.beta_likeness import BetaLikeness
 from sfumato.models.k_anonymity import KAnonymity

@@ -1,4 +1,4 @@
-"""Find the groups of a lattice node: which distinct tuples are shown alike.
+"""Roll distinct tuples up to a lattice node: which of them are shown alike.
 
 A chunk's table gives the group of each of its ids at any combination of levels
 (`tuple_chunks`). The group of a tuple is one look-up per chunk, combined into one

@@ -33,7 +33,7 @@ from sfumato.kernels.common.group_rules import RuleTable, group_ok
 from sfumato.kernels.common.tuple_chunks import Chunks
 from sfumato.kernels.compilation.decorators import both, inlined, inner
 from sfumato.kernels.full_domain.fewest_removals import fewest_removals
-from sfumato.kernels.full_domain.node_cells import (
+from sfumato.kernels.full_domain.node_rollup import (
     NodeWorkspace,
     combination,
     offsets,
