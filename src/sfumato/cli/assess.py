@@ -110,6 +110,7 @@ def assess(
     from sfumato import api
     from sfumato.cli.assessment_text import assessment_lines
     from sfumato.cli.progress import watched
+    from sfumato.pipeline.reports import keep_assessment
 
     if out is not None:
         refuse_existing_file(out, option="--out")
@@ -132,6 +133,7 @@ def assess(
             seed=seed,
             progress=progress,
         )
+    keep_assessment(published, found.record())
     print_or_keep(
         found.record() if json else None, "\n".join(assessment_lines(found)), out
     )

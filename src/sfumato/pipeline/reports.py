@@ -112,6 +112,23 @@ def read_report_source(place: Path, manifest: Mapping[str, Any]) -> ReportSource
     )
 
 
+def keep_assessment(place: Path, record: Mapping[str, Any]) -> Path | None:
+    """Keep an assessment in the private part of a release, for its report.
+
+    Figures that an earlier one measured and this one did not are kept as well. A
+    published file that is no release of Sfumato keeps nothing.
+    """
+    private = place / "private"
+    if not ((place / "manifest.json").is_file() and private.is_dir()):
+        return None
+    target = private / ASSESSMENT
+    before = _record(target).get("utility", {}) if target.exists() else {}
+    merged = {**record, "utility": {**before, **record["utility"]}}
+    text = dump(merged).replace("{\n  ", "{ ", 1)
+    replace_file(target, text + "\n", mode=0o600)
+    return target
+
+
 def replace_file(path: Path, text: str, *, mode: int | None) -> None:
     """Put a text in the place of a file, in one step; `mode` None keeps the file's."""
     aside = path.with_name(f".{path.name}.{secrets.token_hex(6)}")

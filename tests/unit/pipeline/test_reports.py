@@ -10,6 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.cli import main
+from sfumato.pipeline.reports import keep_assessment
 
 PRIVATE = "Private: computed from the source. Do not publish or share it."
 
@@ -175,6 +176,33 @@ def test_a_workload_and_models_that_were_measured_are_in_the_private_edition(pla
     assert "9 queries, of which 1 find no row" in private
     assert "Learning illness from 120 rows" in private
     assert "queries" not in public
+
+
+def test_an_assessment_of_a_release_is_kept_for_its_report(tmp_path):
+    assert main(["demo", "--out", str(tmp_path / "demo")]) == 0
+    demo = tmp_path / "demo"
+    files = [
+        "--original",
+        str(demo / "source.csv"),
+        "--published",
+        str(demo / "release"),
+    ]
+    assert main(["assess", *files, "--policy", str(demo / "policy.toml")]) == 0
+    kept = demo / "release" / "private" / "assessment.json"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert PRIVATE in kept.read_text(encoding="utf-8").splitlines()[0]
+    assert main(["report", str(demo / "release")]) == 0
+    public, private = pages(demo / "release")
+    assert "KL divergence of columns" in private
+    assert "KL divergence of columns" not in public
+
+
+def test_an_assessment_keeps_what_an_earlier_one_measured(place):
+    first = {"private": PRIVATE, "utility": {"ncp": 0.5, "workload": {"queries": 3}}}
+    keep_assessment(place, first)
+    target = keep_assessment(place, {"private": PRIVATE, "utility": {"ncp": 0.4}})
+    kept = json.loads(target.read_text(encoding="utf-8"))
+    assert kept["utility"] == {"ncp": 0.4, "workload": {"queries": 3}}
 
 
 def test_a_changed_data_file_is_not_reported(place, capsys):
