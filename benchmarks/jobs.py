@@ -27,6 +27,7 @@ JOBS: Mapping[str, Callable[..., Job]] = {
     "pycanon_adult": peers.pycanon_adult,
     "release": losses.release,
     "search_adult": ours.search_adult,
+    "search_by": ours.search_by,
     "search_klt": ours.search_klt,
     "search_synthetic": ours.search_synthetic,
     "small_command": first_use.small_command,

@@ -37,6 +37,7 @@ from sfumato.algorithms.partition.mondrian import Cut, Mondrian
 from sfumato.data.schema import Kind
 from sfumato.data.seeds import Seed
 from sfumato.hierarchies.axis import STAR, Axis, CodedAxis, Shape
+from sfumato.kernels.compilation.library import usable
 from sfumato.models.group_size import GroupSize
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity
@@ -56,6 +57,13 @@ def search_adult(*, rows: int | None, k: int, cut: Cut) -> Job:
             **_scored(_anonymized(source, k, cut), source, k),
         },
     )
+
+
+def search_by(*, library: bool, rows: int | None, k: int, cut: Cut) -> Job:
+    """The same search, refused unless the kernels are run in the way that is named."""
+    if (usable() is not None) != library:
+        raise SystemExit(f"A library of these sources serves: {not library}.")
+    return search_adult(rows=rows, k=k, cut=cut)
 
 
 def search_synthetic(*, rows: int, data: str, k: int, cut: Cut) -> Job:

@@ -195,8 +195,13 @@ def _library(rows: int | None) -> Iterator[Case]:
             yield Case(
                 group=f"kernels of the library, Adult, k = 10, cut {cut}",
                 label=way,
-                job="search_adult",
-                parameters={"rows": rows, "k": 10, "cut": cut},
+                job="search_by",
+                parameters={
+                    "library": way == "library",
+                    "rows": rows,
+                    "k": 10,
+                    "cut": cut,
+                },
                 reference=way == "Numba",
                 repeats=5,
                 settings={"SFUMATO_LIBRARY": switch},

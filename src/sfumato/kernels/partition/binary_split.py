@@ -147,7 +147,7 @@ def _partition(rows: Ints, side: npt.NDArray[np.uint8]) -> int:
             if side[i] == wanted:
                 rows[at] = moved[i]
                 at += 1
-    return len(rows) - np.sum(side)
+    return len(rows) - int(np.sum(side))
 
 
 @inner
