@@ -110,6 +110,23 @@ def test_shares_that_no_number_of_rows_meets_get_a_hint_that_helps(value, ways):
         sf.anonymize(table, require=[two], **settings)
 
 
+def test_no_hint_asks_for_more_rows_than_have_the_value():
+    """A half of three rows is no number of rows; nobody has the value."""
+    settings = {"quasi": "q", "algorithm": "diva", "max_loss": 1, "k": 1}
+    asked = {"model": "diversity", "where": {"q": "z"}, "at_least": 0.5, "at_most": 0.5}
+    with pytest.raises(InfeasibleError, match="needs 2 rows and allows 1") as error:
+        sf.anonymize(pa.table({"q": list("aaa")}), require=[asked], **settings)
+    assert error.value.hint.startswith("Lower at_least to 0.")
+
+
+def test_no_hint_raises_a_limit_beyond_the_rows_that_have_the_value():
+    settings = {"quasi": "q", "algorithm": "diva", "max_loss": 1, "k": 4}
+    asked = {"model": "diversity", "where": {"q": "b"}, "at_least": 1, "at_most": 2}
+    with pytest.raises(InfeasibleError, match="needs 1 rows and allows 2") as error:
+        sf.anonymize(pa.table({"q": list("aaaaabbb")}), require=[asked], **settings)
+    assert error.value.hint.startswith("Set at_least to 0, or lower k to 2.")
+
+
 def test_a_value_that_fewer_than_k_rows_have_is_infeasible_at_once():
     text = refused(Case(LETTERS, 3, [Asked({0: "a"}, 1, 6)]))
     assert "needs 1 rows and has 2 in the source" in text

@@ -159,8 +159,10 @@ class Sigma:
         low, high = int(self.lower[number]), int(self.upper[number])
         least = self.k if self._whole(number) else 1
         more = max(low, least)
-        lowered = f"Lower at_least to {high if high >= least else 0}"
-        enough = min(int(self.present[number]), int(self.fits[number].sum())) >= more
+        there = min(int(self.present[number]), int(self.fits[number].sum()))
+        fewer = min(high, there)
+        lowered = f"Lower at_least to {fewer if fewer >= least else 0}"
+        enough = there >= more
         return f"{lowered}, or raise at_most to {more}." if enough else f"{lowered}."
 
     def refuse_absent(self, *, removable: int) -> None:
@@ -190,7 +192,7 @@ class Sigma:
     def _refuse_below_k(self, number: int, high: int, found: int) -> None:
         name, low = self.name(number), int(self.lower[number])
         what = f"allows {high}" if high < self.k else f"has {found} in the source"
-        way = f"Raise at_most to {self.k}, set" if high < self.k else "Set"
+        way = f"Raise at_most to {self.k}, set" if high < self.k <= found else "Set"
         raise InfeasibleError(
             f"{name} needs {low} rows and {what}; a group shows a value for all of its "
             f"{self.k} or more rows, or for none.",
