@@ -103,7 +103,7 @@ def test_shares_that_no_number_of_rows_meets_get_a_hint_that_helps(value, ways):
     tenth = asked | {"at_least": 0.1, "at_most": 0.1}
     with pytest.raises(InfeasibleError, match="needs 1 rows and allows 0") as error:
         sf.anonymize(table, require=[tenth], **settings)
-    assert error.value.hint == ways
+    assert error.value.hint.startswith(ways)
     sf.anonymize(table, require=[asked | {"at_least": 0, "at_most": 0.1}], **settings)
     if "raise" in ways:
         two = asked | {"at_least": 0.1, "at_most": 2}
@@ -112,7 +112,7 @@ def test_shares_that_no_number_of_rows_meets_get_a_hint_that_helps(value, ways):
 
 def test_no_hint_asks_for_more_rows_than_have_the_value():
     """A half of three rows is no number of rows; nobody has the value."""
-    settings = {"quasi": "q", "algorithm": "diva", "max_loss": 1, "k": 1}
+    settings = {"quasi": "q", "algorithm": "diva", "max_loss": 1, "max_suppressed": 1}
     asked = {"model": "diversity", "where": {"q": "z"}, "at_least": 0.5, "at_most": 0.5}
     with pytest.raises(InfeasibleError, match="needs 2 rows and allows 1") as error:
         sf.anonymize(pa.table({"q": list("aaa")}), require=[asked], **settings)
@@ -407,7 +407,7 @@ def test_a_lower_bound_is_not_relaxed_to_what_is_forbidden(women, more, relaxed)
     removable = 0.1 if "at_most" not in more else 0.0
     with pytest.raises(InfeasibleError, match=f"has {women}") as error:
         small(columns, require=asked, k=3, max_suppressed=removable)
-    assert error.value.hint == f"Lower at_least to {relaxed}."
+    assert error.value.hint.startswith(f"Lower at_least to {relaxed}.")
 
 
 def test_a_base_that_refuses_the_requirements_is_refused_before_any_work():

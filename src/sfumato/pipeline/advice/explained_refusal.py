@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from sfumato.algorithms.base import silent
@@ -39,7 +40,8 @@ def explained(run: Run, fault: InfeasibleError) -> InfeasibleError:
 
 
 def _with_causes(fault: InfeasibleError, causes: Sequence[Unmet]) -> InfeasibleError:
-    others = [each for each in causes if each.message != fault.message]
+    told = _unnumbered(fault.message)
+    others = [each for each in causes if _unnumbered(each.message) != told]
     message = " ".join([fault.message, *(each.message for each in others)])
     hint = fault.hint or ""
     if others:
@@ -48,6 +50,11 @@ def _with_causes(fault: InfeasibleError, causes: Sequence[Unmet]) -> InfeasibleE
     return InfeasibleError(
         message, hint=f"{hint} {POINTER}".strip(), values=fault.values
     )
+
+
+def _unnumbered(message: str) -> str:
+    """A message without the number of its constraint: diversity 2 on … → diversity on …"""
+    return re.sub(r"^([\w-]+) \d+ on ", r"\1 on ", message)
 
 
 def _named(each: Unmet) -> str:
