@@ -305,7 +305,8 @@ def test_components_without_common_rows_are_colored_apart():
         {"model": "diversity", "where": {"race": value}, "at_least": 10}
         for value in "abc"
     ]
-    assert released(require=asked).facts["algorithm"]["components"] == 3
+    facts = released(require=asked).audit["report"]["algorithm"]
+    assert facts["components"] == 3
 
 
 def test_hidden_values_show_their_parent_where_there_is_a_hierarchy(tmp_path):
