@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from sfumato.data.arrays import Codes, Counts, Flags, Floats, Ints
 from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
+from sfumato.hierarchies.cell_leaves import cover_matrix
 from sfumato.hierarchies.cell_readings import nearest, read
 from sfumato.pipeline.findings import Findings
 from sfumato.publish.base import Form
@@ -209,7 +210,17 @@ def _node_runs(axis: Axis) -> tuple[Codes, Codes]:
     for level in axis.levels:
         np.minimum.at(low, level, leaves)
         np.maximum.at(high, level, leaves)
+    others = np.flatnonzero(low == axis.size)
+    low[others], high[others] = _text_runs(axis, others)
     return low, high
+
+
+def _text_runs(axis: Axis, nodes: Ints) -> tuple[Codes, Codes]:
+    """The same for nodes of no level, which algorithms added: as their texts say."""
+    of_levels = replace(axis, node_labels=axis.node_labels[: axis.levels.max() + 1])
+    covers = cover_matrix(of_levels, [axis.node_labels[node] for node in nodes])
+    first, after = covers.argmax(axis=1), covers[:, ::-1].argmax(axis=1)
+    return first.astype(np.int32), (axis.size - 1 - after).astype(np.int32)
 
 
 def _sets(axis: Axis, extent: Extent) -> GroupCells:
