@@ -19,7 +19,6 @@ from sfumato.cli.success_output import (
     warn_giveaways,
 )
 from sfumato.errors import UsageError
-from sfumato.io.formats import is_stream
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
     from sfumato.policy import Policy
 
 OUT = Path("release")
+STREAM = "-"
+"""Stands for standard output."""
 
 
 def anonymize(
@@ -113,7 +114,7 @@ def anonymize(
     appears.
     """
     chosen = chosen_seed(seed, insecure_seed)
-    streamed = to is not None and is_stream(to)
+    streamed = to == STREAM
     _refuse_two_outputs(streamed=streamed, json=json)
     manifest = release(
         policy,

@@ -99,7 +99,9 @@ def _forms(found: Findings, table: pa.Table, name: str) -> list[dict[str, Any]]:
         return [{"form": CellForm.VALUE.value, "rows": len(column)}]
     axis = next(coded.axis for coded in found.shown if coded.name == name)
     texts = column.dictionary.cast(pa.string())
-    codes = column.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+    # Indices may be unsigned words of 64 bits, which NumPy does not count.
+    places = column.indices.cast(pa.int64()).fill_null(len(texts))
+    codes = places.to_numpy(zero_copy_only=False)
     rows = np.bincount(codes, minlength=len(texts) + 1)
     forms = np.append(_form_of(texts, axis, found.run.operator), MISSING)
     counted = np.bincount(forms, rows, minlength=len(FORMS)).astype(np.int64)

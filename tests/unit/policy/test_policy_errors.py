@@ -79,7 +79,7 @@ def fault(old, new):
         ("l = 3", "l = 3\non = 5", "line 23: require[1].on is a whole number, not a text or a list"),
         ("version = 1", "version = 2", "line 1: version must be one of 1"),
         ("[data]", "[dat]", "line 3: dat is not a key of the policy.\nHint: Did you mean 'data'?"),
-        ('path = "a.csv"', 'url = "postgresql://x"', "line 4: data.url is not a key of the policy"),
+        ('path = "a.csv"', 'place = "postgresql://x"', "line 4: data.place is not a key of the policy"),
         ('path = "a.csv"', 'missing = "?"', "line 4: data.missing is a text, not a list"),
         ('path = "a.csv"', "missing = [1]", "line 4: data.missing[0] is a whole number, not a text"),
         ('path = "a.csv"', 'missing_as = "all"', "data.missing_as must be one of 'value', 'any', 'drop'"),
