@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 
 from sfumato import registry
 from sfumato.algorithms.base import Algorithm, Request, Solution
+from sfumato.algorithms.common.refusals import one_group_decides
 from sfumato.algorithms.private.private_algorithm import PrivateAlgorithm
 from sfumato.data.grouping import Grouping
 from sfumato.data.schema import Role
-from sfumato.errors import InfeasibleError, RefusedError, SfumatoError
+from sfumato.errors import InfeasibleError, RefusedError, SearchError, SfumatoError
 from sfumato.models.base import OutputModel, Scope, SensitiveModel
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity
@@ -383,12 +384,16 @@ def _with_population(request: Request) -> Request:
 
 
 def _serves(algorithm: Algorithm, request: Request) -> None:
-    """A valid solution; or infeasible, or refused, where that may be."""
+    """A valid solution; or infeasible, not known, or refused, where that may be."""
     try:
         solution = algorithm.solve(request)
     except InfeasibleError as error:
         _explains(error, request)
         must(not _whole_holds(request), "a feasible request was called infeasible")
+    except SearchError as error:
+        must(error.hint, "the error has no hint")
+        must(not _whole_holds(request), "a feasible request was given up")
+        must(not one_group_decides(request), "what one group decides was left open")
     except RefusedError as error:
         must(error.hint, "the error has no hint")
         must(_may_refuse(algorithm, request), "a group model was refused")
