@@ -14,6 +14,7 @@ from tests.conftest import absent
 from tests.unit.kernels.python_calls import kernels_called
 from tools.library import entry_points
 from tools.library.build import demo_entries
+from tools.library.reach import exists
 
 NESTED = (
     "*module.judge(i8,Units(i8:1C,(f8,i8)),p[p[i8->b1],Units(i8:1C,(f8,i8))->n]->i8)",
@@ -79,3 +80,15 @@ def test_the_list_has_every_entry_point_that_the_catalogue_reaches(repository):
         text=True,
     )
     assert (run.returncode, run.stdout) == (0, ""), run.stderr
+
+
+def test_every_listed_entry_names_a_kernel_that_exists():
+    assert [entry for entry in entry_points.read() if not exists(entry)] == []
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ["sfumato.kernels.common.boxes.no_such_kernel(i8)", "sfumato.kernels.gone.f(i8)"],
+)
+def test_an_entry_of_a_kernel_that_is_gone_does_not_exist(entry):
+    assert not exists(entry)
