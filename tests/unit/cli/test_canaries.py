@@ -76,7 +76,32 @@ def attacked_and_reported(demo: Path) -> Path:
     return place
 
 
+def compared_and_picked(demo: Path) -> Path:
+    place = demo / "canaries"
+    words = [
+        "compare",
+        str(demo / "policy.toml"),
+        "--pick",
+        "knee",
+        "--out",
+        str(place),
+    ]
+    only = ["--set", 'compare.algorithms=["mondrian"]']
+    assert main([*words, *only]) == 0
+    return place
+
+
+def advised_and_applied(demo: Path) -> Path:
+    place, better = demo / "canaries", demo / "better.toml"
+    policy = str(demo / "policy.toml")
+    assert main(["advise", policy, "--apply", "1", "-o", str(better)]) == 0
+    assert main(["anonymize", str(better), "--out", str(place)]) == 0
+    return place
+
+
 COMMANDS: Mapping[str, Callable[[Path], Path]] = {
+    "compare": compared_and_picked,
+    "advise": advised_and_applied,
     "anonymize": anonymized,
     "anonymize with rows left out": lambda demo: anonymized(
         demo, "--set", "publish.max_suppressed=0.02", "--set", "require.0.k=20"
