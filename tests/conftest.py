@@ -10,10 +10,11 @@ import pytest
 from hypothesis import settings
 
 from sfumato.kernels.compilation import decorators, library
+from tests.needs_numba import left_out, may_compile
 from tests.other_tools import in_ci
 
 ROOT = Path(__file__).resolve().parents[1]
-KERNELS = "tests/unit/kernels/"
+collect_ignore = left_out()
 
 # The same examples on every run, and no deadline: machines differ.
 settings.register_profile("sfumato", derandomize=True, deadline=None, database=None)
@@ -36,10 +37,7 @@ def pytest_configure() -> None:
     compiled = kernels._compiled
 
     def compiled_or_failed(kernel: Any, missing: str) -> Any:
-        allowed = os.environ.get("PYTEST_CURRENT_TEST", KERNELS).startswith(KERNELS)
-        if allowed and not decorators.has_compiler():
-            pytest.skip("Only Numba compiles this, and it is not installed.")
-        if library.usable() is None or allowed:
+        if may_compile() or library.usable() is None:
             return compiled(kernel, missing)
         return pytest.fail(f"The library has no {missing}: run `make entries library`.")
 

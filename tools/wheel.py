@@ -9,12 +9,14 @@ Python from 3.11 on: its tag is py3-none-PLATFORM.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+import zipfile
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tools.library import entry_points
@@ -37,8 +39,23 @@ def build(out: Path, platform: str) -> Path:
         (copy / "setup.cfg").write_text(settings, encoding="utf-8")
         _run_pip(copy, Path(name))
         made = next(Path(name).glob("*.whl"))
+        check_places(made, [ROOT, Path(name)])
         out.mkdir(parents=True, exist_ok=True)
         return Path(shutil.move(made, out / made.name))
+
+
+def check_places(wheel: Path, places: Iterable[Path]) -> None:
+    """Refuse a wheel that names a directory of the machine that made it."""
+    with zipfile.ZipFile(wheel) as packed:
+        contents = {name: packed.read(name) for name in packed.namelist()}
+    for place in places:
+        holding = [name for name, held in contents.items() if _names(held, place)]
+        if holding:
+            raise SystemExit(f"{wheel.name} names {place} in {', '.join(holding)}.")
+
+
+def _names(contents: bytes, place: Path) -> bool:
+    return f"{place}{os.sep}".encode() in contents
 
 
 def _copy_sources(place: Path) -> None:

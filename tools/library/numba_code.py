@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any
 
 import numba.core.types
-from numba.core import codegen, cpu, dispatcher
+from numba.core import callconv, codegen, cpu, dispatcher
 from numba.core.caching import NullCache
 from numba.core.registry import cpu_target
 
@@ -48,6 +48,15 @@ def stop_at_bitcode() -> None:
     # Numba tells functions apart by what would call them, a built-in of its own each.
     contexts.get_executable = lambda *_: [].append
     caches.FunctionCache = lambda _function: NullCache()
+    conventions: Any = callconv.CPUCallConv
+    conventions.build_excinfo_struct = _fault_without_place
+
+
+def _fault_without_place(
+    _convention: Any, kind: Any, words: Any, _place: Any, _function: Any
+) -> tuple[Any, Any, None]:
+    """What compiled code holds of a fault: no file of the machine that compiles it."""
+    return kind, words, None
 
 
 def _keep(library: Any) -> None:

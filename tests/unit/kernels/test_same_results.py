@@ -1,4 +1,4 @@
-"""Library, fresh compilation and plain Python give the same bytes, on any threads.
+"""The library and plain Python give the same bytes, on any threads.
 
 A sample: `tools/same_results.py` compares all of them.
 """
@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.kernels.compilation import decorators, library
+from sfumato.kernels.compilation import library
 from tests.conftest import absent
-from tools.same_results import FRESH, PYTHON, across_threads, released, seeded, unequal
+from tools.same_results import PYTHON, across_threads, released, seeded, unequal
 
 SAMPLE = ("datafly", "mondrian")
 
@@ -36,14 +36,6 @@ def test_threads_do_not_show_in_what_the_library_releases(from_library):
 def test_nearly_every_request_is_released(from_library):
     """Errors would be equal, too."""
     assert sum(line.endswith("Error") for line in from_library) <= 6
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not decorators.has_compiler(), reason="Numba is not installed")
-def test_fresh_compilation_releases_what_the_library_does(served, repository):
-    cache = {"SFUMATO_CACHE_DIR": str(repository / "build" / "kernels")}
-    compiled = released(200, SAMPLE, {**FRESH, **cache})
-    assert compiled == released(200, SAMPLE, {})
 
 
 @pytest.mark.slow
