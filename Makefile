@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 unexport VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports compiler browser library entries wheel trial fuzz bench docs clean
+.PHONY: help demo test check lint types imports compiler browser library entries wheel trial fuzz bench catalogue docs clean
 
 help:  ## Say what there is.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -70,8 +70,12 @@ fuzz: $(VENV)/.tests  ## Random cases for MINUTES=30, then all combinations; SEE
 bench: $(VENV)/.benchmarks  ## Measure time, memory and utility beside the peers.
 	$(BIN)/python -m benchmarks $(ARGS)
 
-docs: $(VENV)/.product  ## Write the pages of the catalogue from the code.
-	$(BIN)/python tools/catalogue.py docs/catalogue
+catalogue: $(VENV)/.product  ## Write the parts of the documentation that come from the code.
+	$(BIN)/python -m tools.catalogue docs
+
+docs: $(VENV)/.tests catalogue  ## Build the documentation site into build/site.
+	$(BIN)/python -m sphinx -q -W --keep-going -d build/site-cache -c docs/site . build/site
+	@echo "Open build/site/index.html"
 
 clean:  ## Remove whatever the other targets made.
 	rm -rf $(VENV) build sfumato-demo .pytest_cache .mypy_cache .ruff_cache

@@ -1,6 +1,6 @@
-"""Write the pages of the catalogue from the docstrings.
+"""Write what the documentation takes from the code: the catalogue and policy tables.
 
-Usage: python tools/catalogue.py DIRECTORY
+Usage: python -m tools.catalogue DOCS
 """
 
 from __future__ import annotations
@@ -9,11 +9,14 @@ import inspect
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import MISSING, Field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 from sfumato import registry
+from tools.policy_tables import filled
+from tools.setting_meanings import settings_of, table
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 TITLES = {
     "models": "Privacy models",
@@ -22,6 +25,7 @@ TITLES = {
     "metrics": "Metrics",
     "attacks": "Attacks",
 }
+LIST = re.compile(r"<!-- pages -->\n.*?<!-- end -->", re.DOTALL)
 WORDS = (
     "Guarantee|Knows|Success|Baseline|Control|Bound"
     "|Method|Cost|Limits|Reference|Example"
@@ -43,7 +47,9 @@ def pages() -> dict[str, str]:
 def page(kind: str) -> str:
     """All entries of one kind."""
     sections = "\n".join(section(kind, name) for name in registry.CATALOGUE[kind])
-    return f"# {TITLES[kind]}\n\nWritten by `make docs` from the code.\n\n{sections}"
+    return (
+        f"# {TITLES[kind]}\n\nWritten by `make catalogue` from the code.\n\n{sections}"
+    )
 
 
 def section(kind: str, name: str) -> str:
@@ -56,6 +62,7 @@ def section(kind: str, name: str) -> str:
         *asked(kind, name),
         *options(thing),
         *blind_spot(thing),
+        *further(kind, name),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -78,17 +85,16 @@ def asked(kind: str, name: str) -> Iterator[str]:
 
 
 def options(thing: type) -> Iterator[str]:
-    """Its settings and their defaults."""
-    if is_dataclass(thing) and fields(thing):
-        rows = "\n".join(f"| `{f.name}` | {default(f)} |" for f in fields(thing))
-        yield f"| setting | default |\n|---|---|\n{rows}"
+    """Its settings, their types, defaults and meanings."""
+    settings = settings_of(thing)
+    if settings:
+        yield table(settings)
 
 
-def default(setting: Field[Any]) -> str:
-    """What a setting is when it is left out."""
-    if setting.default is not MISSING:
-        return "left out" if setting.default is None else f"`{setting.default!r}`"
-    return "none: must be given" if setting.default_factory is MISSING else "empty"
+def further(kind: str, name: str) -> Iterator[str]:
+    """Where there is more about it."""
+    if (DOCS / kind / f"{name}.md").is_file():
+        yield f"More: [{name}](../{kind}/{name}.md)."
 
 
 def blind_spot(thing: Any) -> Iterator[str]:
@@ -97,11 +103,28 @@ def blind_spot(thing: Any) -> Iterator[str]:
         yield f"**Blind spot.** {thing.blind_spot}"
 
 
-def main(directory: Path) -> None:
-    """Write every page."""
-    directory.mkdir(parents=True, exist_ok=True)
+def listed(page: str) -> str:
+    """The page about algorithms with a list of those that have a page."""
+    rows = [
+        f"| [{name}]({name}.md) | {registry.load('algorithms', name).sentence} |"
+        for name in registry.CATALOGUE["algorithms"]
+        if (DOCS / "algorithms" / f"{name}.md").is_file()
+    ]
+    text = "\n".join(["| page | what it does |", "|---|---|", *rows])
+    return LIST.sub(f"<!-- pages -->\n{text}\n<!-- end -->", page)
+
+
+FILLED = {"policy.md": filled, "algorithms/README.md": listed}
+
+
+def main(docs: Path) -> None:
+    """Write every page of the catalogue, and the parts of other pages."""
+    (docs / "catalogue").mkdir(parents=True, exist_ok=True)
     for name, text in pages().items():
-        (directory / name).write_text(text, encoding="utf-8")
+        (docs / "catalogue" / name).write_text(text, encoding="utf-8")
+    for name, fill in FILLED.items():
+        page = docs / name
+        page.write_text(fill(page.read_text("utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
+from typing import Literal
 
 import pytest
 
 from sfumato import registry
+from tools import catalogue, policy_tables
+from tools.setting_meanings import settings_of, type_text
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "catalogue"
 ENTRIES = [(kind, name) for kind in registry.KINDS for name in registry.CATALOGUE[kind]]
-
-
-@pytest.fixture(scope="module")
-def writer() -> ModuleType:
-    path = ROOT / "tools" / "catalogue.py"
-    spec = importlib.util.spec_from_file_location("catalogue_writer", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.parametrize(("kind", "name"), ENTRIES)
@@ -32,9 +22,46 @@ def test_every_entry_has_a_section(kind, name):
     assert f"\n## {name}\n" in page
 
 
-def test_the_pages_are_as_the_code_says(writer):
+def test_the_pages_are_as_the_code_says():
     written = {path.name: path.read_text("utf-8") for path in PAGES.glob("*.md")}
-    assert written == writer.pages(), "Run 'make docs'."
+    assert written == catalogue.pages(), "Run 'make catalogue'."
+
+
+@pytest.mark.parametrize("name", catalogue.FILLED)
+def test_the_tables_of_a_page_are_as_the_code_says(name):
+    page = (ROOT / "docs" / name).read_text("utf-8")
+    assert page == catalogue.FILLED[name](page), "Run 'make catalogue'."
+
+
+def test_the_policy_page_has_every_table_of_the_policy():
+    page = (ROOT / "docs" / "policy.md").read_text("utf-8")
+    assert list(policy_tables.unnamed(page)) == []
+
+
+@pytest.mark.parametrize(("kind", "name"), ENTRIES)
+def test_no_setting_of_the_catalogue_is_without_a_meaning(kind, name):
+    settings = settings_of(registry.load(kind, name))
+    assert [each.name for each in settings if not each.meaning] == []
+
+
+@pytest.mark.parametrize("name", policy_tables.TABLES)
+def test_no_key_of_the_policy_is_without_a_meaning(name):
+    settings = settings_of(policy_tables.TABLES[name])
+    assert [each.name for each in settings if not each.meaning] == []
+
+
+@pytest.mark.parametrize(
+    ("annotation", "said"),
+    [
+        (str | None, "text"),
+        (tuple[str, ...], "list of texts"),
+        (Literal["a", "b", "c"], '`"a"`, `"b"` or `"c"`'),
+        (float | bool, "number or true or false"),
+        (dict[str, int], "table"),
+    ],
+)
+def test_a_type_is_said_in_words(annotation, said):
+    assert type_text(annotation) == said
 
 
 @pytest.mark.parametrize("name", registry.CATALOGUE["models"])

@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
 FILE = re.compile(r"`((?:\w+/)+\w+\.py)`")
+CARD = re.compile(r"^:link: (\S+)$", re.MULTILINE)
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 
 pages = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -36,6 +37,23 @@ def anchor(heading: str) -> str:
     return kept.replace(" ", "-")
 
 
+def linked_pages(page: Path) -> set[Path]:
+    """The pages that a reader gets to from a page with one click."""
+    text = prose(page)
+    links = [link.partition("#")[0] for link in LINK.findall(text)]
+    links += [f"{card}.md" for card in CARD.findall(text)]
+    found = {(page.parent / link).resolve() for link in links if link.endswith(".md")}
+    return {each for each in found if each.is_file()}
+
+
+def within_clicks(start: Path, clicks: int) -> set[Path]:
+    """The pages that can be reached from a page with so many clicks."""
+    reached = {start}
+    for _ in range(clicks):
+        reached |= {each for page in reached for each in linked_pages(page)}
+    return reached
+
+
 def leads_somewhere(page: Path, link: str) -> bool:
     target, _, fragment = link.partition("#")
     place = (page.parent / target).resolve() if target else page
@@ -49,6 +67,14 @@ def test_every_relative_link_leads_somewhere(page):
     links = [link for link in LINK.findall(prose(page)) if "://" not in link]
     links = [link for link in links if not link.startswith("mailto:")]
     assert [link for link in links if not leads_somewhere(page, link)] == []
+
+
+def test_every_page_is_within_three_clicks_of_the_start_page():
+    reached = within_clicks(ROOT / "docs" / "index.md", 3)
+    lost = [page.relative_to(ROOT).as_posix() for page in pages if page not in reached]
+    assert lost == [], (
+        "Link it from its section's index.md, and name it in its toctree."
+    )
 
 
 @pytest.mark.parametrize(

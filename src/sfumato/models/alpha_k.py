@@ -45,7 +45,9 @@ class AlphaK(SensitiveModel):
     monotone_suppression: ClassVar[bool] = True
 
     alpha: float
+    """The largest share of a group that one sensitive value may have."""
     k: int
+    """The fewest rows, or persons, that a published group may have."""
 
     def __post_init__(self) -> None:
         self._require_common()

@@ -44,6 +44,7 @@ class AverageRisk(OutputModel):
     scope: ClassVar[Scope] = Scope.TABLE
 
     at_most: float
+    """The largest mean, over all rows, of 1 / the size of their group."""
 
     def __post_init__(self) -> None:
         self._require_share("at_most", self.at_most)

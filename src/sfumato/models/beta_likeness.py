@@ -44,7 +44,10 @@ class BetaLikeness(ReferenceModel):
     )
 
     beta: float
+    """The largest gain (q − p) / p of a value with share p of the table and q of a
+    group."""
     kind: str = "basic"
+    """"basic", or "enhanced", which also limits the gain to −ln p."""
 
     def __post_init__(self) -> None:
         self._require_common()

@@ -43,6 +43,8 @@ class DeltaDisclosure(ReferenceModel):
     examples: ClassVar[ParameterExamples] = ({"delta": (0.25, 0.5, 1, 2, 4)},)
 
     delta: float
+    """What |ln(q / p)| must stay below, for every value with share p of the table
+    and q of a group; every value then occurs in every group."""
 
     def __post_init__(self) -> None:
         self._require_common()

@@ -50,7 +50,11 @@ class DeltaPresence(OutputModel):
     holds_for_unions: ClassVar[bool] = False
 
     lower: float = 0.0
+    """The smallest share of the matching people of the population who must be in
+    the table."""
     upper: float
+    """The largest share of the matching people of the population who may be in the
+    table."""
     population: str | None = None
     """The population table's file."""
 

@@ -42,7 +42,11 @@ class DifferentialPrivacy(ProcessModel):
     )
 
     epsilon: float
+    """ε: how much more likely any outcome may become by one person, as a power of
+    e; at most 10."""
     delta: float = 0.0
+    """δ: the chance that ε does not hold; at most 0.01, and 0 where the algorithm
+    needs none."""
     budget: Mapping[str, float] | None = None
     """How epsilon is shared among the parts of an algorithm, by their names."""
 

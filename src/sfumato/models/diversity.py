@@ -67,7 +67,11 @@ class Diversity(OutputModel):
     where: Mapping[str, str | int | float] = field(default_factory=dict)
     """The columns, and the value that each has to show."""
     at_least: Amount = None
+    """The fewest published rows that show the values: a whole number of rows, or a
+    share with a decimal point."""
     at_most: Amount = None
+    """The most published rows that may show the values: a whole number of rows, or
+    a share with a decimal point."""
     generate: Mapping[str, Any] | None = None
     """A constraint on every value of a column: `column`, `class`, `tolerance`, `keep`,
     `at_least`."""

@@ -40,6 +40,8 @@ class GroupSize(OutputModel):
     monotone_suppression: ClassVar[bool] = True
 
     k: int
+    """The fewest rows, or persons, that a group may have, whatever its cells
+    show."""
 
     def __post_init__(self) -> None:
         self._require_count("k", self.k)

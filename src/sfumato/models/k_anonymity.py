@@ -39,6 +39,7 @@ class KAnonymity(OutputModel):
     monotone_suppression: ClassVar[bool] = True
 
     k: int
+    """The fewest rows, or persons, that a published group may have."""
 
     def __post_init__(self) -> None:
         self._require_count("k", self.k)

@@ -59,12 +59,17 @@ class KMap(OutputModel):
     monotone_suppression: ClassVar[bool] = True
 
     k: int
+    """The fewest people of the population that a published group may match."""
     population: str | None = None
     """The population table's file."""
     sampling_fraction: float | str | None = None
     """The share of the population in the table, or "weights"."""
     estimator: str = "poisson"
+    """How the size of a population group is estimated from a sampling fraction:
+    "poisson" or "zero-truncated-poisson"."""
     significance: float = 0.05
+    """The chance, at most, that an estimated group is smaller than k all the
+    same."""
 
     def __post_init__(self) -> None:
         self._require_count("k", self.k)

@@ -85,10 +85,18 @@ class LDiversity(SensitiveModel):
     monotone_suppression: ClassVar[bool] = True
 
     l: float
+    """How many well-represented sensitive values every group must have."""
     kind: str = "distinct"
+    """What "well represented" means: "distinct", "entropy", "recursive", "positive-
+    recursive" or "negative-positive-recursive"."""
     c: float | None = None
+    """Of the recursive kinds: the commonest value occurs less than c times as often
+    as the l-th commonest and all rarer ones together."""
     c1: float | None = None
+    """The c of "negative-positive-recursive"."""
     c2: float | None = None
+    """Of "negative-positive-recursive": the share of every group that each value in
+    `must_occur` has at least."""
     may_disclose: tuple[str, ...] = ()
     """Values that an attacker may learn: healthy, none, … (the paper's Y)."""
     must_occur: tuple[str, ...] = ()

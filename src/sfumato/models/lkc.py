@@ -68,8 +68,11 @@ class Lkc(SensitiveModel):
     needs_whole_persons: ClassVar[bool] = True
 
     l: int
+    """How many quasi-identifiers an attacker knows, at most."""
     k: int
+    """The fewest rows that must agree with what the attacker knows."""
     c: float
+    """The largest share of those rows that one sensitive value may have."""
 
     def __post_init__(self) -> None:
         self._require_common()

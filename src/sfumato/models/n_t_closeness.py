@@ -67,8 +67,13 @@ class NTCloseness(ReferenceModel):
     monotone_generalization: ClassVar[bool] = False
 
     n: int
+    """The fewest rows of the natural set that a group is compared with."""
     t: float
+    """How far, at most, a group may be from that set; 0 is equal, 1 as far as can
+    be."""
     distance: str | None = None
+    """How far apart two values are: "equal", "ordered" or "hierarchical"; left out,
+    the kind of the column decides."""
 
     def __post_init__(self) -> None:
         self._require_common()

@@ -43,7 +43,9 @@ class PSensitive(SensitiveModel):
     monotone_suppression: ClassVar[bool] = True
 
     p: int
+    """How many different values of each sensitive column every group must have."""
     k: int
+    """The fewest rows, or persons, that a published group may have."""
 
     def __post_init__(self) -> None:
         self._require_common()

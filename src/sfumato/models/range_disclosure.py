@@ -57,7 +57,9 @@ class RangeDisclosure(SensitiveModel):
     holds_for_unions: ClassVar[bool] = False
 
     r: float
+    """How close two values must be to count as alike, as a share of the range."""
     at_most: float
+    """The largest S-diversity that a group may have."""
 
     def __post_init__(self) -> None:
         self._require_common()

@@ -53,7 +53,11 @@ class TCloseness(ReferenceModel):
     )
 
     t: float
+    """How far, at most, the sensitive values of a group may be distributed from
+    those of the table; 0 is equal, 1 as far as can be."""
     distance: str | None = None
+    """How far apart two values are: "equal", "ordered" or "hierarchical"; left out,
+    the kind of the column decides."""
 
     def __post_init__(self) -> None:
         self._require_common()

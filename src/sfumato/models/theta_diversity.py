@@ -43,6 +43,7 @@ class ThetaDiversity(SensitiveModel):
     monotone_suppression: ClassVar[bool] = True
 
     theta: float
+    """The largest share of a group that one sensitive value may have."""
 
     def __post_init__(self) -> None:
         self._require_common()

@@ -47,9 +47,15 @@ class Uniqueness(OutputModel):
     monotone_generalization: ClassVar[bool] = False
 
     of: str = "sample"
+    """Whose uniqueness is limited: "sample", the published table, or
+    "population"."""
     at_most: float
+    """The largest share of rows that may stand alone."""
     sampling_fraction: float | None = None
+    """The share of the population that is in the table, for estimates without a
+    population table."""
     estimator: str = "zayatz"
+    """How population uniques are estimated: "zayatz" or "negative-binomial"."""
 
     def __post_init__(self) -> None:
         self._require_choice("of", self.of, ("sample", "population"))

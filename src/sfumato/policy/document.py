@@ -65,20 +65,29 @@ class Policy(Section):
     version: Literal[1] = 1
     """The version of the document's form."""
     unlisted: Literal["error", "keep", "drop"] = "error"
-    """What happens to columns that are not named."""
+    """What happens to columns that are not named: `"error"` stops and names them,
+    `"keep"` publishes them as insensitive, `"drop"` leaves them out."""
     data: Data = Data()
+    """Where the table is, and how it is read."""
     columns: dict[str, ColumnSection] = Field(default_factory=dict)
+    """What each column is and how it is treated, one table by name."""
     require: Annotated[tuple[Requirement, ...], Field(strict=False)] = ()
+    """The privacy models that the release must meet, one table each."""
     algorithm: AlgorithmSection = AlgorithmSection()
+    """The algorithm that groups rows, with its options."""
     publish: Publish = Publish()
+    """How groups are shown, and what may be lost."""
     privacy: Privacy = Privacy()
+    """What ties together all releases about the same people: a key, a budget."""
     report: Report = Report()
+    """Optional parts of the report."""
     compare: CompareSection = CompareSection()
+    """The candidates of `sfumato compare`; no effect on a release."""
     accept: dict[str, Annotated[float, Field(allow_inf_nan=False)]] = Field(
         default_factory=dict
     )
-    """The largest value of each figure that a release may have to be chosen; of figures
-    where more is better, the smallest."""
+    """The largest value of each figure that a candidate may have to be chosen; of
+    figures where more is better, the smallest."""
 
     _origin: Origin = PrivateAttr(default_factory=Origin)
     _made: PolicyModels = PrivateAttr(default_factory=PolicyModels)

@@ -99,56 +99,74 @@ class Data(Section):
     """Where the table is, and how it is read."""
 
     path: PathText | None = None
-    """The file, relative to the policy; `-` is standard input."""
+    """The file, relative to the policy; `--data` on the command line replaces it;
+    `-` is standard input."""
     url: PathText | None = None
-    """A database instead of a file: postgresql://…, sqlite:///… or duckdb:///…, without
-    a password."""
+    """A database instead of a file: `postgresql://…`, `sqlite:///…` or
+    `duckdb:///…`, without a password."""
     table: PathText | None = None
     """The table of the database, with its schema if need be."""
     query: PathText | None = None
     """A query of the database, instead of a table."""
     key: Annotated[StringTuple, Field(strict=False)] = ()
-    """Columns that identify a row and give rows an order; required for a database."""
+    """Columns that identify a row and put rows in order; required for a
+    database."""
     format: ReadFormat | None = None
     """The format of the file; left out: by the end of its name."""
     sheet: str | None = None
     """The sheet of an Excel workbook; left out: the only one with cells."""
     delimiter: Delimiter | None = None
-    """The character between cells of a CSV file; left out: detected."""
+    """The one character between cells of a CSV file; left out: of comma, semicolon,
+    tab and vertical bar, the one that splits most rows like the header. The release
+    uses it again."""
     encoding: Encoding | None = None
-    """The encoding of a CSV file; left out: UTF-8, or what its bytes prove."""
+    """The encoding of a CSV file; left out: UTF-8, unless a byte order mark or the
+    zero bytes of UTF-16 prove another. One-byte encodings (`latin-1`, `cp1252`)
+    look alike in bytes and are never guessed. The release is always UTF-8."""
     decimal: Literal[".", ","] = "."
-    """The mark in front of fractions in a CSV file; what is published has points."""
+    """The mark in front of fractions in a CSV file. With `","`, a column in which
+    every comma is the one comma of a number is read as numbers; the release has
+    points. A population table is read the same way."""
     missing: Annotated[StringTuple, Field(strict=False)] = ("",)
-    """Cells that mean "no value"."""
+    """Cells that mean "no value". `NA`, `N/A`, `Unknown` and `?` are values unless
+    they are named here. Nulls, and numbers that are not numbers (NaN), are always
+    missing; where the source has any, so are empty texts, because a CSV file cannot
+    tell them apart."""
     missing_as: Literal["value", "any", "drop"] = "value"
-    """A missing value is one of its own, matches any, or its row is left out."""
+    """A missing value is a value of its own (`"value"`), may also be any value
+    (`"any"`), or its row is left out (`"drop"`): rows with a missing
+    quasi-identifier or sensitive value. What is compared with the source is then
+    compared with the rows that remain."""
 
 
 class ColumnSection(Section):
     """What a column is and how it is treated."""
 
     role: Annotated[Role, Field(strict=False)] | None = None
-    """Its role for privacy."""
+    """What the column is for privacy; must be given, unless `drop`."""
     kind: Annotated[Kind, Field(strict=False)] | None = None
     """What its values are; left out: inferred."""
     hierarchy: Hierarchy = None
-    """How it is generalized."""
+    """How a quasi-identifier is generalized, and on which levels a sensitive column
+    is judged; left out: numbers and dates show intervals, categories show sets."""
     weight: Annotated[
         float, Field(ge=LEAST_WEIGHT, le=MOST_WEIGHT, allow_inf_nan=False)
     ] = 1.0
-    """Its weight in the loss."""
+    """How much this column counts in the loss, more than 0."""
     order: Annotated[StringTuple, Field(strict=False)] | None = None
     """The values of an ordered category, from low to high."""
     domain: Domain = None
-    """The values that a cell may have, for releases that may not look at the data."""
+    """The values that a cell may have, a list or `{ low = 17, high = 90 }`: for
+    releases that may not look at the data (differential privacy)."""
     pseudonymize: Literal["keyed-hash"] | None = None
-    """Publish an identifier or subject under a keyed hash instead of dropping it."""
+    """`"keyed-hash"` publishes an identifier or subject under a hash whose key only
+    the private record has, instead of leaving it out."""
     drop: bool = False
     """Leave the column out of the release."""
     keep_as_is: bool = False
-    """Publish an insensitive column or a weight although more than 5% of rows have a
-    value that occurs once."""
+    """Publish an insensitive column or a weight although more than 5% of rows have
+    a value that occurs once; without it such a run ends with 2 and the figures.
+    `init` never writes it."""
 
     def _summary(self) -> str:
         said = ("drop" if self.drop else None, self.role, self.kind)
@@ -169,6 +187,8 @@ class Requirement(Named):
     """A privacy model that the release must meet, with the model's parameters."""
 
     model: str
+    """The name of the privacy model (`sfumato list models`); the other keys are its
+    parameters."""
 
     def _summary(self) -> str:
         return self.model
@@ -178,7 +198,8 @@ class AlgorithmSection(Named):
     """The algorithm that groups rows, with its options."""
 
     name: str | None = None
-    """Left out: chosen for the data."""
+    """The algorithm (`sfumato list algorithms`); left out: `best`, which chooses
+    for the data. The other keys are its options."""
 
     def _summary(self) -> str:
         return self.name or "chosen for the data"
@@ -188,20 +209,26 @@ class Report(Section):
     """Optional parts of the report."""
 
     loss_by: Annotated[StringTuple, Field(strict=False)] = ()
-    """Columns for whose values the loss is reported."""
+    """Columns for whose values the manifest and the report show the loss: rows,
+    rows left out, rows that still show the value, cells that show nothing, NCP.
+    Values that fewer than k rows, or persons, have are pooled (without a k: fewer
+    than the smallest group has, and always those of one row); of a sensitive
+    column, only published rows are counted."""
 
 
 class CompareSection(Section):
     """The candidates of a comparison: every algorithm with every operator and setting."""
 
     algorithms: Annotated[StringTuple, Field(strict=False)] = ()
-    """Left out: the policy's algorithm, or without `[compare]` a few that suit."""
+    """Names of algorithms; left out: the policy's, or without `[compare]` a few
+    that suit."""
     operators: Annotated[StringTuple, Field(strict=False)] = ()
-    """Left out: the policy's operator."""
+    """Names of operators; left out: the policy's."""
     set: dict[str, Annotated[tuple[Any, ...], Field(strict=False, min_length=1)]] = (
         Field(default_factory=dict)
     )
-    """Settings by their path, each with the values to try: `"require.0.k" = [2, 5]`."""
+    """Settings by their path, each with the values to try: `{ "require.0.k" = [2,
+    5] }`."""
 
     def _summary(self) -> str:
         names = ", ".join((*self.algorithms, *self.operators, *self.set))
@@ -212,30 +239,48 @@ class Privacy(Section):
     """Settings shared by all releases of the same people: a budget, a key."""
 
     link_key: PathText | None = None
-    """The file of the secret key that finds a person again in later releases, relative
-    to the policy; readable by its owner alone."""
+    """The file of a secret key of 16 bytes or more, mode 0600, relative to the
+    policy. The private record then says, as a keyed hash of the subject (or else of
+    all identifiers), who is behind each row."""
     ledger: PathText | None = None
-    """The file that each release is charged to, relative to the policy."""
+    """The file that each release is charged to before its data is looked at,
+    relative to the policy."""
     epsilon: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    """The budget that a new ledger begins with."""
+    """The ε that a new ledger begins with; an existing one must say the same;
+    refused without a ledger."""
     delta: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """The δ that a new ledger begins with; an existing one must say the same."""
 
 
 class Publish(Named):
     """How groups are shown; keys beyond these are options of the operator."""
 
     operator: str = "generalize"
+    """How groups are shown (`sfumato list operators`); keys that are not in this
+    table are its options."""
     max_suppressed: Annotated[float, Field(ge=0, le=1)] = 0.0
-    """The share of rows that may be left out."""
+    """The share of rows that may be left out; rows that `missing_as = "drop"` drops
+    do not count."""
     max_loss: Annotated[float, Field(ge=0, le=1)] = 0.95
-    """The share of detail (NCP) that `generalize` and `suppress` may lose; 1: any."""
+    """The share of detail (`utility.ncp` of the manifest) that a release by
+    `generalize` or `suppress` may lose; a release that loses more is refused with
+    exit code 3, the reason and what would help. 1 switches this off. Never applied
+    under a process model."""
     numbers: Literal["interval", "bounds", "mean", "median", "mode"] | None = None
-    """How numbers and dates are shown; left out: as the operator does by itself."""
+    """By `generalize`: numbers and dates as `"interval"` (its default), as two
+    columns (`"bounds"`: `age_from`, `age_to`, names that the source may not have),
+    or as the group's `"mean"`; by `microaggregate`: `"mean"` (its default),
+    `"median"` or `"mode"`."""
     flat: Literal["set", "star"] | None = None
-    """How categories without a hierarchy are shown; left out: as the operator does."""
+    """By `generalize`: categories without a hierarchy as a `"set"` (its default),
+    or `*` where a group disagrees (`"star"`)."""
     order: Literal["random", "source"] = "random"
-    """The order of the published rows."""
+    """The order of the published rows; `"source"` keeps that of the source, which
+    tells recipients something."""
     format: WrittenFormat | None = None
     """The format of the data file; left out: that of the source."""
     spreadsheet_safe: bool = False
-    """Put `'` before CSV cells that a spreadsheet would take for a formula."""
+    """Put `'` before names and text cells of CSV files that begin with `=`, `+`,
+    `-` or `@` and are no numbers, so that no spreadsheet runs them; cells that
+    begin with `'` and such a sign get one more, and `check` takes one off. Left
+    out, the report says how many there are."""

@@ -40,6 +40,8 @@ class Microaggregate(CellOperator):
     )
 
     numbers: Literal["mean", "median", "mode"] = "mean"
+    """What stands for the numbers and dates of a group; of two medians, the
+    lower."""
 
     def __post_init__(self) -> None:
         if self.numbers not in NUMBERS:

@@ -58,6 +58,8 @@ class KMember(Algorithm):
     examples: ClassVar[OptionExamples] = ({"seed": "furthest"},)
 
     seed: str = "first"
+    """The row that a group begins with: the "first" left in the order of codes, the
+    "furthest" from the one added last, or a "random" one."""
 
     def __post_init__(self) -> None:
         require_choice(self.name, "seed", self.seed, tuple(SEEDS))

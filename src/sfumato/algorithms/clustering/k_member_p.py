@@ -40,7 +40,11 @@ class KMemberP(Algorithm):
     examples: ClassVar[OptionExamples] = ({"seed": "random", "reach": 0.5},)
 
     seed: str = "first"
+    """The row that a group begins with: the "first" left in the order of codes, the
+    "furthest" from the one added last, or a "random" one."""
     reach: float = 1.0
+    """The estimation range r of S-diversity: values further apart, as a share of
+    the range, tell nothing."""
 
     def __post_init__(self) -> None:
         require_choice(self.name, "seed", self.seed, ("first", "random"))

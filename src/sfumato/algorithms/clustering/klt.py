@@ -96,6 +96,8 @@ class Klt(Algorithm):
     counts_persons: ClassVar[bool] = False
 
     variant: Variant = "text"
+    """"text": as the paper describes it; "boger-2020": as its published program
+    does it."""
     categories: Categories = "sets"
     """Whether two sets of categories are the same or not, or how far up their
     hierarchy the smallest node over both is (its NCP)."""

@@ -97,7 +97,11 @@ class Tgc(Algorithm):
     )
 
     utility_weight: float = 0.5
+    """How much utility counts against protection: 1 is utility alone, 0 protection
+    alone."""
     preset: Literal["TGCU", "TGCB", "TGCP"] | None = None
+    """The weight by its name in the paper: TGCU is 1, TGCB 0.5, TGCP 0; instead of
+    `utility_weight`."""
     reach: float = 1.0
     """The estimation range r of S-diversity."""
     size: int | None = None
@@ -107,7 +111,10 @@ class Tgc(Algorithm):
     split_limit: float | None = None
     """δ′; None: found on a sample."""
     sample: float = 0.025
+    """The share of the rows on which the thresholds are found."""
     iterations: int = 4
+    """How often the intervals of the thresholds are halved; more is finer and
+    slower."""
 
     def __post_init__(self) -> None:
         require_share(self.name, "utility_weight", self.utility_weight)

@@ -57,7 +57,10 @@ class Incognito(Algorithm):
     )
 
     metric: Metric = "ncp"
+    """What the published choice of levels makes small."""
     node_limit: int = 1_000_000
+    """The most combinations of levels that are looked at; a larger lattice is
+    refused."""
 
     def __post_init__(self) -> None:
         check_metric(self.name, self.metric)

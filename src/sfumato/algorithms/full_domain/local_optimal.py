@@ -71,7 +71,9 @@ class LocalOptimal(Algorithm):
     examples: ClassVar[OptionExamples] = ({"min_share": 0.2},)
 
     metric: Literal["ncp", "generalized_loss", "entropy"] = "ncp"
+    """What each round makes small."""
     min_share: float = 0.005
+    """The share of the rows that a round must be able to publish."""
 
     def __post_init__(self) -> None:
         check_metric(self.name, self.metric, SEPARABLE)

@@ -76,8 +76,13 @@ class Optimal(Algorithm):
     )
 
     metric: Metric = "ncp"
+    """What the published choice of levels makes small."""
     node_limit: int = 1_000_000
+    """The most combinations of levels for which the search runs to the proof,
+    however long it takes."""
     max_checks: int = 50_000
+    """Of a larger lattice: how many combinations are checked before the best so far
+    is taken."""
     seconds: float | None = None
 
     def __post_init__(self) -> None:

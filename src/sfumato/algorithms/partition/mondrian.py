@@ -93,8 +93,14 @@ class Mondrian(Algorithm):
     examples: ClassVar[OptionExamples] = ({"mode": "relaxed", "cut": "widest"},)
 
     mode: Mode = "strict"
+    """"strict": rows with equal quasi-identifiers stay together; "relaxed": they
+    may be separated, which makes more cuts possible."""
     cut: Cut = "gain"
+    """"gain": cut where that lowers the loss most; "widest": at the median of the
+    widest column, as in the paper."""
     flat_order: FlatOrder = "frequency"
+    """How categories without a hierarchy are ordered before cuts: by "frequency",
+    or by "likeness" of the other columns of their rows."""
 
     def __post_init__(self) -> None:
         for option, allowed in OPTIONS.items():

@@ -75,6 +75,7 @@ class DpAnonym(PrivateAlgorithm):
     )
 
     depth: int = 6
+    """How often cells are cut in two, at most; each level costs budget."""
     sample: float = 0.5
     """The share of rows that is drawn."""
     sampling: Literal["poisson", "without-replacement"] = "poisson"
@@ -82,6 +83,8 @@ class DpAnonym(PrivateAlgorithm):
     hierarchies: bool = True
     """Whether cuts fall between the children of hierarchy nodes; or between any values."""
     mode: Literal["strict", "relaxed"] = "strict"
+    """"strict": rows with equal quasi-identifiers stay in one cell; "relaxed":
+    those at a cut are shared out."""
     small: Literal["merge", "suppress"] = "merge"
     """What happens to cells that do not meet the requirements."""
     rounds: int = 1

@@ -69,6 +69,7 @@ class DpSynthesis(PrivateAlgorithm):
     )
 
     depth: int = 6
+    """How often cells are cut in two, at most; each level costs budget."""
     hierarchies: bool = True
     """Whether cuts fall between the children of hierarchy nodes; or between any values."""
     show: Literal["values", "cells"] = "values"

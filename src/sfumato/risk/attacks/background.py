@@ -38,7 +38,9 @@ class BackgroundKnowledge(AttributeAttack):
     )
 
     excluded: int = 1
+    """How many values the attacker knows that the person does not have."""
     members: int = 1
+    """Of how many other people of the group the attacker knows the value."""
 
     def attack(self, scene: AttackInput, view: View) -> AttackResult:
         found = beliefs(scene, view)

@@ -42,6 +42,7 @@ class DeFinetti(AttributeAttack):
     knows: ClassVar[str] = "everybody's quasi-identifiers, and the values of each group"
 
     rounds: int = 15
+    """How often chances are learned again from what was guessed."""
 
     def refusal(self, scene: AttackInput) -> str | None:
         if not scene.pair.form.exact:

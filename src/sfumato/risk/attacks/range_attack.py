@@ -31,6 +31,7 @@ class Range(AttributeAttack):
     rate: ClassVar[bool] = False
 
     r: float = 0.1
+    """How close two values must be to count as alike, as a share of the range."""
 
     def attack(self, scene: AttackInput, view: View) -> AttackResult:
         found = beliefs(scene, view)

@@ -37,7 +37,9 @@ class Similarity(AttributeAttack):
     knows: ClassVar[str] = "the person's group"
 
     level: int = 1
+    """The level of the hierarchy at which values count as of one kind."""
     closeness: float = 0.1
+    """Of numbers: the share of the range within which values count as alike."""
 
     def attack(self, scene: AttackInput, view: View) -> AttackResult:
         found = beliefs(scene, view)

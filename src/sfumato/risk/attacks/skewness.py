@@ -39,7 +39,11 @@ class Skewness(AttributeAttack):
     rate: ClassVar[bool] = False
 
     measure: str = "shift"
+    """How far distributions are apart: "shift" (earth mover's distance), "gain" or
+    "log-ratio"."""
     distance: str | None = None
+    """Of a shift, how far apart two values are: "equal", "ordered" or
+    "hierarchical"; left out, the kind of the column decides."""
 
     def attack(self, scene: AttackInput, view: View) -> AttackResult:
         found = beliefs(scene, view)

@@ -1,0 +1,61 @@
+"""Settings of the documentation site, which `make docs` builds into build/site.
+
+The sources are the repository's own Markdown files where they are, so that every
+link works in the repository and on the site.
+"""
+
+from pygments.lexers.configs import TOMLLexer
+from pygments.lexers.shell import BashSessionLexer
+
+project = "Sfumato"
+author = "the Sfumato authors"
+copyright = author
+html_title = "Sfumato"
+
+root_doc = "docs/index"
+include_patterns = [
+    "*.md",
+    "docs/**.md",
+    "benchmarks/README.md",
+    "experiments/results/*.md",
+    "tests/plugin/README.md",
+]
+exclude_patterns = [".*", "build", "src", "tools", "docs/site"]
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_design",
+    "sphinx_copybutton",
+]
+myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline", "attrs_block"]
+myst_heading_anchors = 4
+suppress_warnings = []
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented"
+autodoc_member_order = "bysource"
+python_use_unqualified_type_names = True
+
+templates_path = ["templates"]
+html_additional_pages = {"index": "start.html"}
+html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sphinx = False
+html_theme_options = {
+    "light_css_variables": {"color-brand-primary": "#0b5c6b"},
+    "navigation_with_keys": False,
+}
+pygments_style = "a11y-high-contrast-light"
+pygments_dark_style = "a11y-high-contrast-dark"
+
+
+def setup(app):
+    """Highlight workloads as the TOML that they are."""
+    app.add_lexer("workload", TOMLLexer)
+    app.add_lexer("console", BashSessionLexer)
