@@ -94,7 +94,7 @@ $(VENV)/.demo: $(SETTINGS) | $(BIN)/python
 	touch $(VENV)/.product $@
 
 $(VENV)/.tests: $(SETTINGS) | $(BIN)/python
-	$(PIP) -c constraints.txt -e '.[test,check,bench]'
+	$(PIP) -c constraints.txt -e '.[test,check,bench,site]'
 	touch $(VENV)/.product $(VENV)/.demo $(VENV)/.benchmarks $@
 
 $(VENV)/.benchmarks: $(SETTINGS) | $(BIN)/python
