@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.algorithms.common.groups_alike import holding_together
@@ -78,6 +82,86 @@ def test_a_table_that_fails_as_one_group_ends_without_an_answer():
             require=[{"model": "theta-diversity", "theta": 0.5}],
             algorithm="mondrian",
         )
+
+
+class Drawn(NamedTuple):
+    """Rows with their places, values and persons, in groups."""
+
+    place: list[int]
+    value: list[str]
+    person: list[str]
+    group: list[int]
+
+    def looks(self) -> list[int]:
+        """What a recipient sees of each row's group: half of its lowest place."""
+        return [
+            min(p for p, h in zip(self.place, self.group, strict=True) if h == g) // 2
+            for g in self.group
+        ]
+
+    def worst_share(self, parts: Sequence[int]) -> float:
+        """The largest share of the persons of a part that have one value."""
+        return max(self._share(parts, part) for part in set(parts))
+
+    def _share(self, parts: Sequence[int], part: int) -> float:
+        inside = [
+            (person, value)
+            for person, value, its in zip(self.person, self.value, parts, strict=True)
+            if its == part
+        ]
+        persons = len({person for person, _ in inside})
+        having = (len({p for p, v in inside if v == w}) for _, w in inside)
+        return max(having) / persons
+
+
+@st.composite
+def drawn_rows(draw: st.DrawFn) -> Drawn:
+    rows = draw(st.integers(2, 9))
+
+    def column(values: Sequence) -> list:
+        return draw(st.lists(st.sampled_from(values), min_size=rows, max_size=rows))
+
+    group = column(range(4))
+    number = {old: new for new, old in enumerate(sorted(set(group)))}
+    return Drawn(
+        column(range(6)), column("xyz"), column("pqrst"), [number[g] for g in group]
+    )
+
+
+def drawn_request(rows: Drawn, theta: float):
+    """A request for these rows, whose groups look as `Drawn.looks` says."""
+    cells = {
+        "place": [f"{place}" for place in rows.place],
+        "value": rows.value,
+        "person": rows.person,
+    }
+    roles = {"place": Role.QUASI, "value": Role.SENSITIVE, "person": Role.SUBJECT}
+    table = Awkward("made", pa.table(cells), roles, dict.fromkeys(cells, Kind.CATEGORY))
+
+    def look(_quasi, grouping):
+        seen = rows._replace(group=grouping.group_of.tolist()).looks()
+        by_group = dict(zip(grouping.group_of.tolist(), seen, strict=True))
+        return np.array([by_group[group] for group in range(grouping.count)])
+
+    return request_for(table, [ThetaDiversity(theta=theta)], look=look)
+
+
+@given(drawn_rows())
+def test_groups_hold_as_a_recipient_sees_them_by_counting_persons(rows):
+    """Each group meets theta alone; what comes back meets it by its looks."""
+    theta = rows.worst_share(rows.group)
+    given_groups = Grouping(np.array(rows.group, dtype=np.int32), max(rows.group) + 1)
+    try:
+        found = holding_together(drawn_request(rows, theta), given_groups)
+    except (InfeasibleError, SearchError):
+        assert rows.worst_share([0] * len(rows.group)) > theta
+        return
+    result = rows._replace(group=found.group_of.tolist())
+    assert result.worst_share(result.looks()) <= theta + 1e-9
+    parts = set(zip(rows.group, result.group, strict=True))
+    assert len(parts) == len(set(rows.group)), "a group was split"
+    if rows.worst_share(rows.looks()) <= theta:
+        assert result.group == rows.group
 
 
 OPERATORS = (
