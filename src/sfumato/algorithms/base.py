@@ -114,6 +114,7 @@ class Algorithm(ABC):
             solution.grouping,
             effort=float(self.refine),
             seconds=self.seconds,
+            bound=(solution.facts.get("bound") or {}).get("at_least"),
         )
         facts = {**solution.facts, "refinement": found.facts()}
         return replace(solution, grouping=found.grouping, facts=facts)

@@ -173,13 +173,14 @@ def release(
 ) -> Mapping[str, Any]:
     """Make and write a release; return its manifest."""
     from sfumato import api
+    from sfumato.cli.early_stop import stopping_early
     from sfumato.cli.progress import watched
     from sfumato.pipeline.write_release import refuse_existing
     from sfumato.policy import Policy
 
     asked = with_settings(Policy.load(policy), settings)
     refuse_existing(out, force=force)
-    with watched(quiet=quiet) as progress:
+    with watched(quiet=quiet) as shown, stopping_early(asked, shown) as progress:
         made = api.anonymize(
             source_of(asked, policy, data),
             asked,

@@ -37,6 +37,10 @@ LIMITS = (
     "Groupings chosen to keep loss low may tell something to an attacker who knows the "
     "algorithm and its input well (minimality attack).",
 )
+TIMED = (
+    "The search was limited in seconds: the same policy and seed may give another "
+    "release, because it depends on the machine's speed."
+)
 PATHS = frozenset({"population"})
 """Parameters that name files on the data steward's machine."""
 SEARCHED = ("metric", "nodes", "nodes_checked", "proven", "bound")
@@ -69,6 +73,7 @@ def manifest(found: Findings) -> dict[str, Any]:
         "known_limits": [
             ALONE if found.together is None else TOGETHER,
             *LIMITS,
+            *([TIMED] if found.run.algorithm.seconds is not None else []),
             *_formulas(found),
         ],
     }

@@ -10,7 +10,7 @@ import pytest
 
 from sfumato import registry
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.best import best
+from sfumato.algorithms.best import best, grown_groups
 from sfumato.algorithms.best.best import Best, plan
 from sfumato.algorithms.best.harvest import Harvest
 from sfumato.algorithms.best.loss_bound import lower_bound
@@ -124,8 +124,8 @@ def test_who_sets_a_limit_does_not_wait_for_groups_to_grow():
 
 
 def test_groups_of_many_tuples_grow_within_parts(monkeypatch):
-    monkeypatch.setattr(best, "WIDE_TUPLES", 10)
-    monkeypatch.setattr(best, "PART", 20)
+    monkeypatch.setattr(grown_groups, "WIDE_TUPLES", 10)
+    monkeypatch.setattr(grown_groups, "PART", 20)
     request_ = columns(WIDE, rows=100, k=4)
     coarse = replace(request_, models=(KAnonymity(k=20),))
     parts = Mondrian().search(coarse).grouping.group_of

@@ -224,3 +224,34 @@ def test_progress_can_cancel_it():
     request_ = replace(line(300, 40), progress=press)
     with pytest.raises(KeyboardInterrupt):
         refine(request_, shuffled_groups(request_, 4))
+
+
+def pressed_after(reports: int):
+    """A progress callback that is interrupted once."""
+    seen = 0
+
+    def progress(_step: str, _share: float) -> None:
+        nonlocal seen
+        seen += 1
+        if seen == reports:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("reports", [1, 2, 30])
+def test_an_interrupt_keeps_the_best_so_far_where_time_is_limited(reports, threads):
+    request_ = replace(line(3000, 60), progress=pressed_after(reports), threads=threads)
+    start = shuffled_groups(request_, 4)
+    found = refine(request_, start, seconds=1000.0)
+    assert found.stopped == "interrupted"
+    assert holds(request_, found.grouping)
+    assert found.loss <= found.loss_before
+    assert found.loss == pytest.approx(loss_of(request_, found.grouping))
+
+
+def test_an_interrupt_is_raised_where_time_is_not_limited():
+    request_ = replace(line(3000, 60), progress=pressed_after(2))
+    with pytest.raises(KeyboardInterrupt):
+        refine(request_, shuffled_groups(request_, 4))

@@ -16,6 +16,7 @@ from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.common.compiled_rules import Compiled, compile_rules
 from sfumato.algorithms.common.parallel_ranges import Clock
 from sfumato.algorithms.common.refusals import one_group_fails
+from sfumato.algorithms.partition.mondrian import Mondrian
 from sfumato.algorithms.refinement.growth_targets import make_growth_targets
 from sfumato.algorithms.refinement.refine import (
     looks_at_table,
@@ -28,7 +29,7 @@ from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.data.grouping import Grouping
 from sfumato.data.option_examples import OptionExamples
 from sfumato.data.rules import Rule
-from sfumato.errors import PolicyError
+from sfumato.errors import InfeasibleError, PolicyError, SearchError
 from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
 from sfumato.kernels.best.harvest_boxes import (
     GROUPS,
@@ -66,6 +67,8 @@ STRIPS = 6
 """How often a line of numbers without a hierarchy is halved."""
 BLUR = 0.1
 """How much a column's losses are changed to find another order."""
+CELLS_PER_ROW = 70_000
+"""Cells of groups that rows left over are compared with, per row of the table."""
 ROOM = 0.8
 """Boxes are released at this share of t, so that groups have room for what is left."""
 
@@ -80,9 +83,10 @@ class Harvest(Algorithm):
         becomes a group. Where requirements look at sensitive values, rows of values
         that occur too often are left behind until the rest of the box meets them,
         t-closeness with some room. Rows that fit in no box join the group whose loss
-        rises least. Large groups are split again. Groups show the lowest node that
-        covers them, not the node at which they were found. Numbers without a hierarchy
-        are halved repeatedly; categories without one are shown or hidden.
+        rises least; very many of them are cut into groups of their own. Large groups are
+        split again. Groups show the lowest node that covers them, not the node at which
+        they were found. Numbers without a hierarchy are halved repeatedly; categories
+        without one are shown or hidden.
     Cost: nodes × distinct tuples that are left; seconds for tens of thousands of
         rows. Of a very large lattice only some nodes are visited.
     Limits: greedy; a box is never undone. If every group meets the rules but the table
@@ -331,7 +335,10 @@ def gather(
     parts = release[1 : 1 + 3 * int(release[0])].reshape(-1, 3)
     left = int(state.left.sum())
     if left:
-        parts = _placed(request, task, state, parts, count, clock)
+        cut = _cut_apart(request, task, state, parts, count)
+        if cut is None:
+            cut = _placed(request, task, state, parts, count, clock)
+        parts = cut
     return parts, {
         "tuples": len(task.tables.item_starts) - 1,
         # A number with thousands of digits cannot be printed.
@@ -349,6 +356,32 @@ def with_room(rules: Sequence[Rule]) -> list[Rule]:
         else rule
         for rule in rules
     ]
+
+
+def _cut_apart(
+    request: Request, task: HarvestTask, state: State, parts: Ints, count: int
+) -> Ints | None:
+    """Cut the rows that are left into groups of their own, if they are very many.
+
+    None where they can be compared with every group, or are no groups by themselves.
+    """
+    cells = np.count_nonzero(state.left) * count * len(request.quasi)
+    if cells * (JUDGED if task.judged else 1) <= CELLS_PER_ROW * request.rows:
+        return None
+    items = np.repeat(np.arange(len(state.left)), state.left)
+    first = np.cumsum(state.left) - state.left
+    begins = np.cumsum(task.amounts) - task.amounts
+    rest = task.order[(begins - first)[items] + np.arange(len(items))]
+    part = replace(request.only(rest), table=request.table or request, removable=0)
+    try:
+        group_of = Mondrian().search(part).grouping.group_of + count
+    except (InfeasibleError, SearchError):
+        return None
+    pairs, rows = np.unique(
+        np.column_stack([group_of, items]), axis=0, return_counts=True
+    )
+    more = np.column_stack([pairs, rows])
+    return np.asarray(np.concatenate([parts, more]), dtype=np.int64)
 
 
 def _placed(

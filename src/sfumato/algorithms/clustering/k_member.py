@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -25,7 +26,7 @@ from sfumato.kernels.clustering.first_unit import first_left, furthest, next_dra
 from sfumato.kernels.clustering.group_growth import GrowthState, grow_members
 
 SEEDS = {"first": first_left, "furthest": furthest, "random": next_drawn}
-BATCH = 100
+BATCH = 25
 """Groups between two reports of progress."""
 
 
@@ -73,26 +74,38 @@ class KMember(Algorithm):
 
 def cluster(task: ClusteringTask, seed: str) -> Solution:
     """Grow groups from seeds of a kind until too few rows are left, then finish."""
-    request = task.request
-    count = len(task.units.weight)
-    with task.clock.running():
-        work = make_work(
-            task,
-            seed=SEEDS[seed],
-            order=request.seed.child("seeds").permutation(count),
-            parts=np.array([0, count]),
-            layout=np.arange(count),
-        )
+    work = first_work(task, seed)
     grow_all(task, work)
     grouping = finish(task, work.clusters, work.middle, by_rows=True)
     return Solution(grouping=grouping, facts=facts_of(task, grouping, seed=seed))
 
 
-def grow_all(task: ClusteringTask, work: GrowthState) -> None:
-    """Grow groups in batches, with progress between them."""
+def first_work(task: ClusteringTask, seed: str) -> GrowthState:
+    """Allocate what growing all units from seeds of a kind needs."""
+    count = len(task.units.weight)
+    with task.clock.running():
+        return make_work(
+            task,
+            seed=SEEDS[seed],
+            order=task.request.seed.child("seeds").permutation(count),
+            parts=np.array([0, count]),
+            layout=np.arange(count),
+        )
+
+
+def grow_all(
+    task: ClusteringTask, work: GrowthState, *, most: float = math.inf
+) -> bool:
+    """Grow groups in batches, with progress; whether `most` cells sufficed for all."""
     request, cluster_rules = task.request, cluster_rules_of(task, work.clusters)
     finished = False
-    while not finished:
+    while not finished and cells_looked_at(work) <= most:
         with task.clock.running():
             finished = grow_members(work, cluster_rules, BATCH)
         request.progress("growing groups", 1 - work.state[ROWS] / request.rows)
+    return finished
+
+
+def cells_looked_at(work: GrowthState) -> int:
+    """Return how many cells of rows, or of blocks of rows, were compared with a group."""
+    return int(work.search.best[1]) * len(work.search.columns)

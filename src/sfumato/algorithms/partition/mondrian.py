@@ -79,7 +79,7 @@ class Mondrian(Algorithm):
         the median of its widest axis (`widest`); go on with both parts. If rows may be
         left out, leave out those whose removal lowers the loss of the rest most.
     Cost: about n log n. Per group and cut, `widest` looks at each record once per axis,
-        `gain` once per pair of axes.
+        `gain` once per pair of axes, the first of each pair among the 24 costliest.
     Limits: greedy; a cut is never undone. Models that compare groups with each
         other are enforced by sufficient rules only.
     Reference: LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional

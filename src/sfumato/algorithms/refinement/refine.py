@@ -19,7 +19,7 @@ import math
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,14 +28,22 @@ import numpy.typing as npt
 from sfumato.algorithms.common.compiled_rules import Compiled, compile_rules
 from sfumato.algorithms.common.parallel_ranges import Clock, Range, work_through
 from sfumato.algorithms.refinement.growth_targets import make_growth_targets
+from sfumato.algorithms.refinement.refinement_work import (
+    LossHistory,
+    block_limit,
+    history_of,
+    step_text,
+    total_of,
+    usual_work,
+)
 from sfumato.algorithms.request import Request
 from sfumato.data.arrays import Ints
 from sfumato.data.grouping import Grouping
 from sfumato.data.seeds import Seed
-from sfumato.hierarchies.axis import Shape
 from sfumato.kernels.common.random_streams import mixed
 from sfumato.kernels.refinement.point_space import PointSpace, make_point_space
 from sfumato.kernels.refinement.pools import (
+    LIMIT,
     MOST_ITEMS,
     Pool,
     PoolRules,
@@ -67,12 +75,6 @@ BLOCK = 128
 """Groups among which those near each other are looked for."""
 LEAST_PART = 0.35
 """The least share of groups on one side of a random cut."""
-WORK = 95_000_000
-WORK_PER_ROW = 400
-"""The work of effort 1: seconds for tens of thousands of rows, a minute for a million."""
-LONGER, LONGEST = 3.0, 3.3
-"""How many times that work is done where groups may show any range or set, and where
-rules look at sensitive values: there is more to gain."""
 LITTLE = 6e-4
 LITTLE_OF_GAIN = 0.01
 PATIENCE = 2
@@ -87,17 +89,21 @@ class Refined:
     grouping: Grouping
     loss_before: float = 0.0
     loss: float = 0.0
+    loss_at_half: float = 0.0
+    """What was lost after half of the work."""
     passes: int = 0
     work: int = 0
     seconds: float = 0.0
     stopped: str = ""
-    """Why it ended: "no gain", "little gain", "effort", "time", or why it did not begin."""
+    """Why it ended: "no gain", "little gain", "effort", "time" or "interrupted"; or why
+    it did not begin."""
 
     def facts(self) -> dict[str, Any]:
         """For the report."""
         return {
             "loss_before": self.loss_before,
             "loss": self.loss,
+            "loss_at_half": self.loss_at_half,
             "passes": self.passes,
             "work": self.work,
             "kernel_seconds": self.seconds,
@@ -111,8 +117,13 @@ def refine(
     *,
     effort: float = 1.0,
     seconds: float | None = None,
+    bound: float | None = None,
 ) -> Refined:
-    """Lower the loss of a grouping while every requirement stays met."""
+    """Lower the loss of a grouping while every requirement stays met.
+
+    With a limit in seconds, an interrupt ends it early instead of being raised. The
+    bound is only shown in the progress.
+    """
     kept = np.flatnonzero(grouping.kept)
     part = request if len(kept) == request.rows else request.only(kept)
     compiled = compile_rules(part)
@@ -122,7 +133,7 @@ def refine(
     if len(kept) == 0:
         return Refined(grouping=grouping, stopped="no gain")
     task = prepare(part, compiled, grouping.group_of[kept])
-    outcome = _run(part, task, effort=effort, seconds=seconds)
+    outcome = _run(part, task, effort=effort, seconds=seconds, bound=bound)
     group_of = grouping.group_of.copy()
     group_of[kept] = task.group_of()
     refined = Grouping(group_of, len(task.starts) - 1)
@@ -169,9 +180,19 @@ def loss_of(request: Request, grouping: Grouping) -> float:
 class StopConditions:
     """When to stop, and what is reported until then."""
 
+    began: float = field(default_factory=time.monotonic)
     deadline: float = math.inf
+    budget: float = math.inf
+    spent: float = 0.0
     step: str = "splitting groups"
-    share: float = 0.0
+
+    @property
+    def share(self) -> float:
+        """How much of the work is done, or of the time if that is more."""
+        if self.spent >= self.budget or self.deadline <= self.began:
+            return 1.0
+        passed = (time.monotonic() - self.began) / (self.deadline - self.began)
+        return min(max(self.spent / self.budget, passed), 1.0)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -269,58 +290,71 @@ def _run(
     *,
     effort: float,
     seconds: float | None,
+    bound: float | None,
 ) -> dict[str, Any]:
     """Pass after pass, until nothing is gained or the budget is spent."""
-    budget = effort * _work(request, task)
     deadline = math.inf if seconds is None else time.monotonic() + seconds
     groups = lay_out(task.space, task.item_of, task.rows, task.starts)
     scale = len(task.rows) * (task.space.weight or 1.0)
-    before = total_loss(task.space, groups)
+    history = history_of(total_loss(task.space, groups) / scale)
+    budget = effort * usual_work(request, plain=task.pool_rules.plain)
+    limits = StopConditions(deadline=deadline, budget=budget)
     clock = Clock()
-    loss, gain = before, 0.0
-    work, passes, slow = 0, 0, 0
-    last = _passes(groups)
-    stopped = "effort"
-    while work < budget:
-        share = min(work / budget, 1.0)
-        limits = StopConditions(deadline=deadline, step="refining groups", share=share)
-        seed = request.seed.child("refine", passes)
-        pooled = POOLED[passes % len(POOLED)]
-        figures = _pass(request, task, groups, seed, pooled, limits, clock)
-        gain += float(figures[:, GAIN].sum())
-        work += int(figures[:, WEIGHED].sum())
-        passes += 1
-        task.rows, task.starts = number_groups(task.label)
-        groups = lay_out(task.space, task.item_of, task.rows, task.starts)
-        if time.monotonic() > deadline:
-            stopped = "time"
-            break
-        if passes == last:
-            last += _passes(groups)
-            loss -= gain
-            little = min(LITTLE * loss, LITTLE_OF_GAIN * (before - loss))
-            slow = slow + 1 if gain * effort <= little else 0
-            if gain <= 0.0 or slow == PATIENCE:
-                stopped = "little gain" if gain > 0.0 else "no gain"
-                break
-            gain = 0.0
+    try:
+        stopped = _repeat(request, task, history, limits, clock, effort, bound)
+    except KeyboardInterrupt:
+        if seconds is None:
+            raise
+        stopped = "interrupted"
+    # An interrupt may come between two steps; labels are whole at any time.
+    task.rows, task.starts = number_groups(task.label)
+    groups = lay_out(task.space, task.item_of, task.rows, task.starts)
     return {
-        "loss_before": before / scale,
+        "loss_before": history.losses[0],
         "loss": total_loss(task.space, groups) / scale,
-        "passes": passes,
-        "work": work,
+        "loss_at_half": history.at_half,
+        "passes": len(history.losses) - 1,
+        "work": history.spent,
         "seconds": clock.seconds,
         "stopped": stopped,
     }
 
 
-def _work(request: Request, task: RefinementTask) -> float:
-    """The work of effort 1."""
-    work = WORK + WORK_PER_ROW * request.rows
-    if not task.pool_rules.plain:
-        return LONGEST * work
-    trees = all(coded.axis.shape is Shape.TREE for coded in request.quasi)
-    return work if trees else LONGER * work
+def _repeat(
+    request: Request,
+    task: RefinementTask,
+    history: LossHistory,
+    limits: StopConditions,
+    clock: Clock,
+    effort: float,
+    bound: float | None,
+) -> str:
+    """Make passes; return why they ended."""
+    groups = lay_out(task.space, task.item_of, task.rows, task.starts)
+    scale = len(task.rows) * (task.space.weight or 1.0)
+    passes, slow, last = 0, 0, _passes(groups)
+    round_began = history.loss
+    while history.spent < limits.budget:
+        step = step_text(history.loss, bound)
+        limits = replace(limits, spent=history.spent, step=step)
+        seed = request.seed.child("refine", passes)
+        pooled = POOLED[passes % len(POOLED)]
+        figures = _pass(request, task, groups, seed, pooled, limits, clock)
+        history.add(total_of(figures, GAIN) / scale, int(total_of(figures, WEIGHED)))
+        passes += 1
+        task.rows, task.starts = number_groups(task.label)
+        groups = lay_out(task.space, task.item_of, task.rows, task.starts)
+        if time.monotonic() > limits.deadline:
+            return "time"
+        if passes == last:
+            last += _passes(groups)
+            gain, round_began = round_began - history.loss, history.loss
+            total = history.losses[0] - history.loss
+            little = min(LITTLE * history.loss, LITTLE_OF_GAIN * total)
+            slow = slow + 1 if gain * effort <= little else 0
+            if gain <= 0.0 or slow == PATIENCE:
+                return "little gain" if gain > 0.0 else "no gain"
+    return "effort"
 
 
 def _passes(groups: RefinedGroups) -> int:
@@ -344,11 +378,13 @@ def _pass(
     blocks, bounds = make_blocks(task, groups, seed.child("blocks"))
     figures = np.zeros((len(bounds) - 1, 4))
     starts = seed.child("pools").words(len(bounds) - 1)
+    most_weighed = block_limit(limits.budget, limits.spent, len(bounds) - 1)
 
     def step(first: int, last: int) -> Iterable[Range]:
         if time.monotonic() > limits.deadline:
             return []
         with task.pool() as pool, clock.running():
+            pool.numbers[LIMIT] = most_weighed
             refine_blocks(
                 task.space,
                 task.pool_rules,

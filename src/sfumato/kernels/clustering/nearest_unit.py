@@ -87,7 +87,7 @@ class UnitSearch(NamedTuple):
     bounds: Floats
     """Room for a search; in between, for anything."""
     best: Floats
-    """The cost of the unit found last."""
+    """The cost of the unit found last, and how many units and blocks were looked at."""
 
 
 @inner
@@ -178,7 +178,7 @@ def nearest(units: Units, index: BlockTree, search: UnitSearch, root: int) -> in
     tier_cost, tier_mask = search.tier_cost, search.tier_mask
     stack, bounds, forward = search.stack, search.bounds, search.sign[0] > 0
     _renew(units.axes, units.tables, search)
-    best, found = np.inf, np.int64(-1)
+    best, found, looks = np.inf, np.int64(-1), np.int64(0)
     stack[0], bounds[0] = root, -np.inf
     waiting = 1 if blocks[root, ALIVE] > 0 else 0
     while waiting > 0:
@@ -189,7 +189,9 @@ def nearest(units: Units, index: BlockTree, search: UnitSearch, root: int) -> in
         half, before = blocks[node, HALVES], waiting
         if half < 0:
             best, found = _look(units, index, search, node, best, found)
+            looks += blocks[node, ALIVE]
             continue
+        looks += 2
         for node in range(half, half + 2):
             if blocks[node, ALIVE] == 0:
                 continue
@@ -218,6 +220,7 @@ def nearest(units: Units, index: BlockTree, search: UnitSearch, root: int) -> in
         if waiting == before + 2:
             _nearer_last(blocks, stack, bounds, before)
     search.best[0] = best
+    search.best[1] += looks
     return found
 
 
@@ -276,7 +279,7 @@ def make_unit_search(
         tier_mask=np.zeros((len(kind), BUCKETS + 1), dtype=np.uint64),
         stack=np.zeros(256, dtype=np.int64),
         bounds=np.zeros(256),
-        best=np.zeros(1),
+        best=np.zeros(2),
     )
 
 

@@ -11,10 +11,14 @@ costs nothing.
 Paper: the recursion of Mondrian (LeFevre et al. 2006, section 4), with another choice
 of dimension and cut point: theirs takes the widest dimension and its median
 (`widest_cut`), this the candidate with the greatest gain.
-Cost: O(r × m²) per cut for r records on m axes, times the levels of trees, and about
-log₂(n / k) levels of cuts for n rows; with rules O(r) more per line that is swept.
+Of more than `MOST_TRIED` axes only those are tried on which the group loses most; the
+others too, where those have no allowed cut.
+Cost: O(r × m × t) per cut for r records on m axes of which t are tried, times the levels
+of trees, and about log₂(n / k) levels of cuts for n rows; with rules O(r) more per line
+that is swept.
 Invariant: both sides of a cut are allowed and have at least the least size; no allowed
-candidate beats the cut taken by more than a step; a group that is not cut has none.
+candidate that is tried beats the cut taken by more than a step; a group that is not cut
+has none.
 """
 
 from __future__ import annotations
@@ -62,6 +66,9 @@ from sfumato.kernels.partition.cut_workspace import (
 )
 from sfumato.kernels.partition.population_counts import people_beside
 
+MOST_TRIED = 24
+"""With more axes than this, those on which the group loses most are tried first, and
+the others only while no allowed cut is found."""
 STEPS = 1e9
 REFUSED = -3.0
 NONE = -2.0
@@ -126,7 +133,11 @@ def find_gain(
             settings.fields, settings.axes, records.planes, low, end, workspace, judge
         )
     best = NONE
-    for j in range(settings.axes):
+    order = costliest_first(workspace.axis_costs[: settings.axes])
+    for place in range(settings.axes):
+        if place >= MOST_TRIED and best > NONE:
+            break
+        j = order[place]
         if workspace.box[PRESENT, j] > 1:
             best = best_of_axis(
                 settings, records, j, low, end, high, n, loss, best, workspace, judge
@@ -140,6 +151,22 @@ def find_gain(
             settings, records.planes, low, end, high, 1, workspace.flags, judge
         )
     return True
+
+
+@inner
+def costliest_first(costs: Floats) -> Ints:
+    """Put the axes in order; if there are very many, those that cost most come first."""
+    order = np.arange(len(costs))
+    if len(costs) <= MOST_TRIED:
+        return order
+    for place in range(MOST_TRIED):
+        best = place
+        for i in range(place + 1, len(costs)):
+            more = costs[order[i]] - costs[order[best]]
+            if more > 0.0 or (more == 0.0 and order[i] < order[best]):
+                best = i
+        order[place], order[best] = order[best], order[place]
+    return order
 
 
 @inlined

@@ -3,7 +3,8 @@
 Paper: none; first-improvement local search over moves and swaps, like that of
 Kernighan and Lin 1970, on the loss of a grouping.
 Cost: O(i_a × i_b × m) per step for groups of i_a and i_b items on m axes, less what the
-bounds skip; at most `STEPS` steps per pair and `PASSES` passes over all pairs.
+bounds skip; at most `STEPS` steps per pair and `PASSES` passes over all pairs, and no
+step once the block has spent its work.
 Invariant: each step lowers the loss of the pool by more than `LEAST_GAIN`; both groups
 meet every rule after it; the rows of the pool stay the same.
 """
@@ -20,6 +21,7 @@ from sfumato.kernels.refinement.pools import (
     FIRST_SIDE,
     GROUPS,
     ITEMS,
+    LIMIT,
     NO_ITEM,
     NOW,
     WITHOUT_FIRST,
@@ -52,6 +54,8 @@ def polish(space: PointSpace, pool_rules: PoolRules, pool: Pool) -> None:
                 if (dirty[a] | dirty[b] | changed[a] | changed[b]) == 0:
                     continue
                 for _ in range(STEPS):
+                    if pool.numbers[EVALUATED] > pool.numbers[LIMIT]:
+                        return
                     if not improve(space, pool_rules, pool, a, b):
                         break
                     changed[a] = 1

@@ -40,8 +40,9 @@ LOWEST, LOW, HIGHEST, HIGH, PRESENT = 0, 1, 2, 3, 4
 highest and the highest without one row of it; how many values a flat axis shows."""
 NO_ITEM = -1
 
-ITEMS, GROUPS, EVALUATED = 0, 1, 2
-"""Places of `Pool.numbers`."""
+ITEMS, GROUPS, EVALUATED, LIMIT = 0, 1, 2, 3
+"""Places of `Pool.numbers`: how many items and groups there are, how many groups were
+weighed up in this block, and after how many a block ends."""
 POINT, TOTAL, LEFT, FIRST_SIDE, SECOND_SIDE = 0, 1, 2, 3, 4
 """Rows of `Pool.items`: the row that stands for an item, its rows, those not dealt out
 yet, and the items of two groups."""
@@ -116,7 +117,7 @@ def make_pool(space: PointSpace, views: int) -> Pool:
     axes, places = space.points.shape[1], max(space.tables.values, 1)
     groups, items = max(8, min(MOST_GROUPS, FLAT_ROOM // places)), MOST_ITEMS
     return Pool(
-        numbers=np.zeros(3, dtype=np.int64),
+        numbers=np.zeros(4, dtype=np.int64),
         items=np.zeros((5, items), dtype=np.int64),
         codes=np.zeros((axes, items), dtype=np.int32),
         costs=np.zeros((3, items)),

@@ -42,6 +42,7 @@ from sfumato.kernels.refinement.pools import (
     ITEMS,
     KEPT,
     LABEL,
+    LIMIT,
     MOST_ITEMS,
     NOW,
     POINT,
@@ -213,7 +214,8 @@ def refine_blocks(
 ) -> None:
     """Improve the pools of some blocks; `label` gets a row of each row's new group.
 
-    `starts` has the word that each block's stream begins with.
+    `starts` has the word that each block's stream begins with. A block ends early once
+    it has weighed up more groups than `pool.numbers[LIMIT]`.
     """
     space, pool_rules, targets = borrow(space), borrow(pool_rules), borrow(targets)
     groups, pool = borrow(groups), borrow(pool)
@@ -224,7 +226,7 @@ def refine_blocks(
         free = blocks[bounds[block] : bounds[block + 1]].copy()
         left = len(free)
         pool.numbers[EVALUATED] = 0
-        while left > 0:
+        while left > 0 and pool.numbers[EVALUATED] <= pool.numbers[LIMIT]:
             before = left
             left, size = choose(space, groups, free, left, most, chosen, stream)
             pool.numbers[EVALUATED] += before * (size - 1)

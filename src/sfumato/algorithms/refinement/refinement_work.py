@@ -1,0 +1,119 @@
+"""How much work a refinement may spend, how far it got, and what more would buy.
+
+Work is counted in groups that were weighed up. Weighing one up takes longer on more
+columns, so beyond `COLUMNS` of them fewer are weighed: the time that effort 1 takes
+grows with the rows, and no longer with the columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sfumato.algorithms.request import Request
+from sfumato.data.arrays import Floats
+from sfumato.hierarchies.axis import Shape
+
+WORK = 95_000_000
+WORK_PER_ROW = 400
+"""The work of effort 1: seconds for tens of thousands of rows, a minute for a million."""
+LONGER, LONGEST = 3.0, 3.3
+"""How many times that work is done where groups may show any range or set, and where
+rules look at sensitive values: there is more to gain."""
+COLUMNS = 16
+"""With more columns than this, as many cells are weighed as with this many."""
+BEYOND = 1 / 8
+"""How far the last pass may go beyond the work, at most."""
+
+
+def usual_work(request: Request, *, plain: bool) -> float:
+    """The work of effort 1; `plain` if rules look at nothing but sizes."""
+    work = (WORK + WORK_PER_ROW * request.rows) / max(1, len(request.quasi) / COLUMNS)
+    if not plain:
+        return LONGEST * work
+    trees = all(coded.axis.shape is Shape.TREE for coded in request.quasi)
+    return work if trees else LONGER * work
+
+
+def block_limit(budget: float, spent: float, blocks: int) -> int:
+    """How many groups each block of a pass may weigh up."""
+    left = max(budget - spent, BEYOND * budget)
+    return int(min(left / max(blocks, 1), np.iinfo(np.int64).max // 2))
+
+
+@dataclass(eq=False, kw_only=True)
+class LossHistory:
+    """What refinement lost after each pass, and the work until then."""
+
+    losses: list[float] = field(default_factory=list)
+    work: list[int] = field(default_factory=lambda: [0])
+
+    def add(self, gain: float, work: int) -> None:
+        """Note a pass."""
+        self.losses.append(self.losses[-1] - gain)
+        self.work.append(self.work[-1] + work)
+
+    @property
+    def loss(self) -> float:
+        """The loss after the last pass."""
+        return self.losses[-1]
+
+    @property
+    def spent(self) -> int:
+        """The work of all passes."""
+        return self.work[-1]
+
+    @property
+    def at_half(self) -> float:
+        """The loss after half of the work."""
+        return float(np.interp(self.spent / 2, self.work, self.losses))
+
+
+def step_text(loss: float, bound: float | None) -> str:
+    """Name the step of refinement for the progress bar, with how far it is."""
+    if not bound:
+        return f"refining groups: loss {loss:.4f}"
+    above = max(loss / bound - 1, 0.0)
+    return f"refining groups: loss {loss:.4f}, bound {bound:.4f}, {above:.0%} above it"
+
+
+def summary(refinement: dict[str, Any]) -> str:
+    """Say in sentences what refinement gained, why it ended and what more would buy."""
+    before, after = refinement["loss_before"], refinement["loss"]
+    ends = {
+        "no gain": "until a round gained nothing",
+        "little gain": "until a round gained very little",
+        "effort": "until its work was spent",
+        "time": "until its time was over",
+        "interrupted": "until it was interrupted",
+    }
+    sentence = (
+        f"Refinement lowered the loss from {before:.4f} to {after:.4f}, "
+        f"{ends[refinement['stopped']]}."
+    )
+    return " ".join([sentence, *_what_more_buys(refinement)])
+
+
+def _what_more_buys(refinement: dict[str, Any]) -> list[str]:
+    """Name the gain of the second half: twice the work rarely gains as much again."""
+    if refinement["stopped"] not in ("effort", "time", "interrupted"):
+        return []
+    gained = refinement["loss_at_half"] - refinement["loss"]
+    share = max(gained / refinement["loss"], 0.0) if refinement["loss"] > 0 else 0.0
+    option = "'refine = 2'" if refinement["stopped"] == "effort" else "twice the time"
+    return [
+        f"The second half of the work lowered it by {share:.1%}; "
+        f"{option} would lower it by about as much again, or less."
+    ]
+
+
+def history_of(loss: float) -> LossHistory:
+    """Begin a history with the loss before the first pass."""
+    return LossHistory(losses=[loss])
+
+
+def total_of(figures: Floats, column: int) -> float:
+    """Sum a figure over all blocks."""
+    return float(figures[:, column].sum())
