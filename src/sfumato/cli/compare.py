@@ -241,8 +241,7 @@ def _lines(found: Comparison, page: Path | None) -> Iterator[str]:
     rows = [_row(found, each, picks) for each in found.candidates]
     head = ("", "candidate", found.risk.name, found.utility.name, "", "", "seconds")
     yield from column_lines([head, *rows])
-    for each in found.candidates:
-        yield from _why(each)
+    yield from _reasons(found)
     yield from _dial_lines(found)
     if page is not None:
         yield ""
@@ -267,12 +266,29 @@ def _row(
     return (str(each.number), each.name, *axes, place, said, seconds)
 
 
-def _why(each: ComparedCandidate) -> Iterator[str]:
-    """Why a candidate failed."""
-    if each.outcome is None or each.outcome.failure is None:
+def _reasons(found: Comparison) -> Iterator[str]:
+    """Why candidates failed or lack a figure of the axes; equal reasons once."""
+    from sfumato.report.number_text import listing
+
+    numbers: dict[str, list[str]] = {}
+    for each in found.candidates:
+        for reason in _why(found, each):
+            numbers.setdefault(reason, []).append(str(each.number))
+    for reason, named in numbers.items():
+        yield f"  {listing(named)} {reason}"
+
+
+def _why(found: Comparison, each: ComparedCandidate) -> Iterator[str]:
+    """Why a candidate failed, or why it has no figure of an axis."""
+    if each.outcome is None:
         return
-    failure = each.outcome.failure
-    yield f"  {each.number} failed: {failure.message}"
+    if each.outcome.failure is not None:
+        yield f"failed: {each.outcome.failure.message}"
+        return
+    for name in (found.risk.name, found.utility.name):
+        reason = each.outcome.not_measured.get(name)
+        if name not in each.figures and reason is not None:
+            yield f"without {name}: {reason}"
 
 
 def _dial_lines(found: Comparison) -> Iterator[str]:

@@ -11,6 +11,7 @@ import pytest
 from sfumato.cli import main
 from sfumato.pipeline.comparison import worker_pool
 from sfumato.pipeline.private_notes import PRIVATE
+from sfumato.risk.learned import scikit
 
 TABLE = "age,city,illness\n" + "".join(
     f"{20 + i % 37},{('Bari', 'Rome', 'Pisa')[i % 3]},D{i % 4}\n" for i in range(120)
@@ -133,6 +134,28 @@ def test_axes_of_an_assessment_and_of_an_attack_can_be_chosen(place, capsys):
 def test_a_workload_axis_needs_queries(place, capsys):
     assert compare("--utility", "workload_error") == 2
     assert "--workload" in capsys.readouterr().err
+
+
+def test_a_learned_axis_without_scikit_learn_is_refused_before_any_work(
+    place, capsys, monkeypatch
+):
+    monkeypatch.setattr(scikit, "find_spec", lambda name: None)
+    assert compare("--utility", "learned_score") == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "Error: Learning from a release needs scikit-learn" in told.err
+
+
+def test_a_column_that_no_release_shows_cannot_be_learned(place, capsys):
+    assert compare("--utility", "learned_score", "--target", "name") == 2
+    assert "No candidate shows a column 'name'" in capsys.readouterr().err
+
+
+def test_reasons_that_several_candidates_share_are_printed_once(place, capsys):
+    assert compare("--risk", "journalist_max") == 3
+    told = capsys.readouterr().out.splitlines()
+    reasons = [line for line in told if "without journalist_max: " in line]
+    assert [line.split(" without")[0] for line in reasons] == ["  1, 2, 3 and 4"]
 
 
 def test_limits_accept_some_candidates(place, capsys):

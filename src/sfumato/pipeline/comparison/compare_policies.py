@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from sfumato.algorithms.base import Progress, silent
 from sfumato.data.safe_repr import SafeRepr, counted
+from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
 from sfumato.dp.cost import sequential
 from sfumato.errors import BudgetError, PolicyError, RefusedError, UsageError
@@ -36,11 +37,14 @@ from sfumato.pipeline.comparison.trade_off_dial import EXPOSURE, LOSS
 from sfumato.pipeline.comparison.try_candidate import SharedWork
 from sfumato.pipeline.comparison.worker_pool import run_candidates
 from sfumato.policy import Policy
+from sfumato.risk.learned.scikit import insist_on_scikit
 
 if TYPE_CHECKING:
     from sfumato.workload.queries import Workload
 
 LEAST_STEPS = 3
+UNPUBLISHED = (None, Role.IDENTIFIER)
+"""The roles of columns that no release shows; None: left out, or not in the source."""
 SPENT = (
     "Every candidate was charged to the ledger; its figures follow from what was paid."
 )
@@ -136,6 +140,8 @@ def _refuse_figures(
                 f"'{figure.name}' needs the queries that analysts ask.",
                 hint="Name their file with --workload (from Python: workload=…).",
             )
+        if figure.source is FigureSource.LEARNING:
+            _refuse_learning(task)
         outside = figure.source is not FigureSource.RELEASE
         if outside and task.policy.process_models():
             raise RefusedError(
@@ -143,6 +149,22 @@ def _refuse_figures(
                 "choice by it.",
                 hint="Choose by figures of the release: ncp, prosecutor_max, ….",
             )
+
+
+def _refuse_learning(task: ComparisonTask) -> None:
+    """Refuse figures of models that cannot be trained on any candidate."""
+    insist_on_scikit()
+    roles = {name: task.policy.role(name) for name in task.source.column_names}
+    if task.target is None and Role.SENSITIVE not in roles.values():
+        raise UsageError(
+            "Nothing says which column is to be learned: none is sensitive.",
+            hint="Name one with --target (from Python: target=…).",
+        )
+    if task.target is not None and roles.get(task.target) in UNPUBLISHED:
+        raise UsageError(
+            f"No candidate shows a column '{task.target}' that models could learn.",
+            hint="Name a column that the policy publishes.",
+        )
 
 
 def _insist_on_spending(task: ComparisonTask, tried: Sequence[Candidate]) -> bool:

@@ -41,6 +41,13 @@ ERRORS = {
     "workload_absolute": "mean_absolute",
     "workload_chi2": "mean_chi2",
 }
+WEIGHTS = "it needs sampling weights, a column with the role 'weight'"
+SENSITIVE = "it needs a sensitive column that the release shows"
+NOT_HERE = "it does not apply to this release"
+NEEDED = dict.fromkeys(("journalist_max", "journalist_mean"), WEIGHTS) | dict.fromkeys(
+    ("l", "theta", "t", "s_diversity", "value_max"), SENSITIVE
+)
+"""What figures that no release has by itself need."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -89,6 +96,9 @@ def figures_of(
         attacked, skipped = _attacked(files, measuring)
         values |= attacked
         missing |= skipped
+    for name in measuring.names:
+        if name not in values:
+            missing.setdefault(name, NEEDED.get(name, NOT_HERE))
     return MeasuredFigures(values, missing)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from sfumato.errors import UsageError
@@ -23,7 +24,17 @@ def scikit(module: str) -> Any:
     try:
         return import_module(f"sklearn.{module}")
     except ImportError:
-        raise UsageError(
-            "Learning from a release needs scikit-learn, which is not installed.",
-            hint="pip install 'sfumato[learn]'",
-        ) from None
+        raise _not_installed() from None
+
+
+def insist_on_scikit() -> None:
+    """Refuse to go on without scikit-learn, without loading it."""
+    if find_spec("sklearn") is None:
+        raise _not_installed()
+
+
+def _not_installed() -> UsageError:
+    return UsageError(
+        "Learning from a release needs scikit-learn, which is not installed.",
+        hint="pip install 'sfumato[learn]'",
+    )
