@@ -79,9 +79,41 @@ def test_an_exact_timestamp_is_named_first_with_nearly_its_true_gain(
     stamp = (
         f'[columns.stamp]\nrole = "quasi"\nkind = "datetime"\nhierarchy = {hierarchy}'
     )
-    policy = sf.Policy.parse(f"{columns}{stamp}\n")
+    assert_named_first(table, sf.Policy.parse(f"{columns}{stamp}\n"), "stamp")
+
+
+@pytest.fixture(scope="module")
+def with_amount(adult) -> pa.Table:
+    """Adult with an amount that 29,212 of 30,162 rows share with nobody."""
+    amounts = np.random.default_rng(5).lognormal(8.0, 1.2, adult.num_rows)
+    return adult.append_column("amount", pa.array(amounts.round(2)))
+
+
+@pytest.mark.parametrize(
+    "levels", ["intervals = [100, 1000, 10000]", "quantiles = [2]"]
+)
+def test_a_near_unique_amount_in_levels_is_named_first_with_nearly_its_true_gain(
+    with_amount, columns, levels
+):
+    amount = f'[columns.amount]\nrole = "quasi"\nhierarchy = {{ {levels} }}\n'
+    assert_named_first(with_amount, sf.Policy.parse(columns + amount), "amount")
+
+
+def test_a_near_unique_amount_that_may_show_any_interval_costs_little(
+    with_amount, columns
+):
+    # Runs of 'best' lose 0.0211 with it and 0.0204 without it; without age, 0.0088.
+    amount = '[columns.amount]\nrole = "quasi"\nhierarchy = "free"\n'
+    found = sf.advise(with_amount, sf.Policy.parse(columns + amount))
+    gains = {each.text: each.gain for each in found.suggestions}
+    assert gains["Leave out 'amount'."] == pytest.approx(0.0007, abs=0.002)
+    assert found.suggestions[0].text == "Leave out 'age'."
+
+
+def assert_named_first(table: pa.Table, policy: sf.Policy, name: str) -> None:
+    """Leaving out a column is the first advice, and its gain what two runs differ in."""
     found = sf.advise(table, policy)
-    assert found.suggestions[0].text == "Leave out 'stamp'."
+    assert found.suggestions[0].text == f"Leave out '{name}'."
     lost = [
         sf.anonymize(table, each, seed=Seed.guessable(1)).utility["ncp"]
         for each in (policy, found.apply(1))

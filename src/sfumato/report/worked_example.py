@@ -10,11 +10,15 @@ READ = {
     "csv": "data = pd.read_csv({file}, {sep}dtype=str, keep_default_na=False)",
     "parquet": 'data = pd.read_parquet({file}).astype("string").fillna("")',
     "arrow": 'data = pd.read_feather({file}).astype("string").fillna("")',
-    "xlsx": "data = pd.read_excel({file}, dtype=str, keep_default_na=False)",
-    "sav": 'data = pd.read_spss({file}).astype("string").fillna("")',
+    "xlsx": "# pandas reads Excel files with openpyxl.\n"
+    "data = pd.read_excel({file}, dtype=str, keep_default_na=False)",
+    "sav": "# pandas reads SPSS files with pyreadstat.\n"
+    'data = pd.read_spss({file}).astype("string").fillna("")',
     "dta": 'data = pd.read_stata({file}).astype("string").fillna("")',
-    "xpt": 'data = pd.read_sas({file}, encoding="utf-8").astype("string").fillna("")',
+    "xpt": 'data = pyreadstat.read_xport({file})[0].astype("string").fillna("")',
 }
+IMPORTS = {"xpt": "import pandas as pd\nimport pyreadstat"}
+"""What a format needs beyond pandas, which reads no transport files of version 8."""
 NUMBERS = """
 # Numbers: an interval has a lowest and a highest number; * has neither.
 ends = data[{name}].str.extract(r"^\\[?([^,\\])]+)(?:, ([^\\])]+))?")
@@ -76,7 +80,8 @@ def worked_example(
     sep = "" if delimiter == "," else f"sep={json.dumps(delimiter)}, "
     ending = next((end for end in READ if f".{end}" in name), "csv")
     read = READ[ending].format(file=json.dumps(name), sep=sep)
-    return "\n".join(["import pandas as pd", "", read, *_steps(columns, kinds)]) + "\n"
+    imports = IMPORTS.get(ending, "import pandas as pd")
+    return "\n".join([imports, "", read, *_steps(columns, kinds)]) + "\n"
 
 
 def _steps(

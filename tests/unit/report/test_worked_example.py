@@ -54,7 +54,9 @@ def run(release: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("format", ["csv", "parquet", "arrow"])
+@pytest.mark.parametrize(
+    "format", ["csv", "parquet", "arrow", "xlsx", "sav", "dta", "xpt"]
+)
 def test_it_bounds_the_mean_of_a_generalized_number(tmp_path, format):
     release = sf.anonymize(PEOPLE, **SETTINGS, publish={"format": format})
     release.save(tmp_path / "release")
