@@ -284,10 +284,37 @@ def _giveaway_rows(columns: Mapping[str, Mapping[str, Any]]) -> list[BarRow]:
     ]
 
 
+def uncovered(facts: Facts) -> list[str]:
+    """Sensitive columns that are published, and that no requirement is about."""
+    asked = [
+        each["parameters"]["on"]
+        for each in facts["requirements"]
+        if "on" in each["parameters"]
+    ]
+    if facts["privacy"] or None in asked:
+        return []
+    covered = {name for on in asked for name in ([on] if isinstance(on, str) else on)}
+    return [
+        column["name"]
+        for column in facts["columns"]
+        if column["role"] == "sensitive"
+        and column["treatment"] != "dropped"
+        and column["name"] not in covered
+    ]
+
+
 def _limits(facts: Facts) -> Iterator[str]:
     kept = [c["name"] for c in facts["columns"] if c["treatment"] == "kept"]
     if kept:
         yield f"Published as they were: {listing(kept)}."
+    bare = uncovered(facts)
+    if bare:
+        columns = "column" if len(bare) == 1 else "columns"
+        values = "its value" if len(bare) == 1 else "their values"
+        yield (
+            f"No requirement is about the sensitive {columns} {listing(bare)}: a group "
+            f"may give {values} away."
+        )
     yield from LIMITS
     yield from facts["known_limits"]
 

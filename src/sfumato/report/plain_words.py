@@ -62,7 +62,8 @@ TREATED = {
     "dropped": "Left out altogether: {0}.",
     "pseudonymized": "Replaced by pseudonyms: {0}.",
     "generalize": (
-        "{0} {1} made coarser, so that every combination of them is shared by a group."
+        "Made coarser, so that a group of rows shares every combination that is "
+        "published: {0}."
     ),
     "suppress": "{0} {1} hidden where the rows of a group differ.",
     "microaggregate": "{0} {1} replaced by a typical value of the row's group.",

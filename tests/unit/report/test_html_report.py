@@ -177,6 +177,13 @@ def test_hashes_versions_and_limits_are_there(page):
         assert text in page.text
 
 
+def test_a_sensitive_column_that_no_requirement_is_about_is_named():
+    columns = {"debt": {"role": "sensitive"}, SCARY: {"role": "sensitive"}}
+    policy = {**MANIFEST["policy"], "columns": columns}
+    text = read(MANIFEST | {"policy": policy}).text
+    assert "No requirement is about the sensitive column debt: a group may" in text
+
+
 def test_a_broken_promise_is_said_in_words():
     broken = {**MANIFEST["requirements"][0], "holds": False, "offending_groups": 7}
     text = read(MANIFEST | {"requirements": [broken]}).text
