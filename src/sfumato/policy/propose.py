@@ -231,8 +231,11 @@ def _requirements(found: Inference, profile: Profile, wanted: int) -> Iterator[s
         yield _line(
             f"on = [{listed}]", f"{len(diverse)} of {len(names)} sensitive ones"
         )
-    else:
-        yield from ("", "# No sensitive column has values enough for l-diversity.")
+    bare = [_text(name) for name in names if name not in diverse]
+    if bare:
+        yield ""
+        yield f"# Groups may give away {', '.join(bare)}: too few values for l-diversity,"
+        yield f"# or one value in more than {COMMONEST:.0%} of rows."
 
 
 def _diverse(column: Column, l: int) -> bool:

@@ -116,8 +116,12 @@ def _top(column: Column) -> int | None:
 
 
 def _prefixes(column: Column) -> ProposedHierarchy | None:
-    lengths = map(str, prefix_lengths(column))
-    return _table("prefix", lengths, "leading characters kept")
+    """Leading characters, if the fewest leave half as many codes; else none."""
+    lengths = prefix_lengths(column)
+    texts = known_labels(column)
+    if not lengths or 2 * len({text[: lengths[-1]] for text in texts}) > len(texts):
+        return None
+    return _table("prefix", map(str, lengths), "leading characters kept")
 
 
 def _vocabulary(guess: Guess, column: Column) -> ProposedHierarchy | None:

@@ -95,10 +95,18 @@ def test_a_small_table_gets_a_small_k():
 
 def test_without_diverse_values_no_diversity_is_asked():
     table = pa.table(
-        {"age": ["1"] * 10, "sex": ["f", "m"] * 5, "hiv": ["n"] * 9 + ["y"]}
+        {"age": ["1"] * 40, "sex": ["f", "m"] * 20, "hiv": ["n"] * 36 + ["y"] * 4}
     )
     text = propose(table, path="t.csv").text
-    assert "l-diversity" not in text.replace("enough for l-diversity", "")
+    assert len(Policy.parse(text).models()) == 1
+    assert '# Groups may give away "hiv": too few values for l-diversity,' in text
+
+
+def test_codes_that_share_few_leading_characters_are_shown_as_sets():
+    codes = [f"A4{n}" for n in range(9)] + ["A410"]
+    table = pa.table({"age": ["30"] * 100, "purpose": codes * 10})
+    policy = Policy.parse(propose(table, path="t.csv").text)
+    assert policy.column("purpose").hierarchy == "flat"
 
 
 def test_the_detected_delimiter_is_written_down(tmp_path):
