@@ -116,6 +116,7 @@ def pair_files(
 
     A release directory brings its private record along.
     """
+    refuse_swapped(original)
     held = isinstance(published, Release)
     if not held and is_path(published) and Path(str(published)).is_dir():
         return replace(attacked_files(published, original, policy, base), form=form)
@@ -145,6 +146,15 @@ def pair_files(
     )
 
 
+def refuse_swapped(original: object) -> None:
+    """Refuse a release in the place of its original."""
+    if isinstance(original, Release):
+        raise UsageError(
+            "The original table is itself a release.",
+            hint="The order is assess(original, published), attack(release, original).",
+        )
+
+
 def attacked_files(
     release: Release | Source,
     original: Source,
@@ -152,6 +162,7 @@ def attacked_files(
     base: Path | None,
 ) -> PairFiles:
     """Read a release (in memory, written, or another tool's) and its original."""
+    refuse_swapped(original)
     if isinstance(release, Release):
         asked = policy or release.claim.policy
         return pair_files(original, release, asked, base=base or asked.base)

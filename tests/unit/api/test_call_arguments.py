@@ -336,3 +336,11 @@ def test_memory_that_runs_out_in_a_call_is_an_error_of_ours(people):
     with pytest.raises(DataError, match=r"Memory ran out; .* free now") as error:
         sf.anonymize(people, progress=fail, **SETTINGS)
     assert error.value.__cause__ is None
+
+
+@pytest.mark.parametrize("function", [sf.assess, sf.attack])
+def test_a_release_in_the_place_of_its_original_is_refused(people, function):
+    release = sf.anonymize(people, **SETTINGS)
+    tables = (release, people) if function is sf.assess else (people, release)
+    with pytest.raises(UsageError, match=r"(?s)itself a release.*The order is assess"):
+        function(*tables)
