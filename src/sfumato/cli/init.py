@@ -73,12 +73,19 @@ def init(
         return 0
     write_new_text(output, text, option="-o")
     with done(f"The proposal '{output}'"):
-        _suggest(data, output)
+        _suggest(data, output, text)
     return 0
 
 
-def _suggest(data: Path, output: Path) -> None:
+def _suggest(data: Path, output: Path, text: str) -> None:
+    from sfumato.data.schema import Role
+    from sfumato.policy import Policy
+
     typer.echo(f"Proposed a policy for '{data}' in '{output}'.")
+    if not Policy.parse(text).names(Role.QUASI):
+        typer.echo("No column looks like a quasi-identifier. Name one in it, then run")
+        typer.echo(f"  sfumato anonymize {output}")
+        return
     typer.echo("Every choice in it has its reason beside it: read it, then run")
     typer.echo(f"  sfumato anonymize {output}")
 

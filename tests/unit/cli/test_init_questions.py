@@ -152,3 +152,12 @@ def test_ctrl_c_at_a_question_leaves_nothing(tmp_path):
     terminal.type(b"\x03")
     assert terminal.process.wait() == 130
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_a_table_whose_rows_are_equal_is_said_to_have_no_quasi_identifier(
+    tmp_path, capsys
+):
+    table = tmp_path / "equal.csv"
+    table.write_text("age,city\n" + "30,Rome\n" * 20, encoding="utf-8")
+    assert main(["init", str(table), "-o", str(tmp_path / "policy.toml")]) == 0
+    assert "No column looks like a quasi-identifier." in capsys.readouterr().out
