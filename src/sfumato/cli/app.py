@@ -35,6 +35,7 @@ from sfumato.cli.error_output import (
 from sfumato.cli.init import init
 from sfumato.cli.listing import catalogue
 from sfumato.cli.report import report
+from sfumato.cli.studio import studio
 from sfumato.cli.success_output import reader_may_leave
 from sfumato.cli.tune import tune
 from sfumato.cli.version import print_version
@@ -58,6 +59,7 @@ app.command()(attack)
 app.command()(compare)
 app.command()(tune)
 app.command()(report)
+app.command()(studio)
 app.command("list")(catalogue)
 app.command()(doctor)
 

@@ -12,25 +12,32 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-def fill(template: str, /, **values: Any) -> str:
-    """The text of a template with these values."""
-    return _environment().get_template(template).render(values)
+REPORT = "sfumato.report"
 
 
-def text_of_template(name: str) -> str:
+def fill(template: str, /, package: str = REPORT, **values: Any) -> str:
+    """The text of a template with these values.
+
+    `package` is one whose templates may use those of the report.
+    """
+    return _environment(package).get_template(template).render(values)
+
+
+def text_of_template(name: str, package: str = REPORT) -> str:
     """The text of a template as it is, with nothing filled in."""
-    loader = _environment().loader
+    loader = _environment(package).loader
     assert loader is not None
-    return loader.get_source(_environment(), name)[0]
+    return loader.get_source(_environment(package), name)[0]
 
 
 @cache
-def _environment() -> Environment:
+def _environment(package: str) -> Environment:
     # Imported late: `import sfumato` and `sfumato check` make no page.
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
+    places = dict.fromkeys((package, REPORT))
     made = Environment(
-        loader=PackageLoader("sfumato.report"),
+        loader=ChoiceLoader([PackageLoader(place) for place in places]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -1,0 +1,208 @@
+"""Step 2: what each column is, why, and how well it tells people apart."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.data.cell_text import as_text, has_text
+from sfumato.data.json_records import dump_line
+from sfumato.data.schema import Kind, Role
+from sfumato.errors import UsageError
+from sfumato.policy import Policy
+from sfumato.policy.edit_text import toml_key
+from sfumato.studio.form_input import SentForm
+from sfumato.studio.step_base import Query, StepState, StudioStep, needs_data
+from sfumato.studio.workspace import (
+    ProjectFacts,
+    Workspace,
+    refuse_while_running,
+)
+
+DROP = "drop"
+ROLES = {
+    str(Role.IDENTIFIER): "identifier: removed",
+    str(Role.QUASI): "quasi-identifier: generalized",
+    str(Role.SENSITIVE): "sensitive: protected",
+    str(Role.INSENSITIVE): "insensitive: published as it is",
+    str(Role.SUBJECT): "person: counted, not published",
+    str(Role.WEIGHT): "weight of the row",
+    DROP: "left out",
+}
+CONFIRMED = "confirmed"
+VALUES_SHOWN = 8
+
+
+def state(facts: ProjectFacts) -> StepState:
+    """Done once a person has confirmed the roles as they are."""
+    waits = needs_data(facts)
+    if waits is not None:
+        return waits
+    assert facts.policy is not None
+    if not facts.policy.names(Role.QUASI):
+        return StepState.open("no quasi-identifier")
+    if not confirmed(facts):
+        return StepState.open("not confirmed yet")
+    return StepState.done("confirmed")
+
+
+def confirmed(facts: ProjectFacts) -> bool:
+    """Whether the roles are those that a person confirmed."""
+    assert facts.policy is not None
+    return facts.note(CONFIRMED).get("roles") == _roles_mark(facts.policy)
+
+
+def _roles_mark(policy: Policy) -> str:
+    roles = {n: [str(s.role), str(s.kind), s.drop] for n, s in policy.columns.items()}
+    told = {"columns": roles, "unlisted": policy.unlisted}
+    return hashlib.sha256(dump_line(told).encode()).hexdigest()
+
+
+def show(facts: ProjectFacts, query: Query) -> dict[str, Any]:
+    """Every column with its role, its kind, reasons and identifying power."""
+    if not facts.ready or facts.policy is None or facts.table is None:
+        return {"rows": [], "sets": [], "profiled": False, "confirmed": False}
+    profile = facts.note("profile")
+    known = profile.get("columns", {})
+    asked = query.get("values", "")
+    return {
+        "rows": [
+            _row(place, name, facts, known.get(name, {}), shown=asked == name)
+            for place, name in enumerate(facts.table.column_names)
+        ],
+        "roles": ROLES,
+        "kinds": [str(kind) for kind in Kind],
+        "sets": profile.get("sets", [])[:6],
+        "profiled": all(name in known for name in facts.table.column_names),
+        "confirmed": confirmed(facts),
+        "warnings": list(_warnings(facts.policy, known)),
+    }
+
+
+def _row(
+    place: int,
+    name: str,
+    facts: ProjectFacts,
+    guess: Mapping[str, Any],
+    *,
+    shown: bool,
+) -> dict[str, Any]:
+    policy, table = facts.policy, facts.table
+    assert policy is not None
+    assert table is not None
+    section, role = policy.column(name), policy.role(name)
+    return {
+        "place": place,
+        "name": name,
+        "role": DROP if role is None else str(role),
+        "kind": "" if section.kind is None else str(section.kind),
+        "guess": guess,
+        "values": _values(table, name) if shown else None,
+    }
+
+
+def _values(table: pa.Table, name: str) -> list[tuple[str, int]]:
+    """The commonest values of a column with their counts."""
+    column = table.column(name)
+    if not has_text(column):
+        return []
+    counted = pc.value_counts(as_text(column, name=name)).field
+    values, counts = counted(0), counted(1)
+    order = pc.sort_indices(counts, sort_keys=[("", "descending")])[:VALUES_SHOWN]
+    texts, numbers = values.take(order).to_pylist(), counts.take(order).to_pylist()
+    return [("" if t is None else t, n) for t, n in zip(texts, numbers, strict=True)]
+
+
+def _warnings(policy: Policy, known: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    found = []
+    if not policy.names(Role.QUASI):
+        found.append(
+            "No column is a quasi-identifier, so nothing would be generalized."
+        )
+    for name in policy.names(Role.INSENSITIVE):
+        if known.get(name, {}).get("role") == str(Role.IDENTIFIER):
+            found.append(f"'{name}' looks like an identifier and would be published.")
+    return found
+
+
+def commands(facts: ProjectFacts) -> list[str]:
+    """What the command line says about the columns."""
+    name = shlex.quote(facts.space.folder.policy_name)
+    return [f"sfumato advise {name}"]
+
+
+def save(space: Workspace, form: SentForm) -> str | None:
+    """Change roles and kinds."""
+    refuse_while_running(space)
+    policy = space.require_policy()
+    table = space.source(policy)
+    settings: dict[str, Any] = {}
+    for place, name in enumerate(table.column_names):
+        settings |= _changed(policy, name, form, place)
+    if settings:
+        what = _what(settings)
+        space.history.edit(settings, what=what, revision=form.text("revision"))
+    return None
+
+
+def _changed(policy: Policy, name: str, form: SentForm, place: int) -> dict[str, Any]:
+    """The settings that a form changes of one column."""
+    role, kind = form.text(f"role-{place}"), form.text(f"kind-{place}")
+    if role not in ROLES or (kind and kind not in list(Kind)):
+        raise UsageError("The form names no such role or kind.", hint="Load it again.")
+    section, key = policy.column(name), f"columns.{toml_key(name)}"
+    before = policy.role(name)
+    found: dict[str, Any] = {}
+    if role != (DROP if before is None else str(before)):
+        found[f"{key}.drop"] = True if role == DROP else None
+        found[f"{key}.role"] = None if role == DROP else role
+        if role not in (Role.QUASI, Role.SENSITIVE) and section.hierarchy is not None:
+            found[f"{key}.hierarchy"] = None
+    if kind != ("" if section.kind is None else str(section.kind)):
+        found[f"{key}.kind"] = kind or None
+    return {k: v for k, v in found.items() if v is not None or _has(policy, name, k)}
+
+
+def _has(policy: Policy, name: str, key: str) -> bool:
+    """Whether a setting that is taken away is there."""
+    section = policy.columns.get(name)
+    return section is not None and bool(getattr(section, key.rsplit(".", 1)[-1]))
+
+
+def _what(settings: Mapping[str, Any]) -> str:
+    names = dict.fromkeys(key.rsplit(".", 1)[0].split(".", 1)[1] for key in settings)
+    listed = list(names)
+    more = f" and {len(listed) - 1} more" if listed[1:] else ""
+    return f"column {listed[0]}{more}"
+
+
+def confirm(space: Workspace, form: SentForm) -> str | None:
+    """Remember that a person has read the roles."""
+    save(space, form)
+    policy = space.require_policy()
+    space.folder.write_note(CONFIRMED, {"roles": _roles_mark(policy)})
+    return None
+
+
+def look(space: Workspace, _form: SentForm) -> str | None:
+    """Count what each column tells, where that is not known yet."""
+    policy = space.require_policy()
+    space.data_path(policy)
+    arguments = {"root": str(space.folder.root), "policy": space.read_text()}
+    space.begin("profile", "Looking at columns", arguments, note="profile")
+    return None
+
+
+STEP = StudioStep(
+    key="columns",
+    title="Columns",
+    state=state,
+    show=show,
+    commands=commands,
+    changes={"save": save, "confirm": confirm, "look": look},
+)

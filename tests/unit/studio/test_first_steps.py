@@ -1,0 +1,141 @@
+"""Data and columns: choose, look, decide; each change is one of the policy."""
+
+from __future__ import annotations
+
+import shutil
+
+from sfumato.policy import Policy
+from tests.running_studio import running_studio
+
+EVIL = "<script>alert(1)</script>"
+
+
+def policy(studio) -> Policy:
+    return Policy.load(studio.root / "policy.toml")
+
+
+def test_an_empty_project_offers_the_example_and_says_what_is_missing(studio):
+    text = studio.ask("/data").text
+    assert "Open the embedded example" in text
+    assert "There is no table in the project folder yet." in text
+    assert "Choose the data first." in studio.ask("/columns").text
+
+
+def test_the_first_page_is_the_first_step_that_is_not_done(studio):
+    assert studio.ask("/").headers["location"] == "/data"
+    studio.send("/data/example")
+    assert studio.ask("/").headers["location"] == "/columns"
+
+
+def test_a_file_is_looked_at_and_a_policy_proposed(studio):
+    rows = "".join(f"{20 + i % 40},{'FM'[i % 2]},{i % 7}\n" for i in range(200))
+    studio.upload("people.csv", ("age,sex,illness\n" + rows).encode())
+    assert studio.send("/data/choose", file="people.csv").status == 303
+    studio.wait()
+    assert policy(studio).data.path == "people.csv"
+    assert "200 rows" in studio.ask("/data").text
+    assert "pairs told apart" in studio.ask("/columns").text
+
+
+def test_pages_of_the_table_go_from_the_first_to_the_last(example):
+    assert "Page 1 of" in example.ask("/data").text
+    last = example.ask("/data?page=999999999").text
+    assert 'rel="next"' not in last
+    assert "Page 1 of" not in last
+    assert example.ask("/data?page=x").status == 200
+
+
+def test_a_role_is_changed_in_the_policy_and_comes_back_by_undo(example):
+    names = example.space.source(policy(example)).column_names
+    roles = {f"role-{i}": _role(example, name) for i, name in enumerate(names)}
+    kinds = {f"kind-{i}": _kind(example, name) for i, name in enumerate(names)}
+    roles[f"role-{names.index('cost')}"] = "drop"
+    assert example.send("/columns/save", **roles, **kinds).status == 303
+    assert policy(example).columns["cost"].drop
+    assert example.send("/history/undo", back="columns").status == 303
+    assert not policy(example).columns["cost"].drop
+
+
+def _role(studio, name: str) -> str:
+    return str(policy(studio).role(name) or "drop")
+
+
+def _kind(studio, name: str) -> str:
+    return str(policy(studio).column(name).kind or "")
+
+
+def test_roles_count_as_confirmed_until_one_changes(example):
+    names = example.space.source(policy(example)).column_names
+    fields = {f"role-{i}": _role(example, name) for i, name in enumerate(names)}
+    fields |= {f"kind-{i}": _kind(example, name) for i, name in enumerate(names)}
+    assert "not confirmed yet" in example.ask("/columns").text
+    assert example.send("/columns/confirm", **fields).status == 303
+    assert "not confirmed yet" not in example.ask("/columns").text
+    fields[f"role-{names.index('cost')}"] = "drop"
+    example.send("/columns/save", **fields)
+    assert "not confirmed yet" in example.ask("/columns").text
+
+
+def test_values_are_hidden_until_they_are_asked_for(example):
+    assert "<li>F <small>" not in example.ask("/columns").text
+    assert "<li>F <small>" in example.ask("/columns?values=sex").text
+
+
+def test_html_in_names_and_cells_is_shown_as_text(studio):
+    head = f"{EVIL},sex\n"
+    rows = "".join(f"{EVIL}{i % 3},F\n" for i in range(20))
+    studio.upload("evil.csv", (head + rows).encode())
+    studio.send("/data/choose", file="evil.csv")
+    studio.wait()
+    for path in ("/data", "/columns", f"/columns?values={EVIL}"):
+        text = studio.ask(path).text
+        assert EVIL not in text
+        assert "&lt;script&gt;" in text
+
+
+def test_a_file_that_is_no_table_is_an_error_on_the_page(studio):
+    studio.upload("broken.parquet", b"no parquet at all")
+    studio.send("/data/choose", file="broken.parquet")
+    studio.wait()
+    text = studio.ask("/data").text
+    assert "Looking at the data: failed." in text
+    assert studio.space.history.text() is None
+
+
+def test_a_policy_broken_by_hand_is_an_error_on_every_page(example):
+    (example.root / "policy.toml").write_text("version = ", encoding="utf-8")
+    for path in ("/data", "/columns"):
+        assert "is not TOML" in example.ask(path).text
+    example.send("/history/undo", back="data")
+    assert "is not TOML" not in example.ask("/data").text
+
+
+def test_a_page_of_another_tab_is_refused_and_shows_what_is_now(example):
+    answer = example.send(
+        "/data/missing", revision="old", missing="NA", missing_as="any"
+    )
+    assert answer.status == 409
+    assert "changed in another tab" in answer.text
+
+
+def test_another_start_goes_on_where_the_first_stopped(example, tmp_path):
+    home = tmp_path / "again"
+    shutil.copytree(example.root.parent, home)
+    with running_studio(home) as again:
+        again.enter()
+        assert again.ask("/").headers["location"] == "/columns"
+
+
+def test_projects_are_begun_and_opened_one_after_the_other(example):
+    assert example.send("/projects/new", name="second").status == 303
+    assert example.root.name == "second"
+    assert example.root.stat().st_mode & 0o777 == 0o700
+    assert example.ask("/").headers["location"] == "/data"
+    assert example.send("/projects/open", name="project").status == 303
+    assert policy(example).data.path == "source.csv"
+
+
+def test_a_project_cannot_be_opened_outside_its_home(example):
+    for name in ("../other", ".studio", "/etc", ""):
+        assert example.send("/projects/open", name=name).status == 422
+    assert example.root.name == "project"
