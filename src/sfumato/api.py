@@ -38,19 +38,10 @@ from sfumato.models.base import OutputModel
 from sfumato.pipeline.asked_policy import (
     asking_policy,
     base_of,
-    nothing_to_check,
     policy_for,
     spreadsheet_safe,
 )
 from sfumato.pipeline.check_result import CheckResult
-from sfumato.pipeline.claimed_columns import (
-    added,
-    claimed_giveaways,
-    unmentioned,
-    withheld,
-)
-from sfumato.pipeline.column_kinds import from_manifest, missing_marks
-from sfumato.pipeline.expand_requirements import expanded, from_record
 from sfumato.pipeline.given_tables import (
     Source,
     as_meant,
@@ -58,26 +49,22 @@ from sfumato.pipeline.given_tables import (
     is_path,
     made_after,
     pair_files,
+    published_batches,
     read_published,
     read_table,
     second_table,
 )
-from sfumato.pipeline.manifest import requirements as requirement_records
-from sfumato.pipeline.manifest import risk as risk_of
-from sfumato.pipeline.missing_cells import with_empty_mark, with_marks
-from sfumato.pipeline.operator_refusals import refuse_pairing
 from sfumato.pipeline.private_record import read_private
-from sfumato.pipeline.private_run import every_column
 from sfumato.pipeline.published_labels import labels_published
 from sfumato.pipeline.release import Release
 from sfumato.pipeline.source_order import in_order
-from sfumato.pipeline.verification import Claim, Private
 from sfumato.policy import Policy
 from sfumato.policy.keywords import Settings
-from sfumato.publish.base import Form
 
 if TYPE_CHECKING:
     import threading
+
+    import pyarrow as pa
 
     from sfumato.pipeline.advice.advice import Advice
     from sfumato.pipeline.assessment import Assessment
@@ -203,6 +190,8 @@ def check(
     requirements: Sequence[OutputModel] = (),
     groups: str | os.PathLike[str] | None = None,
     manifest: str | os.PathLike[str] | None = None,
+    engine: str | None = None,
+    memory_limit: int | str | None = None,
     base: str | os.PathLike[str] | None = None,
     **settings: Unpack[Settings],
 ) -> CheckResult:
@@ -210,44 +199,36 @@ def check(
 
     `groups` is the private record of a release whose cells do not show its groups.
     `manifest` says what kind of values each column has. Without it the policy does;
-    where the policy does not, the kind is inferred from the cells.
+    where the policy does not, the kind is inferred from the cells. `engine` is
+    "memory", "duckdb" for files that need not fit in memory, or "auto", which decides by
+    `memory_limit` (bytes, or like "500MB").
     """
+    from sfumato.pipeline import check_table as checks
+    from sfumato.pipeline.engine_choice import CHECKING, choose_engine
+
     policy, required = policy_of(policy), models_of(requirements)
+    chosen = choose_engine(data, engine, memory_limit, copies=CHECKING)
     said = None if manifest is None else path_of(manifest, what="manifest")
+    record = None if groups is None else path_of(groups, what="groups")
     safe = spreadsheet_safe(policy, settings, said)
-    source = as_meant(data, read_published(data, policy, settings), safe=safe)
-    asked = with_empty_mark(policy_for(policy, settings, source), source)
-    asked = asked if said is None else with_marks(asked, missing_marks(said))
-    models = asked.models() + required
-    if not models:
-        raise nothing_to_check(asked)
-    operator = asked.operator_instance()
-    form, names = operator.form, source.column_names
-    private = Private()
-    if groups is not None:
-        record = path_of(groups, what="groups")
-        private = read_private(record, source, swapped=form is Form.SWAPPED)
-    models = expanded(models, from_record(private.generated_values))
-    claim = Claim(
-        policy=asked,
-        models=models,
-        base=base_of(base, asked),
-        private=private,
-        form=form,
-        every_column=every_column(asked),
-        decided={} if said is None else from_manifest(said),
-    )
-    beside = second_table(data, form, safe=safe)
-    refuse_pairing(form, models)
-    proof, made = claim.verify(source, beside), added(asked, operator, names)
-    return CheckResult(
-        verdicts=requirement_records(models, proof),
-        rows=source.num_rows,
-        groups=proof.groups.count,
-        risk=risk_of(proof, form) | claimed_giveaways(asked, source, form, made=made),
-        withheld=withheld(asked, names, but=made),
-        kinds=claim.kinds(proof.sensitive),
-        unmentioned=unmentioned(asked, names, but=made),
+
+    def asking(table: pa.Table) -> checks.AskedCheck:
+        asked = policy_for(policy, settings, table)
+        place = base_of(base, asked)
+        return checks.AskedCheck(
+            policy=asked, requirements=required, base=place, manifest=said
+        )
+
+    if chosen.name != "memory":
+        checks.refuse_record(record)
+        source = published_batches(data, policy, settings, safe=safe)
+        with chosen.open(source) as opened:
+            return checks.check_on_engine(asking(source.schema.empty_table()), opened)
+    table = as_meant(data, read_published(data, policy, settings), safe=safe)
+    asked = asking(table)
+    beside = second_table(data, asked.form, safe=safe)
+    return checks.check_table(
+        asked, checks.GivenTables(table=table, beside=beside, groups=record)
     )
 
 
@@ -523,7 +504,6 @@ def look_up(
     with whom.
     """
     from sfumato.pipeline.lookup import look_up as looked_up
-    from sfumato.pipeline.private_record import read_private
     from sfumato.pipeline.release_files import ReleaseFiles
 
     asked, swap_groups = policy_of(policy), None

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -41,8 +42,9 @@ from sfumato.models.common.candidates import (
     fillings,
     with_nobody,
 )
-from sfumato.models.common.groups import build_groups, normalized
+from sfumato.models.common.groups import build_groups, normalized, total_times
 
+TakenArray = TypeVar("TakenArray", Codes, Ints)
 CHUNK = 2**24
 """Group × tuple pairs compared at a time."""
 ROWS = 2**26
@@ -84,6 +86,8 @@ class Evidence:
     rows: int = 0
     shown: Mapping[str, Cells] = field(default_factory=dict)
     """The published columns that requirements count values of, by name."""
+    times: Ints | None = None
+    """How many equal rows of the published table each row stands for; None: one."""
 
     @cached_property
     def tuples(self) -> tuple[Ints, Codes]:
@@ -122,6 +126,8 @@ class Proof:
 
 def prove(evidence: Evidence, models: Sequence[OutputModel]) -> Proof:
     """Ask every model about a published table."""
+    if evidence.missing_any and evidence.times is not None:
+        evidence = _row_by_row(evidence, evidence.times)
     closed = replace(evidence, missing_any=False)
     groups = _with_matching(groups_of(closed, models), evidence, models)
     verdicts = tuple(model.verify(groups) for model in models)
@@ -132,6 +138,24 @@ def prove(evidence: Evidence, models: Sequence[OutputModel]) -> Proof:
             for model, verdict in zip(models, verdicts, strict=True)
         )
     return Proof(verdicts, groups, evidence.sensitive, evidence)
+
+
+def _row_by_row(evidence: Evidence, times: Ints) -> Evidence:
+    """Repeat each row as often as it stands for: candidates are counted one by one."""
+    rows = np.repeat(np.arange(evidence.rows), times)
+    return replace(
+        evidence,
+        cells=tuple(replace(c, codes=c.codes[rows]) for c in evidence.cells),
+        sensitive={
+            name: CodedAxis(s.axis, s.codes[rows])
+            for name, s in evidence.sensitive.items()
+        },
+        subject=_taken(evidence.subject, rows),
+        weights=None if evidence.weights is None else evidence.weights[rows],
+        shown={n: replace(c, codes=c.codes[rows]) for n, c in evidence.shown.items()},
+        rows=len(rows),
+        times=None,
+    )
 
 
 def _with_matching(
@@ -300,7 +324,7 @@ def _rows_of(
     return order[np.arange(int(number.sum())) + shift], np.repeat(sets, number)
 
 
-def _taken(codes: Codes | None, rows: Ints) -> Codes | None:
+def _taken(codes: TakenArray | None, rows: Ints | Flags) -> TakenArray | None:
     return None if codes is None else codes[rows]
 
 
@@ -313,8 +337,9 @@ def _matching(evidence: Evidence, target: Target) -> Matching:
         same = np.array([text == value for text in column.texts], dtype=np.bool_)
         found &= same[column.codes]
     count = int(group_of.max(initial=-1)) + 1
-    shown = np.bincount(group_of[found], minlength=count)
-    return Matching(shown, rows=evidence.rows)
+    times = evidence.times
+    shown = total_times(group_of[found], _taken(times, found), count)
+    return Matching(shown, rows=evidence.rows if times is None else int(times.sum()))
 
 
 def groups_of(evidence: Evidence, models: Sequence[OutputModel]) -> Groups:
@@ -337,6 +362,7 @@ def groups_of(evidence: Evidence, models: Sequence[OutputModel]) -> Groups:
         population_outside=outside,
         weights=evidence.weights,
         missing_any=evidence.missing_any,
+        times=evidence.times,
     )
 
 
@@ -347,6 +373,7 @@ def _plain(
     private = evidence.subject is not None or evidence.groups is not None
     special = evidence.missing_any or any(view.others_known for view in views)
     whole = any(model.scope is not Scope.GROUP for model in models)
+    special = special or evidence.times is not None
     return not (private or special or whole or evidence.weights is not None)
 
 

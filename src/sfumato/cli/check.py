@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.common_options import AsJson, CsvDelimiter, CsvEncoding, ShowValues
+from sfumato.cli.common_options import (
+    AsJson,
+    CsvDelimiter,
+    CsvEncoding,
+    EngineName,
+    MemoryLimit,
+    ShowValues,
+)
+from sfumato.cli.engine_options import say_engine
 from sfumato.cli.requirements import output_model, parse_requirement, split_names
 from sfumato.cli.success_output import (
     measure_rows,
@@ -101,6 +109,8 @@ def check(
     ] = None,
     delimiter: CsvDelimiter = None,
     encoding: CsvEncoding = None,
+    engine: EngineName = None,
+    memory_limit: MemoryLimit = None,
     show_values: ShowValues = False,
     json: AsJson = False,
 ) -> int:
@@ -120,7 +130,8 @@ def check(
     }
     settings = {key: value for key, value in roles.items() if value}
     models = _requirements(k, l, t, require or [])
-    places = {"groups": groups, "manifest": manifest}
+    chosen = say_engine(file, engine, memory_limit, making=False)
+    places = {"groups": groups, "manifest": manifest, **chosen}
     result = _judge(file, policy, settings, models, places)
     with reader_may_leave():
         if json:

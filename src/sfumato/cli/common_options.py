@@ -24,3 +24,18 @@ CsvDelimiter = Annotated[
 CsvEncoding = Annotated[
     str | None, typer.Option(metavar="NAME", help="Encoding of a CSV file.")
 ]
+EngineName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="auto|memory|duckdb",
+        help="Where rows are counted: in memory, or out of core with DuckDB; auto "
+        "decides by the memory limit.",
+    ),
+]
+MemoryLimit = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="How much memory may be used, like 500MB; default: half of what is free.",
+    ),
+]

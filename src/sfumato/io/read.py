@@ -59,7 +59,7 @@ def read_source(
     the sheet of a workbook. The path `-` is standard input.
     """
     place = Path(path)
-    _check_place(place)
+    check_place(place)
     form = Format(format) if format else format_of(place)
     content = _content(place)
     if seen is not None:
@@ -70,7 +70,7 @@ def read_source(
         table = with_points(table) if decimal == "," else table
     else:
         table = _read_typed(content, place, form, sheet)
-    _check_names(table.column_names, place)
+    check_names(table.column_names, place)
     if not table.num_rows:
         raise DataError(
             f"'{path}' has a header of {table.num_columns} columns and no rows.",
@@ -97,7 +97,7 @@ def _read_typed(
     return read_statistical(content, path, form)
 
 
-def _check_place(path: Path) -> None:
+def check_place(path: Path) -> None:
     if is_stream(path):
         return
     if _is(path, Path.is_dir):
@@ -163,15 +163,7 @@ def _read_csv(
     named: bool,
 ) -> pa.Table:
     plain = plain_text(content, encoding, path)
-    if plain.blank:
-        raise _empty(path)
-    delimiter = _checked(delimiter, path) or find_delimiter(plain.sample)
-    names = header(plain.sample, delimiter)
-    if any("\ufffd" in name for name in names):
-        plain.check_decodes(path)
-    if not named:
-        _check_header(plain.sample, delimiter, path)
-    _check_names(names, path)
+    delimiter, names = csv_layout(plain, path, delimiter, named=named)
     table = _parse(plain, delimiter, names, path)
     if table.column_names != names:
         raise DataError(
@@ -180,6 +172,22 @@ def _read_csv(
         )
     _check_last_quote(plain, table, path)
     return remember(table, delimiter=delimiter, encoding=plain.encoding)
+
+
+def csv_layout(
+    plain: Utf8Content, path: Path, delimiter: str | None, *, named: bool
+) -> tuple[str, list[str]]:
+    """The delimiter of a CSV file, declared or found, and the names of its columns."""
+    if plain.blank:
+        raise _empty(path)
+    delimiter = _checked(delimiter, path) or find_delimiter(plain.sample)
+    names = header(plain.sample, delimiter)
+    if any("\ufffd" in name for name in names):
+        plain.check_decodes(path)
+    if not named:
+        _check_header(plain.sample, delimiter, path)
+    check_names(names, path)
+    return delimiter, names
 
 
 def _checked(delimiter: str | None, path: Path) -> str | None:
@@ -217,10 +225,7 @@ def _parse_blocks(
                 parse_options=arrow_csv.ParseOptions(
                     delimiter=delimiter, newlines_in_values=quoted, **options
                 ),
-                convert_options=arrow_csv.ConvertOptions(
-                    column_types=dict.fromkeys(names, pa.string()),
-                    strings_can_be_null=False,
-                ),
+                convert_options=all_text(names),
             )
         except pa.ArrowInvalid as error:
             # A row or a header longer than a block, which is allowed.
@@ -228,6 +233,15 @@ def _parse_blocks(
             if not long or block > plain.buffer.size:
                 raise
             block *= 8
+
+
+def all_text(names: list[str], *, only: list[str] | None = None) -> Any:
+    """How CSV cells are converted: they stay text, and none is null."""
+    return arrow_csv.ConvertOptions(
+        column_types=dict.fromkeys(names, pa.string()),
+        strings_can_be_null=False,
+        include_columns=only,
+    )
 
 
 def _explain(plain: Utf8Content, delimiter: str, path: Path) -> DataError:
@@ -308,7 +322,7 @@ def _check_header(sample: str, delimiter: str, path: Path) -> None:
         )
 
 
-def _check_names(names: list[str], path: Path) -> None:
+def check_names(names: list[str], path: Path) -> None:
     twice = [name for name, count in Counter(names).items() if count > 1]
     unnamed = [place for place, name in enumerate(names, 1) if not name.strip()]
     if unnamed:

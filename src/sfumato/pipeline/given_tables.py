@@ -11,8 +11,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from sfumato.data.batch_source import BatchSource, table_batches
 from sfumato.data.schema import Role
 from sfumato.errors import DataError, UsageError
+from sfumato.io.batch_files import batch_source, many_files, read_many
 from sfumato.io.databases import database_source, read_database
 from sfumato.io.formats import Format, sibling
 from sfumato.io.read import Seen, read_source
@@ -47,6 +49,8 @@ def read_table(
         from sfumato.io.frames import to_arrow
 
         return to_arrow(data)
+    if many_files(data):
+        return read_many(data)
     declared = policy.data if policy is not None else None
     return read_source(
         Path(data),
@@ -69,6 +73,8 @@ def read_published(
     """
     if policy is None or not is_path(data):
         return read_table(data, policy, settings)
+    if many_files(data):
+        return read_many(data)
     said, place = policy.data, Path(data)
     try:
         table = read_source(place, delimiter=said.delimiter, decimal=said.decimal)
@@ -82,6 +88,28 @@ def read_published(
         with suppress(DataError):
             return read_source(place, decimal=said.decimal)
         raise fault from None
+
+
+def published_batches(
+    data: Source,
+    policy: Policy | None,
+    settings: Mapping[str, Any],
+    *,
+    safe: bool = False,
+) -> BatchSource:
+    """Open a published file, or Parquet files, to be read in batches."""
+    if not is_path(data):
+        from sfumato.io.frames import to_arrow
+
+        return table_batches(to_arrow(data))
+    said = policy.data if policy is not None else None
+    return batch_source(
+        data,
+        delimiter=said.delimiter if said else settings.get("delimiter"),
+        encoding=None if said else settings.get("encoding"),
+        decimal=said.decimal if said else settings.get("decimal"),
+        safe=safe,
+    )
 
 
 def is_path(data: Source) -> bool:

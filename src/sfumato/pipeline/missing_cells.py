@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as types
 
+from sfumato.data.batch_source import BatchSource
 from sfumato.data.published_cells import packed_key
 from sfumato.data.table import Table
 from sfumato.errors import RefusedError
@@ -29,6 +30,15 @@ def with_empty_mark(policy: Policy, source: pa.Table) -> Policy:
     if EMPTY in marks or policy.process_models() or not any(map(_nulls, source)):
         return policy
     return with_marks(policy, (EMPTY,))
+
+
+def empty_marked(policy: Policy, source: BatchSource) -> Policy:
+    """The same for a source that is read in batches."""
+    for batch in source.read(source.names):
+        marked = with_empty_mark(policy, pa.Table.from_batches([batch]))
+        if marked is not policy:
+            return marked
+    return policy
 
 
 def with_marks(policy: Policy, marks: Sequence[str]) -> Policy:

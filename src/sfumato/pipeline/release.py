@@ -24,6 +24,7 @@ from sfumato.data.result_classes import comes_from
 from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.errors import OutputError, RefusedError
 from sfumato.io.atomic_files import own_directory, own_file
+from sfumato.io.batch_files import many_files
 from sfumato.io.databases import database_source
 from sfumato.io.formats import Format, format_of, written_as
 from sfumato.io.write import write_table
@@ -143,8 +144,11 @@ class Release(SafeRepr):
             return asked
         if database_source(self.origin) is not None:
             return Format.PARQUET
-        is_path = isinstance(self.origin, str | os.PathLike)
-        return written_as(format_of(self.origin)) if is_path else "csv"
+        if not isinstance(self.origin, str | os.PathLike):
+            return Format.CSV
+        if many_files(os.fspath(self.origin)):
+            return Format.PARQUET
+        return written_as(format_of(os.fspath(self.origin)))
 
     def plot(self) -> Any:
         """Group sizes and losses as an Altair chart (`pip install 'sfumato[plots]'`)."""

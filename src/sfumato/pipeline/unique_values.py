@@ -61,13 +61,21 @@ def giveaways(
     def share(name: str) -> dict[str, Any]:
         places = value_places(table.column(name), missing)
         pairs = np.where(places < 0, -1, joined((known, places), rows))
-        return {
-            "role": str(roles[name]),
-            "unique": float(single(places).sum() / rows),
-            "unique_with_quasi": float(single(pairs).sum() / rows),
-        }
+        alone = int(single(places).sum())
+        return alone_shares(roles[name], alone, int(single(pairs).sum()), rows=rows)
 
     return dict(zip(roles, each(share, roles), strict=True))
+
+
+def alone_shares(
+    role: Role, alone: int, with_quasi: int, *, rows: int
+) -> dict[str, Any]:
+    """The shares of rows with a unique value: alone, and with the quasi-identifiers."""
+    return {
+        "role": str(role),
+        "unique": alone / rows,
+        "unique_with_quasi": with_quasi / rows,
+    }
 
 
 def released_giveaways(

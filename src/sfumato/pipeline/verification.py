@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.data.arrays import Counts
 from sfumato.data.cell_text import as_text
 from sfumato.data.coding import code_column
 from sfumato.data.published_cells import Cells, as_intervals, coded_cells
@@ -68,18 +69,25 @@ class Claim(SafeRepr):
         return counted(len(self.models), "requirement")
 
     def verify(
-        self, table: pa.Table, beside: Mapping[str, pa.Table] = MappingProxyType({})
+        self,
+        table: pa.Table,
+        beside: Mapping[str, pa.Table] = MappingProxyType({}),
+        *,
+        times: Counts | None = None,
     ) -> Proof:
-        """Judge a published table; `beside` is the second table of an anatomy."""
+        """Judge a published table; `beside` is the second table of an anatomy.
+
+        With `times`, each row of the table stands for so many equal ones.
+        """
         if table.num_rows == 0:
             raise DataError(
                 "The table has no rows.", hint="There is nothing to judge or publish."
             )
         if self.form is Form.ANATOMIZED:
             return prove(self._anatomy(table, beside), self.models)
-        return prove(self.evidence(table), self.models)
+        return prove(self.evidence(table, times=times), self.models)
 
-    def evidence(self, table: pa.Table) -> Evidence:
+    def evidence(self, table: pa.Table, *, times: Counts | None = None) -> Evidence:
         """Code the table as a recipient sees it."""
         if self.form is Form.SWAPPED and self.private.groups is None:
             raise DataError(
@@ -98,7 +106,21 @@ class Claim(SafeRepr):
             missing_any=self.policy.data.missing_as == "any",
             rows=table.num_rows,
             shown=self._shown(table),
+            times=times,
         )
+
+    def judged_columns(self, names: Sequence[str]) -> list[str]:
+        """The columns, of those of a published table, that its proof looks at."""
+        quasi = with_bounds(self.policy.names(Role.QUASI), names)
+        targets = [t for model in self.models for t in model.targets()]
+        roles = (Role.SENSITIVE, Role.SUBJECT, Role.WEIGHT)
+        asked = [
+            *(name for columns in quasi for name in columns),
+            *self.policy.names(*roles),
+            *(name for target in targets for name, _ in target),
+        ]
+        wanted = set(names if self.every_column else asked)
+        return [name for name in names if name in wanted]
 
     def _shown(self, table: pa.Table) -> dict[str, Cells]:
         """Code the columns whose values requirements count."""

@@ -103,7 +103,7 @@ def test_a_data_file_that_is_not_there(place, capsys):
 
 def test_a_directory_is_called_one_whatever_its_name(place, capsys):
     policy(place, ('"patients.csv"', '"."'))
-    assert "is a directory, not a file." in ends(place, capsys, 2)
+    assert "is a directory without Parquet files." in ends(place, capsys, 2)
 
 
 def check_ends(capsys, code: int, *words: str) -> str:

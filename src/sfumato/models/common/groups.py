@@ -42,14 +42,16 @@ def build_groups(
     population_outside: int = 0,
     weights: Floats | None = None,
     missing_any: bool = False,
+    times: Counts | None = None,
 ) -> Groups:
     """Sizes and histograms of `count` groups, none empty; group −1 is left out.
 
     `views` are those of the models to be judged. A view whose reference is the source
     is compared with all rows, those left out included, unless `source_reference`
-    gives its shares. `population` is per group, `weights` per row.
+    gives its shares. `population` is per group, `weights` per row. With `times`, each
+    row stands for so many equal ones.
     """
-    rows = _Rows.of(group_of, count, subject)
+    rows = _Rows.of(group_of, count, subject, times)
     counted: dict[View, Histogram] = {}
     histograms = {}
     for view in views:
@@ -82,13 +84,22 @@ class _Rows:
     subject: AnyCodes | None
     numbers: Counts
     sizes: Counts
+    every_times: Counts | None = None
+    """How many equal rows each row stands for, kept or not; None: one."""
 
     @classmethod
-    def of(cls, group_of: AnyCodes, count: int, subject: AnyCodes | None) -> _Rows:
+    def of(
+        cls,
+        group_of: AnyCodes,
+        count: int,
+        subject: AnyCodes | None,
+        times: Counts | None = None,
+    ) -> _Rows:
         kept = group_of >= 0
         everything = bool(kept.all())
         group = (group_of if everything else group_of[kept]).astype(np.int64)
-        numbers = np.bincount(group, minlength=count)
+        counted = times if times is None or everything else times[kept]
+        numbers = total_times(group, counted, count)
         if len(numbers) > count or (count and numbers.min() == 0):
             raise ValueError(f"Groups must be 0 … {count - 1}, none of them empty.")
         persons = numbers
@@ -96,13 +107,20 @@ class _Rows:
             key, _ = packed([group, subject if everything else subject[kept]])
             persons = np.bincount(_first_rows(key, group), minlength=count)
         mask = None if everything else kept
-        return cls(mask, group, count, subject, numbers, persons)
+        return cls(mask, group, count, subject, numbers, persons, times)
+
+    @property
+    def times(self) -> Counts | None:
+        """How many equal rows each row that is kept stands for; None: one."""
+        if self.every_times is None or self.kept is None:
+            return self.every_times
+        return self.every_times[self.kept]
 
     @property
     def everybody(self) -> int:
         """How many rows, or different persons, are kept."""
         if self.subject is None:
-            return len(self.group)
+            return int(self.numbers.sum())
         return len(np.unique(self.of_kept(self.subject)))
 
     def of_kept(self, codes: AnyCodes) -> AnyCodes:
@@ -128,8 +146,21 @@ def packed(
     return key, number
 
 
-def run_lengths(key: Counts, number: int) -> tuple[Counts, Counts]:
+def total_times(places: AnyCodes, times: Counts | None, number: int) -> Counts:
+    """How many rows are at each place; with `times`, a row stands for several."""
+    if times is None:
+        return np.bincount(places, minlength=number)
+    # Sums of whole numbers are exact in floats up to 2^53.
+    return np.bincount(places, weights=times, minlength=number).astype(np.int64)
+
+
+def run_lengths(
+    key: Counts, number: int, times: Counts | None = None
+) -> tuple[Counts, Counts]:
     """The distinct keys, ascending, and how often each occurs."""
+    if times is not None:
+        found, place = np.unique(key, return_inverse=True)
+        return found, total_times(place, times, len(found))
     if number <= DENSE * len(key):
         dense = np.bincount(key, minlength=number)
         found = np.flatnonzero(dense)
@@ -157,10 +188,11 @@ def _histogram(
         split, groups, sizes = _split(rows, view.column, sensitive)
     size = max(axis.size, 1)
     key, number = packed([split, kept], [len(sizes), size])
-    persons = None
+    persons, times = None, rows.times
     if rows.subject is not None:
         key, persons = once_per_person(key, rows.of_kept(rows.subject))
-    found, counts = run_lengths(key, number)
+        times = None
+    found, counts = run_lengths(key, number, times)
     values = (found % size).astype(np.int32)
     return Histogram(
         axis=axis,
@@ -203,7 +235,7 @@ def _split(
     others = [rows.of_kept(c.codes) for n, c in sensitive.items() if n != column]
     key, _ = packed([rows.group, *others])
     found, first, split = np.unique(key, return_index=True, return_inverse=True)
-    sizes = np.bincount(split, minlength=len(found))
+    sizes = total_times(split, rows.times, len(found))
     if rows.subject is not None:
         pairs, _ = packed([split, rows.of_kept(rows.subject)])
         sizes = np.bincount(_first_rows(pairs, split), minlength=len(found))
@@ -218,16 +250,22 @@ def once_per_person(key: Counts, persons: AnyCodes) -> tuple[Counts, AnyCodes]:
 
 
 def value_shares(
-    axis: Axis, codes: AnyCodes, subject: AnyCodes | None, *, missing_any: bool = False
+    axis: Axis,
+    codes: AnyCodes,
+    subject: AnyCodes | None,
+    *,
+    missing_any: bool = False,
+    times: Counts | None = None,
 ) -> Floats:
     """The distribution of a column: of rows, or of persons, each once per value.
 
-    With `missing_any` it is that of the known cells alone, if there are any.
+    With `missing_any` it is that of the known cells alone, if there are any. With
+    `times`, each row stands for so many.
     """
     if subject is not None:
         pairs, _ = packed([codes, subject])
-        codes = _first_rows(pairs, codes)
-    counts = np.bincount(codes, minlength=axis.size)
+        codes, times = _first_rows(pairs, codes), None
+    counts = total_times(codes, times, axis.size)
     return normalized(axis, counts, missing_any=missing_any)
 
 
@@ -253,12 +291,17 @@ def _referred(
     if given is None:
         axis, codes = _rolled(sensitive[view.column], view.level)
         given = value_shares(
-            axis, codes, rows.subject, missing_any=histogram.missing_any
+            axis,
+            codes,
+            rows.subject,
+            missing_any=histogram.missing_any,
+            times=rows.every_times,
         )
     return replace(histogram, reference=given)
 
 
 def _summed(rows: _Rows, weights: Floats) -> Floats:
     kept = weights if rows.kept is None else weights[rows.kept]
+    kept = kept if rows.times is None else kept * rows.times
     summed = np.bincount(rows.group, weights=kept, minlength=rows.count)
     return np.asarray(summed, dtype=np.float64)

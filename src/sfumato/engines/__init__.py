@@ -1,0 +1,1 @@
+"""Where rows are counted and mapped: in memory, or out of core with DuckDB."""

@@ -1,0 +1,241 @@
+"""Count out of core: DuckDB scans batches and spills to disk under a memory limit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.data.batch_source import Batches, BatchSource
+from sfumato.data.growing_dictionary import GrowingDictionary
+from sfumato.data.unfinished_files import UNFINISHED, remove
+from sfumato.engines.base import CountedLines, Engine
+from sfumato.engines.counted_types import carried, carrier, restored
+from sfumato.errors import DataError, InstallationError, OutputError
+
+FEWEST_BYTES = 64 * 10**6
+"""Below this limit DuckDB cannot even hold the batches that it works on."""
+ROWS = "sfumato_rows"
+BATCH_ROWS = 1 << 16
+
+
+class DuckDBEngine(Engine):
+    """Counts rows that need not fit in memory."""
+
+    name: ClassVar[str] = "duckdb"
+
+    def __init__(
+        self, source: BatchSource, *, memory_limit: int, threads: int = 1
+    ) -> None:
+        self.source = source
+        refuse_small(memory_limit)
+        self._limit, self._threads = memory_limit, threads
+        self._open = ExitStack()
+        self._connection: Any = None
+
+    def __enter__(self) -> DuckDBEngine:
+        place = self._open.enter_context(spill_directory())
+        self._connection = self._open.enter_context(
+            _library().connect(
+                config={
+                    "memory_limit": f"{self._limit}B",
+                    "temp_directory": str(place),
+                    "threads": self._threads,
+                    "preserve_insertion_order": False,
+                }
+            )
+        )
+        return self
+
+    def __exit__(self, *_fault: object) -> None:
+        """Close the database and remove what it spilled."""
+        self._open.close()
+
+    def count(self, columns: Sequence[str]) -> CountedLines:
+        """Count the rows of each distinct combination of cells."""
+        names = _places(len(columns))
+        text = f"SELECT {_listed(names)}, count(*) FROM {ROWS} GROUP BY ALL"
+        kinds = [self.source.schema.field(name).type for name in columns]
+        lines = [_Column(kind) for kind in kinds]
+        times = []
+        for batch in self._answer(text, columns):
+            for place, line in enumerate(lines):
+                line.add(batch.column(place))
+            times.append(batch.column(len(lines)).to_numpy().astype(np.int64))
+        table = pa.table([line.array() for line in lines], list(columns))
+        return CountedLines(table, np.concatenate([np.zeros(0, np.int64), *times]))
+
+    def alone(self, column: str, beside: Sequence[str], missing: Sequence[str]) -> int:
+        """Count the rows whose combination of cells no other row has."""
+        names = _places(1 + len(beside))
+        known = f"{names[0]} IS NOT NULL"
+        if missing and carrier(column, self._kind(column)) == pa.string():
+            known += f" AND {names[0]} NOT IN ({_listed(map(_quoted, missing))})"
+        inner = (
+            f"SELECT 1 FROM {ROWS} WHERE {known} GROUP BY {_listed(names)} "
+            "HAVING count(*) = 1"
+        )
+        (batch,) = self._answer(f"SELECT count(*) FROM ({inner})", [column, *beside])
+        return int(batch.column(0)[0].as_py())
+
+    def ordered(self, key: Sequence[str]) -> BatchSource:
+        """The same rows in the order of the key."""
+        names = self.source.names
+
+        def read(asked: Sequence[str]) -> Batches:
+            taken = list(dict.fromkeys([*asked, *key]))
+            by = _listed(f"c{taken.index(name)}" for name in key)
+            shown = _listed(_places(len(asked)))
+            text = f"SELECT {shown} FROM {ROWS} ORDER BY {by}"
+            schema = pa.schema([self.source.schema.field(name) for name in asked])
+            for batch in self._answer(text, taken):
+                cells = [
+                    _plain(restored(cells, field.type), field.type)
+                    for cells, field in zip(batch.columns, schema, strict=True)
+                ]
+                yield pa.RecordBatch.from_arrays(cells, schema=schema)
+
+        for name in names:
+            carrier(name, self._kind(name))
+        return BatchSource(
+            schema=self.source.schema, read=read, bytes=self.source.bytes
+        )
+
+    def _kind(self, column: str) -> Any:
+        return self.source.schema.field(column).type
+
+    def _answer(self, text: str, columns: Sequence[str]) -> Iterator[Any]:
+        """Run a query on some columns, named c0, c1, … there."""
+        names = _places(len(columns))
+        kinds = [carrier(name, self._kind(name)) for name in columns]
+        schema = pa.schema(list(zip(names, kinds, strict=True)))
+        batches = (
+            pa.RecordBatch.from_arrays(
+                [
+                    carried(cells, name)
+                    for cells, name in zip(batch.columns, columns, strict=True)
+                ],
+                schema=schema,
+            )
+            for batch in self.source.read(columns)
+        )
+        reader = pa.RecordBatchReader.from_batches(schema, batches)
+        with _explained(self._limit), self._connection.cursor() as cursor:
+            cursor.register(ROWS, reader)
+            yield from cursor.sql(text).to_arrow_reader(BATCH_ROWS)
+
+
+class _Column:
+    """A column of lines; text is kept once per value."""
+
+    def __init__(self, kind: Any) -> None:
+        self._kind = kind
+        self._texts = GrowingDictionary(pa.string()) if _textual(kind) else None
+        self._parts: list[Any] = []
+
+    def add(self, cells: Any) -> None:
+        if self._texts is None:
+            self._parts.append(restored(cells, self._kind))
+        else:
+            self._parts.append(self._texts.add(cells))
+
+    def array(self) -> pa.ChunkedArray:
+        if self._texts is None:
+            return pa.chunked_array(self._parts, self._kind)
+        places = np.concatenate([np.zeros(0, np.int32), *self._parts])
+        indices = pa.array(places, mask=places < 0)
+        cells = pa.DictionaryArray.from_arrays(indices, self._texts.values)
+        return pa.chunked_array([cells])
+
+
+def _textual(kind: Any) -> bool:
+    if pa.types.is_dictionary(kind):
+        return _textual(kind.value_type)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _plain(cells: Any, kind: Any) -> Any:
+    """Text as the type of its column, which may be one of categories."""
+    return cells if cells.type == kind else cells.cast(kind)
+
+
+def refuse_small(limit: int) -> None:
+    """Refuse a memory limit that no query can work under."""
+    if limit < FEWEST_BYTES:
+        raise DataError(
+            f"The memory limit is {limit / 1e6:,.0f} MB; counting out of memory needs "
+            f"{FEWEST_BYTES / 1e6:,.0f} MB.",
+            hint="Raise --memory-limit.",
+        )
+
+
+@contextmanager
+def spill_directory() -> Iterator[Path]:
+    """A private directory for what does not fit in memory, removed at the end."""
+    try:
+        place = Path(mkdtemp(prefix="sfumato-spill-"))
+    except OSError as fault:
+        raise OutputError(
+            f"No directory can be made to spill to: {fault.strerror}.",
+            hint="Name another place for temporary files in TMPDIR.",
+        ) from None
+    with UNFINISHED.holding(place):
+        try:
+            yield place
+        finally:
+            remove(place)
+
+
+@contextmanager
+def _explained(limit: int) -> Iterator[None]:
+    """Turn faults of the database into errors that quote no cell."""
+    library = _library()
+    try:
+        yield
+    except library.OutOfMemoryException as fault:
+        if re.search("No space left|failed to offload|max_temp", str(fault)):
+            raise full_disk() from None
+        raise DataError(
+            f"The memory limit of {limit / 1e6:,.0f} MB is too small for this table.",
+            hint="Raise --memory-limit; nothing was left behind.",
+        ) from None
+    except library.IOException:
+        raise full_disk() from None
+
+
+def full_disk() -> OutputError:
+    """Build the error for a disk that cannot take what is spilled."""
+    return OutputError(
+        "The directory for temporary files cannot take what does not fit in memory.",
+        hint="Free space there, name another place in TMPDIR, or raise --memory-limit; "
+        "nothing was left behind.",
+    )
+
+
+def _library() -> Any:
+    try:
+        import duckdb
+    except ImportError:
+        raise InstallationError(
+            "Counting out of memory needs duckdb, which is not installed.",
+            hint="pip install 'sfumato[duckdb]'",
+        ) from None
+    return duckdb
+
+
+def _places(count: int) -> list[str]:
+    return [f"c{place}" for place in range(count)]
+
+
+def _listed(parts: Any) -> str:
+    return ", ".join(parts)
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

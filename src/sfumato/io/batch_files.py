@@ -1,0 +1,238 @@
+"""Open files that need not fit in memory: one Parquet or CSV file, or many Parquet files.
+
+Cells come as `read_source` gives them, batch by batch and in the same order. A directory
+or a pattern stands for all Parquet files in it, sorted by path; names such as `year=2024`
+on the way to a file are columns, as Hive and Spark write them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+import pyarrow.dataset as arrow_dataset
+import pyarrow.parquet as parquet
+
+from sfumato.data.batch_source import Batches, BatchSource
+from sfumato.data.source import remember
+from sfumato.errors import DataError, RefusedError
+from sfumato.io.formats import Format, compression_of, format_of, is_stream
+from sfumato.io.memory import parquet_bytes
+from sfumato.io.plain_types import plain_types
+from sfumato.io.read import all_text, check_names, check_place, csv_layout
+from sfumato.io.sniff import Utf8Content, plain_text
+from sfumato.io.spreadsheet import unguarded
+
+BATCH_ROWS = 1 << 16
+BLOCK_BYTES = 1 << 23
+PATTERN = re.compile(r"[*?\[]")
+PARQUET = (".parquet", ".pq")
+HIDDEN = ("_", ".")
+"""How the names of files begin that other programs keep beside their tables."""
+
+
+def many_files(path: str | Path) -> bool:
+    """Return whether a path stands for several files: a directory or a pattern."""
+    place = Path(path)
+    try:
+        if is_stream(path) or place.is_file():
+            return False
+        return place.is_dir() or bool(PATTERN.search(str(path)))
+    except OSError:
+        # A path that is too long is nothing.
+        return False
+
+
+def batch_source(
+    path: str | Path,
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    format: Format | str | None = None,
+    named: bool = False,
+    safe: bool = False,
+) -> BatchSource:
+    """Open Parquet or CSV to be read in batches.
+
+    `named` and the other options are those of `read_source`; `safe` strips the marks of
+    a CSV file that was written for spreadsheets.
+    """
+    place = Path(path)
+    if many_files(place):
+        return _parquet_source(parquet_files(place), place)
+    check_place(place)
+    form = Format(format) if format else format_of(place)
+    if form is Format.PARQUET:
+        return _parquet_source([place], place)
+    plain = form is Format.CSV and not (is_stream(place) or compression_of(place))
+    if not plain or decimal == ",":
+        raise RefusedError(
+            f"'{path}' cannot be read in batches: only Parquet files and uncompressed "
+            "CSV files with decimal points can.",
+            hint="Turn it into Parquet, or take --engine memory.",
+        )
+    return _csv_source(place, delimiter, encoding, named=named, safe=safe)
+
+
+def read_many(path: str | Path) -> pa.Table:
+    """Read all Parquet files of a directory or a pattern into memory."""
+    source = batch_source(path)
+    batches = list(source.read(source.names))
+    table = pa.Table.from_batches(batches, source.schema)
+    if not table.num_rows:
+        raise DataError(
+            f"'{path}' has {len(source.names)} columns and no rows.",
+            hint="A table needs at least one row.",
+        )
+    return table
+
+
+def parquet_files(path: Path) -> list[Path]:
+    """The Parquet files that a directory or a pattern stands for, sorted by path."""
+    found = path.rglob("*") if path.is_dir() else _matching(path)
+    files = sorted(
+        place
+        for place in found
+        if place.suffix.lower() in PARQUET
+        and place.is_file()
+        and not any(part.startswith(HIDDEN) for part in _below(place, path))
+    )
+    if not files:
+        kind = "is a directory without" if path.is_dir() else "is a pattern of no"
+        raise DataError(
+            f"'{path}' {kind} Parquet files.",
+            hint="Name a file, a directory with files that end in .parquet, or a "
+            "pattern such as 'parts/*.parquet'.",
+        )
+    return files
+
+
+def _matching(pattern: Path) -> Iterator[Path]:
+    top = Path(pattern.anchor)
+    return top.glob(str(pattern.relative_to(top)))
+
+
+def _below(place: Path, top: Path) -> tuple[str, ...]:
+    """The names on the way from a directory to a file in it."""
+    return place.relative_to(top).parts if top.is_dir() else (place.name,)
+
+
+def _parquet_source(files: Sequence[Path], path: Path) -> BatchSource:
+    try:
+        found = [parquet.ParquetFile(file) for file in files]
+        _check_alike([file.schema_arrow for file in found], path)
+        size = sum(parquet_bytes(file.metadata, file.schema_arrow) for file in found)
+        dataset = arrow_dataset.dataset(
+            [str(file) for file in files],
+            format="parquet",
+            partitioning=_hive(files, path),
+            partition_base_dir=str(path) if path.is_dir() else "",
+        )
+    except (pa.ArrowException, OSError):
+        raise _damaged(path) from None
+    check_names(dataset.schema.names, path)
+    schema = plain_types(dataset.schema.empty_table()).schema
+
+    def read(names: Sequence[str]) -> Batches:
+        scanner = dataset.scanner(
+            columns=list(names),
+            batch_size=BATCH_ROWS,
+            batch_readahead=2,
+            fragment_readahead=1,
+        )
+        try:
+            for batch in scanner.to_batches():
+                yield from _plain(batch)
+        except (pa.ArrowException, OSError):
+            raise _damaged(path) from None
+
+    return BatchSource(schema=schema.remove_metadata(), read=read, bytes=size)
+
+
+def _hive(files: Sequence[Path], path: Path) -> str | None:
+    """Take names like `year=2024` on the way to a file as columns, where there are any."""
+    below = [part for file in files for part in _below(file, path)[:-1]]
+    return "hive" if any("=" in part for part in below) else None
+
+
+def _check_alike(schemas: Sequence[Any], path: Path) -> None:
+    """Refuse files with other columns: the cells would silently be missing."""
+    first = plain_types(schemas[0].empty_table()).schema.remove_metadata()
+    for number, schema in enumerate(schemas[1:], 2):
+        if not plain_types(schema.empty_table()).schema.equals(first):
+            raise DataError(
+                f"'{path}': file {number} of {len(schemas)} has other columns, or "
+                "columns of other types, than the first.",
+                hint="Keep files of one table in a directory of their own.",
+            )
+
+
+def _damaged(path: Path) -> DataError:
+    return DataError(
+        f"'{path}' cannot be read as Parquet.",
+        hint="Check that its ending says what it is, or copy it again.",
+    )
+
+
+def _plain(batch: Any) -> Iterator[Any]:
+    """One batch in plain types; empty ones vanish."""
+    if len(batch):
+        batch.validate(full=True)
+        table = plain_types(pa.Table.from_batches([batch]))
+        yield from table.combine_chunks().to_batches()
+
+
+def _csv_source(
+    place: Path,
+    delimiter: str | None,
+    encoding: str | None,
+    *,
+    named: bool,
+    safe: bool,
+) -> BatchSource:
+    # Mapped, so that the system can drop pages that were read.
+    content = pa.memory_map(str(place)).read_buffer()
+    plain = plain_text(content, encoding, place)
+    mark, header = csv_layout(plain, place, delimiter, named=named)
+    empty = pa.table({name: pa.array([], pa.string()) for name in header})
+    shown = (unguarded(empty) if safe else empty).column_names
+    own = dict(zip(shown, header, strict=True))
+
+    def read(names: Sequence[str]) -> Batches:
+        asked = [own[name] for name in names]
+        for batch in _csv_batches(plain, mark, header, asked, place):
+            table = pa.Table.from_batches([batch])
+            table = unguarded(table) if safe else table
+            yield from table.combine_chunks().to_batches()
+
+    table = remember(
+        empty.rename_columns(shown), delimiter=mark, encoding=plain.encoding
+    )
+    return BatchSource(schema=table.schema, read=read, bytes=int(content.size))
+
+
+def _csv_batches(
+    plain: Utf8Content, delimiter: str, header: list[str], asked: list[str], path: Path
+) -> Batches:
+    try:
+        reader = arrow_csv.open_csv(
+            pa.BufferReader(plain.buffer),
+            read_options=arrow_csv.ReadOptions(block_size=BLOCK_BYTES),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=delimiter, newlines_in_values=plain.has(b'"')
+            ),
+            convert_options=all_text(header, only=asked),
+        )
+        yield from (batch for batch in reader if len(batch))
+    except pa.ArrowInvalid:
+        raise DataError(
+            f"'{path}' cannot be parsed as CSV with the delimiter {delimiter!r}: a row "
+            "has another number of cells than the header, or its text is not UTF-8.",
+            hint="Quote cells that contain the delimiter, or declare another one; "
+            "--engine memory names the line.",
+        ) from None

@@ -1,0 +1,198 @@
+"""Check a published table: in memory row by row, or by counts of an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from sfumato.data.schema import Role
+from sfumato.engines.base import Engine
+from sfumato.errors import DataError, RefusedError
+from sfumato.models.base import OutputModel
+from sfumato.pipeline.asked_policy import nothing_to_check
+from sfumato.pipeline.check_result import CheckResult
+from sfumato.pipeline.claimed_columns import (
+    added,
+    claimed_giveaways,
+    unmentioned,
+    withheld,
+)
+from sfumato.pipeline.column_kinds import from_manifest, missing_marks
+from sfumato.pipeline.expand_requirements import expanded, from_record
+from sfumato.pipeline.manifest import requirements as requirement_records
+from sfumato.pipeline.manifest import risk as risk_of
+from sfumato.pipeline.missing_cells import empty_marked, with_empty_mark, with_marks
+from sfumato.pipeline.operator_refusals import refuse_pairing
+from sfumato.pipeline.private_record import read_private
+from sfumato.pipeline.private_run import every_column
+from sfumato.pipeline.unique_values import UNTOUCHED, alone_shares
+from sfumato.pipeline.verification import Claim, Private
+from sfumato.policy import Policy
+from sfumato.publish.base import Form
+from sfumato.verify import Proof
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AskedCheck:
+    """What a check asks, apart from the table."""
+
+    policy: Policy
+    requirements: tuple[OutputModel, ...] = ()
+    base: Path | None = None
+    manifest: Path | None = None
+
+    @property
+    def form(self) -> Form:
+        return self.policy.operator_instance().form
+
+    @property
+    def models(self) -> tuple[OutputModel, ...]:
+        """The requirements; refuse a check without any."""
+        models = self.policy.models() + self.requirements
+        if not models:
+            raise nothing_to_check(self.policy)
+        return models
+
+    def claim(self, private: Private) -> Claim:
+        """What the table has to prove."""
+        models = expanded(self.models, from_record(private.generated_values))
+        refuse_pairing(self.form, models)
+        return Claim(
+            policy=self.policy,
+            models=models,
+            base=self.base,
+            private=private,
+            form=self.form,
+            every_column=every_column(self.policy),
+            decided={} if self.manifest is None else from_manifest(self.manifest),
+        )
+
+    def marked(self, policy: Policy) -> AskedCheck:
+        """The same with a policy that has the missing marks of the table."""
+        if self.manifest is not None:
+            policy = with_marks(policy, missing_marks(self.manifest))
+        return AskedCheck(
+            policy=policy,
+            requirements=self.requirements,
+            base=self.base,
+            manifest=self.manifest,
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GivenTables:
+    """The tables to check, in memory."""
+
+    table: pa.Table
+    beside: dict[str, pa.Table] = field(default_factory=dict)
+    groups: Path | None = None
+    """The private record of the release."""
+
+
+def check_table(asked: AskedCheck, given: GivenTables) -> CheckResult:
+    """Judge a table that is held in memory."""
+    table = given.table
+    asked = asked.marked(with_empty_mark(asked.policy, table))
+    private = Private()
+    if asked.models and given.groups is not None:
+        swapped = asked.form is Form.SWAPPED
+        private = read_private(given.groups, table, swapped=swapped)
+    claim = asked.claim(private)
+    proof = claim.verify(table, given.beside)
+    names = table.column_names
+    made = added(asked.policy, asked.policy.operator_instance(), names)
+    shares = claimed_giveaways(asked.policy, table, asked.form, made=made)
+    return _result(asked, claim, proof, names, table.num_rows, shares)
+
+
+def check_on_engine(asked: AskedCheck, engine: Engine) -> CheckResult:
+    """Judge a table by counts, without holding its rows."""
+    refuse_row_by_row(asked.form)
+    asked = asked.marked(empty_marked(asked.policy, engine.source))
+    names = engine.source.names
+    proof, claim = prove_on_engine(asked.claim(Private()), engine)
+    made = added(asked.policy, asked.policy.operator_instance(), names)
+    quasi = [name for name in names if asked.policy.role(name) is Role.QUASI]
+    quasi += [name for name in made if name not in quasi]
+    rows = proof_rows(proof)
+    shares = engine_giveaways(asked.policy, engine, quasi=quasi, rows=rows)
+    return _result(asked, claim, proof, names, rows, shares)
+
+
+def refuse_record(record: Path | None) -> None:
+    """Refuse the private record of a release: it tells about each row by its place."""
+    if record is not None:
+        raise RefusedError(
+            "The private record belongs to single rows, which are not looked at out of "
+            "memory.",
+            hint="Leave out --groups, or take --engine memory.",
+        )
+
+
+def refuse_row_by_row(form: Form) -> None:
+    """Refuse releases whose proof needs the private record of every row."""
+    if form is not Form.CELLS:
+        raise RefusedError(
+            f"A table that is published {form} is proven row by row, which takes all of "
+            "it in memory.",
+            hint="Take --engine memory.",
+        )
+
+
+def prove_on_engine(claim: Claim, engine: Engine) -> tuple[Proof, Claim]:
+    """Count the distinct published lines, and judge them."""
+    asked = claim.judged_columns(engine.source.names)
+    counted = engine.count(asked)
+    if not counted.lines.num_rows:
+        raise DataError("The table has no rows.", hint="There is nothing to judge.")
+    return claim.verify(counted.lines, times=counted.times), claim
+
+
+def proof_rows(proof: Proof) -> int:
+    """How many rows a proof is about."""
+    return int(proof.groups.rows.sum())
+
+
+def engine_giveaways(
+    policy: Policy, engine: Engine, *, quasi: Sequence[str], rows: int
+) -> dict[str, Any]:
+    """How many rows the columns that are not quasi-identifiers give away."""
+    names = [name for name in engine.source.names if name not in quasi]
+    roles = {name: policy.role(name) or Role.INSENSITIVE for name in names}
+    kept = {name: role for name, role in roles.items() if role in UNTOUCHED}
+    missing = policy.data.missing
+    found = {
+        name: alone_shares(
+            role,
+            engine.alone(name, (), missing),
+            engine.alone(name, quasi, missing),
+            rows=rows,
+        )
+        for name, role in kept.items()
+    }
+    return {"columns": found} if found else {}
+
+
+def _result(
+    asked: AskedCheck,
+    claim: Claim,
+    proof: Proof,
+    names: Sequence[str],
+    rows: int,
+    shares: dict[str, Any],
+) -> CheckResult:
+    policy = asked.policy
+    made = added(policy, policy.operator_instance(), names)
+    return CheckResult(
+        verdicts=requirement_records(claim.models, proof),
+        rows=rows,
+        groups=proof.groups.count,
+        risk=risk_of(proof, asked.form) | shares,
+        withheld=withheld(policy, names, but=made),
+        kinds=claim.kinds(proof.sensitive),
+        unmentioned=unmentioned(policy, names, but=made),
+    )
