@@ -98,6 +98,7 @@ def _read_typed(
 
 
 def check_place(path: Path) -> None:
+    """Refuse a place where there is no file, or an empty one."""
     if is_stream(path):
         return
     if _is(path, Path.is_dir):
@@ -323,6 +324,7 @@ def _check_header(sample: str, delimiter: str, path: Path) -> None:
 
 
 def check_names(names: list[str], path: Path) -> None:
+    """Refuse columns without a name of their own."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     unnamed = [place for place, name in enumerate(names, 1) if not name.strip()]
     if unnamed:
