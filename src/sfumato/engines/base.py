@@ -31,7 +31,7 @@ import pyarrow as pa
 from sfumato.data.arrays import Counts
 from sfumato.data.batch_source import BatchSource
 
-Result = Any
+Mapped = Any
 """What a mapped function returns for one part of the rows."""
 
 
@@ -74,8 +74,8 @@ class Engine(AbstractContextManager["Engine"], ABC):
         """The same rows in the ascending order of the key's columns."""
 
     def map(
-        self, columns: Sequence[str], function: Callable[[Any], Result]
-    ) -> Iterator[Result]:
+        self, columns: Sequence[str], function: Callable[[Any], Mapped]
+    ) -> Iterator[Mapped]:
         """Apply a function to each part of the rows, in the order of the source."""
         return map(function, self.source.read(columns))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +10,6 @@ import pyarrow.types as types
 
 from sfumato.errors import RefusedError
 
-Cast = Callable[[Any], Any]
 MOST_DIGITS = 38
 """The most digits of a decimal number that a database counts."""
 
