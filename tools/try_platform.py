@@ -1,6 +1,6 @@
 """Run the wheel of another platform, and compare what it releases with this machine's.
 
-Usage: python -m tools.try_platform PLATFORM [--rows 200] -- COMMAND…
+Usage: python -m tools.try_platform PLATFORM [--rows 200] [--only NAME]… -- COMMAND…
 
 COMMAND starts a Python of that platform, through an emulator or a loader:
 
@@ -9,7 +9,8 @@ COMMAND starts a Python of that platform, through an emulator or a loader:
 
 where ROOT has the unpacked packages of Debian's Python 3.11 for arm64. The wheel is
 built, installed beside its dependencies in a temporary directory, and releases what
-`tools.same_results` asks for. Ends with 1 where a byte differs.
+`tools.same_results` asks for, of every algorithm that takes a seed, or of those named by
+`--only`: an emulator is slow. Ends with 1 where a byte differs.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ ASKED = (
     "print(json.dumps([str(library.usable().path), 'numba' in sys.modules]))"
 )
 VERSION = "import sys; print('%d.%d' % sys.version_info[:2])"
-C_LIBRARIES = {"manylinux_2_17": ("manylinux_2_17", "manylinux_2_28", "manylinux2014")}
+C_LIBRARIES = {
+    "manylinux_2_17": ("manylinux_2_17", "manylinux_2_28", "manylinux2014"),
+    "musllinux_1_2": ("musllinux_1_2", "musllinux_1_1"),
+}
 """What the wheels of dependencies may ask for instead of what ours asks for."""
 
 
@@ -52,7 +56,7 @@ def install(platform: str, version: str, place: Path) -> None:
 def tags(platform: str) -> list[str]:
     """The platforms that wheels for a platform name."""
     ours = TARGETS[platform].wheel
-    found = re.fullmatch(r"(manylinux_2_17)_(\w+)", ours)
+    found = re.fullmatch(r"((?:many|musl)linux_\d+_\d+)_(\w+)", ours)
     if found is None:
         return [ours]
     return [f"{name}_{found[2]}" for name in C_LIBRARIES[found[1]]]
@@ -78,15 +82,17 @@ def main(words: Sequence[str]) -> int:
     )
     parser.add_argument("platform", choices=TARGETS)
     parser.add_argument("--rows", type=int, default=200)
+    parser.add_argument("--only", action="append", choices=seeded())
     parser.add_argument("command", nargs="+")
     told = parser.parse_args(words)
+    names = told.only or seeded()
     with tempfile.TemporaryDirectory(prefix="sfumato-platform-") as name:
         install(told.platform, answer(told.command, VERSION, {}), Path(name))
         paths = {"PYTHONPATH": os.pathsep.join([f"{name}/site", str(ROOT)])}
         library, has_numba = json.loads(answer(told.command, ASKED, paths))
         print(f"{Path(library).relative_to(name)} serves; Numba: {has_numba}")
-        there = released(told.rows, seeded(), paths, told.command)
-    here = released(told.rows, seeded(), {})
+        there = released(told.rows, names, paths, told.command)
+    here = released(told.rows, names, {})
     return int(bool(unequal(f"here and {told.platform}", here, there)))
 
 

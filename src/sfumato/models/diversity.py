@@ -159,19 +159,26 @@ class Diversity(OutputModel):
         found = 0 if present is None else int(present.sum())
         rows = int(whole.rows.sum())
         low, _ = self.bounds(max(rows - removable, found))
+        decided = set(self.where) <= set(whole.sensitive)
         if found < low:
-            return self._too_few(found, low)
-        if set(self.where) <= set(whole.sensitive):
+            return self._too_few(found, low, rows, decided=decided)
+        if decided:
             return self._decided(found, rows)
         return Feasibility(feasible=True, best=found)
 
-    def _too_few(self, found: int, low: int) -> Feasibility:
+    def _too_few(
+        self, found: int, low: int, rows: int, *, decided: bool
+    ) -> Feasibility:
+        """More rows are asked for than there are; the hint respects `at_most`."""
+        _, high = self.bounds(rows)
+        fewer = found if decided else min(found, high)
+        also = f" and raise at_most to {found}" if fewer > high else ""
         return Feasibility(
             feasible=False,
             best=found,
             message=f"{self.name} on {_listed(self.where)} needs {low} rows that show "
             f"its values; the source has {found}.",
-            hint=f"Lower at_least to {found}.",
+            hint=f"Lower at_least to {fewer}{also}.",
         )
 
     def _decided(self, found: int, rows: int) -> Feasibility:

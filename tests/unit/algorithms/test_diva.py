@@ -127,6 +127,18 @@ def test_no_hint_raises_a_limit_beyond_the_rows_that_have_the_value():
     assert error.value.hint.startswith("Set at_least to 0, or lower k to 2.")
 
 
+def test_a_hint_on_a_share_counts_the_rows_of_a_group():
+    """Half of nine rows are asked for; one has the value, and a group has two."""
+    settings = {"quasi": "q", "algorithm": "diva", "max_loss": 1, "k": 2}
+    table = pa.table({"q": list("baaaaaaaaa")})
+    asked = {"model": "diversity", "where": {"q": "b"}, "at_least": 0.5}
+    with pytest.raises(InfeasibleError, match=r"needs 5 rows .* has 1") as error:
+        sf.anonymize(table, require=[asked], max_suppressed=0.1, **settings)
+    assert error.value.hint.startswith("Lower at_least to 0.")
+    zero = {**asked, "at_least": 0}
+    sf.anonymize(table, require=[zero], max_suppressed=0.1, **settings)
+
+
 def test_a_value_that_fewer_than_k_rows_have_is_infeasible_at_once():
     text = refused(Case(LETTERS, 3, [Asked({0: "a"}, 1, 6)]))
     assert "needs 1 rows and has 2 in the source" in text

@@ -10,6 +10,7 @@ from tools.library.link import check_symbols
 from tools.library.numba_code import llvm, machine_code
 from tools.library.targets import TARGETS
 from tools.try_container import Stage, steps, take
+from tools.try_platform import tags
 
 ENTRY = """
 define i32 @sfumato_entry_0(ptr %words) {
@@ -62,3 +63,22 @@ def test_a_step_that_is_not_tried_is_named(tmp_path):
 def test_steps_of_a_dockerfile_set_what_its_program_runs_with(tmp_path):
     text = 'ENV A=b\nUSER 5:6\nWORKDIR \\\n /data\nENTRYPOINT ["sfumato"]\n'
     assert take(steps(text), tmp_path) == Stage(tmp_path, {"A": "b"}, 5, ["sfumato"])
+
+
+@pytest.mark.parametrize(
+    ("platform", "names"),
+    [
+        ("macos-arm64", ["macosx_11_0_arm64"]),
+        ("musl-x86_64", ["musllinux_1_2_x86_64", "musllinux_1_1_x86_64"]),
+        (
+            "linux-arm64",
+            [
+                "manylinux_2_17_aarch64",
+                "manylinux_2_28_aarch64",
+                "manylinux2014_aarch64",
+            ],
+        ),
+    ],
+)
+def test_dependencies_may_be_made_for_other_c_libraries_than_ours(platform, names):
+    assert tags(platform) == names

@@ -229,6 +229,16 @@ def test_too_many_sensitive_values_are_infeasible_with_both_numbers():
         sf.anonymize(pa.table(ROWS), **policy(most), algorithm="mondrian")
 
 
+def test_the_hint_on_too_few_sensitive_values_raises_the_limit_they_exceed():
+    both = {"model": "diversity", "where": {"illness": "flu"}}
+    asked = {**both, "at_least": 5, "at_most": 0.1}
+    with pytest.raises(InfeasibleError, match=r"needs 5 rows .* has 4") as error:
+        sf.anonymize(pa.table(ROWS), **policy(asked), algorithm="mondrian")
+    assert error.value.hint.startswith("Lower at_least to 4 and raise at_most to 4.")
+    followed = {**both, "at_least": 4, "at_most": 4}
+    sf.anonymize(pa.table(ROWS), **policy(followed), algorithm="mondrian")
+
+
 @pytest.mark.parametrize("operator", ["generalize", "microaggregate"])
 def test_operators_that_show_what_nobody_has_are_refused(operator):
     asked = policy(constraint(1, sex="F"), operator=operator, numbers="mean")

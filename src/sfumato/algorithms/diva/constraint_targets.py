@@ -149,7 +149,7 @@ class Sigma:
             )
         if low == 0:
             return
-        self._refuse_absent(number)
+        self._refuse_absent(number, low=low)
         fitting = int(self.fits[number].sum())
         if min(high, fitting) < self.k and self._whole(number):
             self._refuse_below_k(number, high, fitting)
@@ -168,14 +168,15 @@ class Sigma:
     def refuse_absent(self, *, removable: int) -> None:
         """Refuse to show values more often than the source has them.
 
-        The count behind a share is unknown until removable rows are gone.
+        A share asks for the fewest rows where all that may be left out are.
         """
+        rows = self.fits.shape[1]
         for number, model in enumerate(self.models):
-            if not (removable and isinstance(model.at_least, float)):
-                self._refuse_absent(number)
+            kept = max(rows - removable, int(self.present[number]))
+            self._refuse_absent(number, low=model.bounds(kept)[0])
 
-    def _refuse_absent(self, number: int) -> None:
-        low, found = int(self.lower[number]), int(self.present[number])
+    def _refuse_absent(self, number: int, *, low: int) -> None:
+        found = int(self.present[number])
         if found < low:
             most = min(found, int(self.upper[number]))
             room = most if self._whole(number) else int(self.fits[number].sum())
