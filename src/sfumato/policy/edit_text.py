@@ -118,7 +118,9 @@ def _replaced(lines: list[str], at: int, rest: Key, value: Any) -> list[str]:
 
 
 def _history(old: Any, comment: str) -> str:
-    """The comment of a line whose value changed."""
+    """The comment of a line whose value changed: the first value, and its reason."""
+    if comment.startswith("# was "):
+        return comment
     more = f"; {comment.lstrip('# ')}" if comment else ""
     return f"# was {toml_value(old)}{more}"
 

@@ -15,7 +15,7 @@ from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import parse_options_header
 
 from sfumato.errors import RefusedError, UsageError
-from sfumato.io.atomic_files import OWN_FILE
+from sfumato.io.atomic_files import OWN_DIRECTORY, OWN_FILE
 from sfumato.studio.access import Access
 from sfumato.studio.project_folder import TABLES, ProjectFolder
 
@@ -87,6 +87,8 @@ class UploadReader:
     folder: ProjectFolder
     access: Access
     most: int = LARGEST_UPLOAD
+    under: str = ""
+    """The folder inside the project that the file goes to."""
     fields: dict[str, str] = field(default_factory=dict)
     path: Path | None = None
     _header: list[bytes] = field(default_factory=list)
@@ -160,7 +162,7 @@ class UploadReader:
             raise RefusedError(UNASKED, hint="Load the page again.")
         if self.path is not None:
             raise UsageError("More than one file was sent.", hint="Send one.")
-        self.path = _free(self.folder, _plain_name(name))
+        self.path = _free(self.folder, _plain_name(name), self.under)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
         self._handle = os.open(self.path, flags, OWN_FILE)
 
@@ -213,12 +215,14 @@ def _plain_name(name: str) -> str:
     return plain
 
 
-def _free(folder: ProjectFolder, name: str) -> Path:
+def _free(folder: ProjectFolder, name: str, under: str) -> Path:
     """A place for an upload that no file has yet."""
     stem, dot, end = name.partition(".")
+    inside = folder.inside(under) if under else folder.root
+    inside.mkdir(mode=OWN_DIRECTORY, exist_ok=True)
     for number in range(1, 1000):
         tried = name if number == 1 else f"{stem}-{number}{dot}{end}"
-        place = folder.root / tried
+        place = inside / tried
         if not place.exists() and not place.is_symlink():
-            return folder.inside(tried)
+            return place
     raise UsageError("Too many files have this name.", hint="Delete some of them.")

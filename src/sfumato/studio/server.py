@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
@@ -25,6 +26,9 @@ from sfumato.studio.columns_step import STEP as COLUMNS
 from sfumato.studio.data_step import STEP as DATA
 from sfumato.studio.data_step import remember_upload
 from sfumato.studio.form_input import SentForm, UploadReader, read_form
+from sfumato.studio.hierarchies_step import STEP as HIERARCHIES
+from sfumato.studio.hierarchies_step import exported, take_file
+from sfumato.studio.protection_step import STEP as PROTECTION
 from sfumato.studio.request_guard import RequestGuard
 from sfumato.studio.step_base import Progressed, StudioStep
 from sfumato.studio.studio_projects import StudioProjects
@@ -34,7 +38,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
-STEPS: tuple[StudioStep, ...] = (DATA, COLUMNS)
+STEPS: tuple[StudioStep, ...] = (DATA, COLUMNS, HIERARCHIES, PROTECTION)
 PACKAGE = "sfumato.studio"
 STYLES = {"report.css": "style.css", "comparison.css": "comparison.css"}
 """Styles of the report, which the studio uses too."""
@@ -67,6 +71,8 @@ class StudioApplication:
             Route("/projects", self.show_projects),
             Route("/projects/{action}", self.change_project, methods=["POST"]),
             Route("/data/upload", self.upload, methods=["POST"]),
+            Route("/hierarchies/export", self.export_hierarchy),
+            Route("/hierarchies/import", self.import_hierarchy, methods=["POST"]),
             Route("/{step}", self.show_step),
             Route("/{step}/{action}", self.change_step, methods=["POST"]),
         ]
@@ -155,22 +161,54 @@ class StudioApplication:
 
     async def upload(self, request: Request) -> Response:
         """Write a file into the project folder, as it comes."""
-        reader = UploadReader(self.space.folder, self.access, self.projects.most_bytes)
         try:
-            length = request.headers.get("content-length", "")
-            if length.isdigit() and int(length) > UPLOAD_ROOM * reader.most + 4096:
-                raise UsageError(
-                    f"The upload is larger than {reader.most:,} bytes.",
-                    hint="Put the file into the project folder instead.",
-                )
-            place = await reader.read(request)
-            remember_upload(self.space, place)
+            reader = UploadReader(
+                self.space.folder, self.access, self.projects.most_bytes
+            )
+            remember_upload(self.space, await _received(reader, request))
         except SfumatoError as fault:
-            answer = await self._page(DATA, {}, fault=fault)
-            # What is left of an upload that is refused is not read.
-            answer.headers["connection"] = "close"
-            return answer
+            return await self._refused_upload(DATA, fault)
         return RedirectResponse("/data", status_code=303)
+
+    async def import_hierarchy(self, request: Request) -> Response:
+        """Write a hierarchy file, and use it for a column."""
+        reader = UploadReader(
+            self.space.folder, self.access, self.projects.most_bytes, HIERARCHIES.key
+        )
+        try:
+            place = await _received(reader, request)
+            path = place.relative_to(self.space.folder.root).as_posix()
+            told = reader.fields
+            name, revision = told.get("column", ""), told.get("revision", "")
+            async with self._changing:
+                back = await run_in_threadpool(
+                    take_file, self.space, name, path, revision
+                )
+        except SfumatoError as fault:
+            if reader.path is not None:
+                reader.path.unlink(missing_ok=True)
+            return await self._refused_upload(HIERARCHIES, fault)
+        return RedirectResponse(back, status_code=303)
+
+    async def export_hierarchy(self, request: Request) -> Response:
+        """The hierarchy of a column as a CSV file."""
+        name = request.query_params.get("column", "")
+
+        def text() -> str:
+            return exported(ProjectFacts.of(self.space), name)
+
+        try:
+            found = await run_in_threadpool(text)
+        except SfumatoError as fault:
+            return await self._page(HIERARCHIES, {}, fault=fault)
+        told = {"content-disposition": "attachment; filename=hierarchy.csv"}
+        return Response(found, media_type="text/csv; charset=utf-8", headers=told)
+
+    async def _refused_upload(self, step: StudioStep, fault: SfumatoError) -> Response:
+        answer = await self._page(step, {}, fault=fault)
+        # What is left of an upload that is refused is not read.
+        answer.headers["connection"] = "close"
+        return answer
 
     async def change_task(self, request: Request) -> Response:
         """Cancel the task, or dismiss what it said."""
@@ -276,6 +314,17 @@ class StudioApplication:
             "redo": history.can_redo,
             "task": None if current is None else current.record(),
         }
+
+
+async def _received(reader: UploadReader, request: Request) -> Path:
+    """The file of an upload; one that says it is too large is not read at all."""
+    length = request.headers.get("content-length", "")
+    if length.isdigit() and int(length) > UPLOAD_ROOM * reader.most + 4096:
+        raise UsageError(
+            f"The upload is larger than {reader.most:,} bytes.",
+            hint="Put the file into the project folder instead.",
+        )
+    return await reader.read(request)
 
 
 def _rail(facts: ProjectFacts, chosen: StudioStep) -> Sequence[Mapping[str, Any]]:

@@ -16,8 +16,10 @@ from sfumato.errors import RefusedError, SfumatoError, UsageError
 from sfumato.pipeline.given_tables import read_table
 from sfumato.policy import Policy
 from sfumato.studio.background_task import BackgroundTask, TaskBoard
+from sfumato.studio.hierarchy_views import ViewCache
 from sfumato.studio.policy_history import PolicyHistory
 from sfumato.studio.project_folder import ProjectFolder
+from sfumato.studio.table_outlook import OutlookCache
 
 SHORT_WAIT = 1.5
 """Seconds that a page waits for a task, so that short ones need no second page."""
@@ -52,6 +54,8 @@ class Workspace:
     history: PolicyHistory = field(init=False)
     tasks: TaskBoard = field(default_factory=TaskBoard)
     sources: SourceCache = field(default_factory=SourceCache)
+    outlooks: OutlookCache = field(default_factory=OutlookCache)
+    views: ViewCache = field(default_factory=ViewCache)
 
     def __post_init__(self) -> None:
         self.history = PolicyHistory(self.folder)

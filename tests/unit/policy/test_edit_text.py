@@ -130,3 +130,9 @@ def test_text_that_cannot_be_changed_in_place_is_written_anew():
 )
 def test_values_are_read_back_as_they_were(value):
     assert tomllib.loads(f"x = {toml_value(value)}")["x"] == value
+
+
+def test_the_first_value_stays_in_the_comment():
+    once = edited(TEXT, require__0__k=4)
+    twice = edited(once, require__0__k=7)
+    assert changed_lines(TEXT, twice) == ["k = 7  # was 5; nobody # stands out"]
