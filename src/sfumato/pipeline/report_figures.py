@@ -105,7 +105,9 @@ class ReportFigures:
         found = self.found
         sensitive = name in found.request.sensitive
         if sensitive and not gone and cells.axis.positions is not None:
-            return lines_as_published(cells)
+            lines = lines_as_published(cells)
+            if lines:
+                return lines
         table = found.draft.table
         if name not in table.column_names:
             table = found.draft.beside.get("sensitive", table)

@@ -18,7 +18,7 @@ def column_rows(columns: Sequence[ColumnFacts]) -> list[BarRow]:
     return [
         (
             column["name"],
-            column["role"],
+            _role(column),
             TREATMENTS.get(column["treatment"], column["treatment"]),
             column.get("hierarchy", "–"),
             bar(percent(column.get("ncp")), column.get("ncp")),
@@ -26,6 +26,12 @@ def column_rows(columns: Sequence[ColumnFacts]) -> list[BarRow]:
         )
         for column in columns
     ]
+
+
+def _role(column: ColumnFacts) -> str:
+    """The role of a column; a column left out has none unless the policy says one."""
+    left_out = column["treatment"] == "dropped" and column["role"] == "insensitive"
+    return "–" if left_out else column["role"]
 
 
 def public_marginals(

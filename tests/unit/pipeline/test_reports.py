@@ -278,3 +278,15 @@ def test_under_a_process_model_nothing_is_compared_with_the_source(tmp_path):
     public, _ = pages(tmp_path / "release")
     assert "Attacks that were tried" not in public
     assert "rows in the source" not in public
+
+
+def test_a_sensitive_flag_of_two_numbers_has_its_counts_in_public():
+    people = pd.DataFrame(
+        {
+            "age": [20 + i % 60 for i in range(120)],
+            "ill": [i % 3 // 2 for i in range(120)],
+        }
+    )
+    release = sf.anonymize(people, quasi=["age"], sensitive=["ill"], k=5)
+    lines = release.facts["marginals"]["ill"]
+    assert {line["label"]: line["before"] for line in lines} == {"0": 80, "1": 40}

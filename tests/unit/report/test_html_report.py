@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from sfumato.report.column_rows import column_rows
+from sfumato.report.facts import ColumnFacts
 from sfumato.report.html import render
 
 SCARY = "<script>alert('x')</script>&\"zip\""
@@ -182,6 +184,11 @@ def test_a_sensitive_column_that_no_requirement_is_about_is_named():
     policy = {**MANIFEST["policy"], "columns": columns}
     text = read(MANIFEST | {"policy": policy}).text
     assert "No requirement is about the sensitive column debt: a group may" in text
+
+
+def test_a_column_left_out_is_not_called_insensitive():
+    columns = [ColumnFacts(name="note", role="insensitive", treatment="dropped")]
+    assert column_rows(columns)[0][:3] == ("note", "–", "left out")
 
 
 def test_a_broken_promise_is_said_in_words():
