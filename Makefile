@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 unexport VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports compiler browser library entries wheel trial fuzz bench catalogue docs clean
+.PHONY: help demo test check lint types imports compiler browser library entries wheel trial fuzz bench experiments catalogue docs clean
 
 help:  ## Say what there is.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -69,6 +69,11 @@ fuzz: $(VENV)/.tests  ## Random cases for MINUTES=30, then all combinations; SEE
 
 bench: $(VENV)/.benchmarks  ## Measure time, memory and utility beside the peers.
 	$(BIN)/python -m benchmarks $(ARGS)
+
+QUICK :=
+
+experiments: $(VENV)/.tests library  ## Repeat the papers' tables and figures; NAME=, QUICK=1.
+	$(BIN)/python -m experiments $(or $(NAME),all) $(if $(QUICK),--quick)
 
 catalogue: $(VENV)/.product  ## Write the parts of the documentation that come from the code.
 	$(BIN)/python -m tools.catalogue docs

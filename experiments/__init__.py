@@ -1,1 +1,1 @@
-"""Reproduce figures and tables of papers. One script each."""
+"""Repeats tables and figures of papers: `python -m experiments NAME`."""

@@ -17,7 +17,6 @@ include_patterns = [
     "*.md",
     "docs/**.md",
     "benchmarks/README.md",
-    "experiments/results/*.md",
     "tests/plugin/README.md",
 ]
 exclude_patterns = [".*", "build", "src", "tools", "docs/site"]

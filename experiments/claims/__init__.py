@@ -1,0 +1,1 @@
+"""Every published result that this project looks at, in our own words."""

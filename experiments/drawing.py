@@ -1,0 +1,234 @@
+"""Draws a result as one SVG: a panel per pair of axes, spread as bands or whiskers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import chain
+from math import ceil, floor, log10
+
+from experiments.results import Line, Panel, Point, Result
+
+WIDTH, HEIGHT = 400, 300
+LEFT, RIGHT, TOP, BOTTOM = 66, 14, 34, 46
+LEGEND_LINE = 16
+COLORS = (
+    *("#0b5cad", "#c44601", "#2e7d32", "#7b1fa2", "#00838f"),
+    *("#ad1457", "#5d4037", "#455a64", "#9e7700", "#37474f"),
+)
+MARKS = ("", "6 3", "2 3", "8 3 2 3", "1 2")
+"""Dashes, so that no line is known by its color alone."""
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Where values lie on an axis of so many pixels."""
+
+    low: float
+    high: float
+    pixels: float
+    log: bool
+
+    def at(self, value: float) -> float:
+        """The pixel of a value."""
+        low, high = self._place(self.low), self._place(self.high)
+        share = (self._place(value) - low) / ((high - low) or 1.0)
+        return min(max(share, -0.02), 1.02) * self.pixels
+
+    def _place(self, value: float) -> float:
+        return log10(max(value, 1e-12)) if self.log else value
+
+    def ticks(self) -> list[float]:
+        """Round numbers along the axis."""
+        if self.log:
+            first, last = floor(log10(self.low)), ceil(log10(self.high))
+            found = [10.0**power for power in range(first, last + 1)]
+            if last - first < 3:
+                found = [t * f for t in found for f in (1, 2, 5)]
+            return [
+                t for t in found if self.low <= t * 1.0001 and t <= self.high * 1.0001
+            ]
+        step = _round_step((self.high - self.low) / 5)
+        first = ceil(self.low / step - 1e-9)
+        count = floor((self.high - self.low) / step + 1e-9) + 2
+        found = [(first + i) * step for i in range(count)]
+        return [t for t in found if t <= self.high + 1e-9 * step]
+
+
+def _round_step(rough: float) -> float:
+    power = 10.0 ** floor(log10(rough)) if rough > 0 else 1.0
+    return next((f * power for f in (1, 2, 5, 10) if f * power >= rough), 10 * power)
+
+
+def svg(result: Result) -> str:
+    """The figure of a result."""
+    columns = min(len(result.panels), 2)
+    heights = _row_heights(result.panels, columns)
+    width = max(columns * WIDTH, 560)
+    height = 26 + sum(heights) + 40
+    body = chain.from_iterable(
+        _placed(panel, i % columns * WIDTH, 26 + sum(heights[: i // columns]))
+        for i, panel in enumerate(result.panels)
+    )
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+            f'width="{width}" height="{height}" font-family="sans-serif" '
+            'font-size="11" role="img">',
+            f"<title>{escape(result.title)}</title>",
+            f'<rect width="{width}" height="{height}" fill="#fff"/>',
+            _text(12, 18, result.title, size=14, anchor="start"),
+            *body,
+            _text(12, height - 24, result.source, anchor="start", color="#444"),
+            _text(12, height - 9, result.spread, anchor="start", color="#444"),
+            "</svg>\n",
+        ]
+    )
+
+
+def _row_heights(panels: Sequence[Panel], columns: int) -> list[int]:
+    return [
+        HEIGHT + LEGEND_LINE * max(_legend_rows(p) for p in panels[i : i + columns])
+        for i in range(0, len(panels), columns)
+    ]
+
+
+def _legend_rows(panel: Panel) -> int:
+    return ceil(len(panel.lines) / 2)
+
+
+def _placed(panel: Panel, left: float, top: float) -> Iterator[str]:
+    yield f'<g transform="translate({left:g},{top:g})">'
+    yield from _panel(panel)
+    yield "</g>"
+
+
+def _panel(panel: Panel) -> Iterator[str]:
+    across, up = _scalings(panel)
+    yield _text(WIDTH / 2, 20, panel.title, size=12)
+    yield f'<g transform="translate({LEFT},{TOP})">'
+    yield from _grid(panel, across, up)
+    for place, line in enumerate(panel.lines):
+        yield from _series(panel, line, place, across, up)
+    yield "</g>"
+    yield from _legend(panel)
+
+
+def _scalings(panel: Panel) -> tuple[Scaling, Scaling]:
+    points = [point for line in panel.lines for point in line.points]
+    lows, highs = [p.low for p in points], [p.high for p in points]
+    low, high = min(lows), max(highs)
+    if panel.log_y:
+        low = max(low, min(p.y for p in points if p.y > 0) / 2)
+        low, high = low / 1.1, high * 1.1
+    else:
+        room = (high - low or abs(high) or 1.0) * 0.06
+        low = 0.0 if 0 <= low < 0.4 * high else low - room
+        high += room
+    xs = [p.x for p in points]
+    first, last = min(xs), max(xs)
+    if panel.x_names:
+        first, last = -0.5, len(panel.x_names) - 0.5
+    elif first == last:
+        first, last = first - 0.5, last + 0.5
+    width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+    return Scaling(first, last, width, panel.log_x), Scaling(
+        low, high, height, panel.log_y
+    )
+
+
+def _grid(panel: Panel, across: Scaling, up: Scaling) -> Iterator[str]:
+    width, height = across.pixels, up.pixels
+    for tick in up.ticks():
+        y = height - up.at(tick)
+        yield f'<path d="M0 {y:.1f}H{width:.1f}" stroke="#ddd"/>'
+        yield _text(-6, y + 4, _number(tick), anchor="end")
+    named = [(float(i), name) for i, name in enumerate(panel.x_names)]
+    ticks = named or [(t, _number(t)) for t in across.ticks()]
+    for x, name in ticks:
+        yield _text(across.at(x), height + 16, name, size=_name_size(panel))
+    yield f'<path d="M0 0V{height:.1f}H{width:.1f}" stroke="#444" fill="none"/>'
+    yield _text(width / 2, height + 36, panel.x)
+    yield (
+        f'<text transform="translate(-50,{height / 2:.0f}) rotate(-90)" '
+        f'text-anchor="middle" fill="#222">{escape(panel.y)}</text>'
+    )
+
+
+def _name_size(panel: Panel) -> int:
+    return 8 if sum(map(len, panel.x_names)) > 55 else 11
+
+
+def _series(
+    panel: Panel, line: Line, place: int, across: Scaling, up: Scaling
+) -> Iterator[str]:
+    color = COLORS[place % len(COLORS)]
+    shift = (place - (len(panel.lines) - 1) / 2) * 7 if panel.x_names else 0.0
+
+    def spot(x: float, y: float) -> str:
+        return f"{across.at(x) + shift:.1f},{up.pixels - up.at(y):.1f}"
+
+    spread = [p for p in line.points if p.high > p.low]
+    if panel.x_names:
+        for p in spread:
+            ends = f"M{spot(p.x, p.low)}L{spot(p.x, p.high)}"
+            yield f'<path d="{ends}" stroke="{color}" stroke-width="1.5"/>'
+    else:
+        if spread:
+            yield _band(line.points, spot, color)
+        joined = " ".join(spot(p.x, p.y) for p in line.points)
+        dash = MARKS[place % len(MARKS)]
+        yield (
+            f'<polyline points="{joined}" fill="none" stroke="{color}" '
+            f'stroke-width="1.8" stroke-dasharray="{dash}"/>'
+        )
+    for p in line.points:
+        x, y = spot(p.x, p.y).split(",")
+        yield f'<circle cx="{x}" cy="{y}" r="2.6" fill="{color}"/>'
+
+
+def _band(points: Sequence[Point], spot: object, color: str) -> str:
+    assert callable(spot)
+    there = [spot(p.x, p.high) for p in points]
+    back = [spot(p.x, p.low) for p in reversed(points)]
+    return (
+        f'<polygon points="{" ".join([*there, *back])}" fill="{color}" opacity="0.16"/>'
+    )
+
+
+def _legend(panel: Panel) -> Iterator[str]:
+    for place, line in enumerate(panel.lines):
+        x = LEFT - 40 + place % 2 * (WIDTH - LEFT + 30) / 2
+        y = HEIGHT + 6 + place // 2 * LEGEND_LINE
+        color, dash = COLORS[place % len(COLORS)], MARKS[place % len(MARKS)]
+        dash = "" if panel.x_names else dash
+        yield (
+            f'<path d="M{x:g} {y:g}h22" stroke="{color}" stroke-width="2" '
+            f'stroke-dasharray="{dash}"/>'
+            f'<circle cx="{x + 11:g}" cy="{y:g}" r="2.6" fill="{color}"/>'
+        )
+        yield _text(x + 27, y + 4, line.name, anchor="start")
+
+
+def _text(
+    x: float,
+    y: float,
+    text: str,
+    *,
+    anchor: str = "middle",
+    size: int = 11,
+    color: str = "#222",
+) -> str:
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" '
+        f'fill="{color}">{escape(text)}</text>'
+    )
+
+
+def _number(value: float) -> str:
+    if value and (abs(value) >= 1e6 or abs(value) < 1e-3):
+        return (
+            f"{value:.0e}".replace("e+0", "e").replace("e-0", "e−").replace("e+", "e")
+        )
+    return f"{value:,.10g}"

@@ -1,0 +1,136 @@
+"""Figures 8.17 and 8.18 of Kuksina 2023: counts by race, sex and salary.
+
+A published row counts where its cells say so exactly, as the thesis's SQL does; beside
+it, the estimate of somebody who shares out each cell evenly over what it stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from experiments.kuksina_studies import CLASSIC, STUDIES, peer, private, released
+from experiments.results import (
+    Finding,
+    Line,
+    Panel,
+    Result,
+    Scale,
+    Verdict,
+    averaged,
+    exact,
+    judged,
+)
+
+COUNTRY = {"kuksina-figure-8.17": "United-States", "kuksina-figure-8.18": None}
+NAMES = ("race", "sex", "salary-class")
+DEPTH = 14
+K = 3
+
+
+def counts(table: pa.Table, country: str | None) -> dict[tuple[str, ...], int]:
+    """How many published rows say so, exactly: a coarser cell answers nothing."""
+    texts = pa.table({n: table.column(n).cast(pa.string()) for n in table.column_names})
+    if country is not None:
+        texts = texts.filter(pc.equal(texts.column("native-country"), country))
+    found = texts.group_by(list(NAMES)).aggregate([([], "count_all")]).to_pylist()
+    return {tuple(row[n] for n in NAMES): row["count_all"] for row in found}
+
+
+def run(scale: Scale, name: str) -> Result:
+    """One of the two queries."""
+    country = COUNTRY[name]
+    runs, rows = scale.of((3, None), (2, 800))
+    study = STUDIES[0]
+    source = study.source(rows)
+    truth = counts(source, country)
+    asked: dict[str, tuple[dict[str, Any], int]] = {
+        "datafly": (peer("datafly"), 1),
+        CLASSIC: (peer(CLASSIC), 1),
+        "dp-anonym, ε 0.1 in all": (private(0.1, DEPTH), runs),
+        "dp-anonym, ε 0.1 a level": (private(0.1, DEPTH, per_level=True), runs),
+    }
+    answers = {
+        who: [
+            counts(released(study, source, algorithm, K).table, country)
+            for _ in range(repeats)
+        ]
+        for who, (algorithm, repeats) in asked.items()
+    }
+    shares = {
+        who: [
+            sum(each.get(key, 0) for key in truth) / sum(truth.values())
+            for each in made
+        ]
+        for who, made in answers.items()
+    }
+    errors = {
+        who: [_error(truth, each) for each in made] for who, made in answers.items()
+    }
+    panels = tuple(_panels(shares, errors))
+    where = country or "the world"
+    return Result(
+        name=name,
+        title=f"Kuksina 2023, figure {name.rpartition('-')[2]}: salary by race and sex",
+        source=f"Adult, {source.num_rows:,} rows, {where}; k = {K}, depth {DEPTH}.",
+        spread=f"Whiskers: 95 % interval of the mean over {runs} runs of dp-anonym.",
+        panels=panels,
+        findings=tuple(_findings(name, shares, errors)),
+    )
+
+
+def _error(truth: Mapping[tuple[str, ...], int], found: Mapping[Any, int]) -> float:
+    return sum(abs(found.get(k, 0) - n) for k, n in truth.items()) / sum(truth.values())
+
+
+def _panels(
+    shares: Mapping[str, list[float]], errors: Mapping[str, list[float]]
+) -> Iterator[Panel]:
+    titles = ("Rows that answer exactly", "Absolute error, summed over cells")
+    units = ("share of the rows asked for", "share of the rows asked for")
+    for title, unit, found in zip(titles, units, (shares, errors), strict=True):
+        points = tuple(
+            averaged(i, values) if len(values) > 1 else exact(i, values[0])
+            for i, values in enumerate(found.values())
+        )
+        yield Panel(
+            title=title,
+            x="release",
+            y=unit,
+            lines=(Line("published cells", points),),
+            x_names=tuple(who.removeprefix("dp-anonym, ") for who in found),
+        )
+
+
+def _findings(
+    name: str, shares: Mapping[str, list[float]], errors: Mapping[str, list[float]]
+) -> Iterator[Finding]:
+    mean = {who: sum(v) / len(v) for who, v in shares.items()}
+    told = ", ".join(f"{who} {value:.1%}" for who, value in mean.items())
+    near = [errors[who][0] < 0.25 for who in errors if who.startswith("dp-anonym")]
+    figure = name.rpartition("-")[2]
+    if figure == "8.17":
+        yield Finding(
+            "kuksina figure 8.17",
+            judged([any(near), mean["datafly"] == 0]),
+            f"Rows that answer the query exactly: {told} of those asked for.",
+        )
+        return
+    yield Finding(
+        "kuksina figure 8.18",
+        judged([any(near), mean["datafly"] > 0.5]),
+        f"Rows that answer the query exactly: {told} of those asked for.",
+    )
+    private_best = max(v for who, v in mean.items() if who.startswith("dp-anonym"))
+    yield Finding(
+        "kuksina abstract, queries",
+        Verdict.HOLDS
+        if private_best > max(mean["datafly"], mean[CLASSIC])
+        else Verdict.IN_PART
+        if private_best > mean["datafly"]
+        else Verdict.FAILS,
+        f"Exact answers to the query on race and sex: {told}.",
+    )

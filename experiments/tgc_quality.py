@@ -1,0 +1,145 @@
+"""Figures 6, 7, 10, 13 and 14 of Loukides and Shao 2008: UM, DM and protection over k."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from experiments.results import (
+    Finding,
+    Line,
+    Panel,
+    Point,
+    Result,
+    Scale,
+    Verdict,
+    judged,
+    ranged,
+)
+from experiments.tgc_sources import (
+    NO_LIMIT,
+    Measured,
+    adult,
+    algorithms,
+    measured,
+    normal,
+    part,
+)
+
+NEAR = 1.15
+"""Within this factor, two figures are called comparable."""
+MEASURES = {
+    "utility": "UM: sum of Q-diversity, mean over groups",
+    "discernibility": "discernibility (DM)",
+    "protection": "protection: sum of S-diversity, mean over groups",
+}
+CUT = ", subspaces cut"
+
+
+def run(scale: Scale, name: str) -> Result:
+    """Adult, or the normal table."""
+    table = normal() if name == "tgc-figure-13" else adult()
+    ks = scale.of((5, 10, 50), (5, 25))
+    rows, seeds = scale.of((10_000, (1, 2)), (1000, (1,)))
+    asked = algorithms()
+    asked |= {
+        f"{n}{CUT}": a
+        for n, a in algorithms(split_limit=NO_LIMIT).items()
+        if "TGC" in n
+    }
+    found = {
+        who: {k: [measured(a, part(table, rows, k, s)) for s in seeds] for k in ks}
+        for who, a in asked.items()
+    }
+    panels = tuple(
+        Panel(
+            title=title.partition(":")[0],
+            x="k",
+            y=title,
+            lines=tuple(
+                Line(who, tuple(_point(k, by_k[k], measure) for k in ks))
+                for who, by_k in found.items()
+            ),
+            log_y=measure == "discernibility",
+        )
+        for measure, title in MEASURES.items()
+    )
+    figures = "13 and 14" if table.name == "normal" else "6, 7 and 10"
+    count = rows or table.rows
+    return Result(
+        name=name,
+        title=f"Loukides and Shao 2008, figures {figures}: quality against k",
+        source=f"{table.name.capitalize()}, {count:,} rows, r = 1; lower is better.",
+        spread=f"Lowest and highest of {len(seeds)} orders of the rows; line: median.",
+        panels=panels,
+        findings=tuple(_findings(table.name, panels)),
+    )
+
+
+def _point(k: int, runs: Sequence[Measured], measure: str) -> Point:
+    return ranged(k, [float(getattr(each, measure)) for each in runs])
+
+
+def _best(panel: Panel, name: str, x: float) -> float:
+    """The lower one of both readings of δ′."""
+    return min(panel.line(name).at(x).y, panel.line(f"{name}{CUT}").at(x).y)
+
+
+def _told(panel: Panel) -> str:
+    first, last = panel.lines[0].points[0].x, panel.lines[0].points[-1].x
+    values = ", ".join(
+        f"{line.name} {line.points[0].y:.3g}/{line.points[-1].y:.3g}"
+        for line in panel.lines
+    )
+    return f"k = {first:g}/{last:g}: {values}."
+
+
+def _findings(table: str, panels: Sequence[Panel]) -> Iterator[Finding]:
+    utility, size, protection = panels
+    xs = [p.x for p in utility.lines[0].points]
+    rivals = {n: utility.line(n) for n in ("Mondrian", "K-Members", "K-Members-p")}
+    if table == "normal":
+        near = [
+            _best(utility, n, x) <= NEAR * rivals["K-Members"].at(x).y
+            for n in ("TGCU", "TGCB")
+            for x in xs
+        ]
+        yield Finding("tgc figure 13", judged(near), f"UM at {_told(utility)}")
+        yield Finding("tgc figure 14", _protects(protection, xs), _told(protection))
+        return
+    ahead = [_best(utility, "TGCB", x) < rivals["Mondrian"].at(x).y for x in xs]
+    near = [_best(utility, "TGCB", x) <= NEAR * rivals["K-Members"].at(x).y for x in xs]
+    poor = [
+        min(_best(utility, "TGCP", x), rivals["K-Members-p"].at(x).y)
+        > rivals["Mondrian"].at(x).y
+        for x in xs
+    ]
+    parts = [all(ahead), all(near), all(poor)]
+    yield Finding(
+        "tgc figure 6",
+        judged(parts),
+        f"TGCB ahead of Mondrian at {sum(ahead)} of {len(xs)} k, within 15 % of K-Members "
+        f"at {sum(near)}; TGCP and K-Members-p worst at {sum(poor)}. UM at "
+        f"{_told(utility)}",
+    )
+    low = [
+        _best(size, n, x) <= 2 * size.line("Mondrian").at(x).y
+        for n in ("TGCU", "TGCB", "TGCP")
+        for x in xs
+    ]
+    yield Finding("tgc figure 7", judged(low), f"DM at {_told(size)}")
+    yield Finding("tgc figure 10", _protects(protection, xs), _told(protection))
+
+
+def _protects(panel: Panel, xs: Sequence[float]) -> Verdict:
+    """TGCP comparable to K-Members-p, TGCB near, the other three above both."""
+    good = [
+        _best(panel, n, x) <= NEAR * panel.line("K-Members-p").at(x).y
+        for n in ("TGCP", "TGCB")
+        for x in xs
+    ]
+    poor = [
+        panel.line(n).at(x).y > _best(panel, "TGCP", x)
+        for n in ("Mondrian", "K-Members", "TGCU")
+        for x in xs
+    ]
+    return judged([all(good), all(poor)])
