@@ -74,6 +74,8 @@ class Request:
     """Finds the class of another algorithm, for those that build on others."""
     tuples: SharedTuples = field(default_factory=SharedTuples)
     """Distinct tuples that were laid out before, for requests on the same rows."""
+    lossless: float = 0.0
+    """What the source itself costs on these axes; taken off every loss that is told."""
     look: Look | None = None
     """How groups will look in the release; None: no two of them look alike."""
     table: Request | None = None

@@ -67,6 +67,11 @@ class Axis(SafeRepr):
     fitted: bool = False
     """Whether the axis was shaped by the data (free, flat, automatic, quantiles)
     rather than declared; such an axis carries no differential privacy."""
+    shares: Losses | None = None
+    """The share of rows up to each leaf, where losses are bits; then `node_ncp` has
+    those of nodes, which are not 0 for a leaf."""
+    per_bit: float = 0.0
+    """What the natural logarithm of a share is multiplied by, where losses are bits."""
     node_bounds: npt.NDArray[np.float64] | None = None
     """(nodes, 2): for numeric kinds the lowest and highest number a node's label
     stands for, NaN where it has none."""
@@ -117,8 +122,23 @@ class Axis(SafeRepr):
             nodes[same] = at_level[low[same]]
         return nodes
 
+    def run_bits(self, low: Indices, high: Indices) -> Losses:
+        """The loss of the runs low … high where losses are bits."""
+        if self.shares is None:
+            raise TypeError(f"Losses of axis '{self.name}' are not bits.")
+        if self.shape is Shape.TREE:
+            return self.node_ncp[self.covering(low, high)]
+        whole = float(self.node_ncp[self.root])
+        before = np.where(low > 0, self.shares[low - 1], 0.0)
+        found = whole + self.per_bit * np.log(self.shares[high] - before)
+        if self.missing >= 0:
+            found = np.where((high == self.missing) & (low != high), whole, found)
+        return np.where(low == high, self.node_ncp[low], found)
+
     def interval_ncp(self, low: Indices, high: Indices) -> Losses:
         """NCP of the runs low … high on a free axis."""
+        if self.shares is not None:
+            return self.run_bits(low, high)
         length = self._numbers[high] - self._numbers[low]
         mixed = np.where(low == high, 0.0, 1.0)
         scaled = length / self.span if self.span > 0 else 0.0 * length

@@ -25,6 +25,7 @@ from sfumato.hierarchies.intervals import (
     quantile_levels,
     require_line,
 )
+from sfumato.hierarchies.learned_tree import learned_levels
 from sfumato.hierarchies.levels import UpperLevels, assemble
 from sfumato.hierarchies.masking import calendar_levels, prefix_levels
 from sfumato.hierarchies.tree import table_levels
@@ -33,7 +34,7 @@ from sfumato.hierarchies.vocabulary import vocabulary_table
 
 __all__ = ["OPTIONS", "WORDS", "Spec", "build", "refuse_reserved", "written_leaves"]
 
-WORDS = ("auto", "flat", "free")
+WORDS = ("auto", "flat", "free", "learned")
 """Hierarchies that depend on the data."""
 
 OPTIONS: Mapping[str, tuple[str, ...]] = {
@@ -51,13 +52,21 @@ Spec = str | Mapping[str, object] | None
 
 
 def build(
-    column: Column, spec: Spec, *, base: Path | None = None, weight: float = 1.0
+    column: Column,
+    spec: Spec,
+    *,
+    base: Path | None = None,
+    weight: float = 1.0,
+    others: Sequence[Column] = (),
 ) -> CodedAxis:
     """Build the axis of a column with the hierarchy that the policy names.
 
-    `spec` is what `hierarchy =` holds: nothing, "flat", "free", "auto", a path, or a
-    table with one builder and its options. Paths are relative to `base`.
+    `spec` is what `hierarchy =` holds: nothing, "flat", "free", "auto", "learned", a
+    path, or a table with one builder and its options. Paths are relative to `base`. A
+    tree is learned from the `others`, which are columns of the same rows.
     """
+    if spec == "learned":
+        return assemble(column, learned_levels(column, others), weight=weight)
     upper = _hierarchy_levels(column, spec, base or Path())
     return assemble(column, upper, weight=weight)
 
@@ -203,5 +212,6 @@ def _wrong(column: Column, problem: str, *, hint: str | None = None) -> Hierarch
     return HierarchyError(
         f"The hierarchy of column '{column.name}' {problem}.",
         hint=hint
-        or f'Use "auto", "flat", "free", a path, or a table with one of {builders}.',
+        or 'Use "auto", "flat", "free", "learned", a path, or a table with one of '
+        f"{builders}.",
     )

@@ -84,10 +84,21 @@ def quasi_axes(
 def axes(
     policy: Policy, columns: Iterable[Column], base: Path | None
 ) -> tuple[CodedAxis, ...]:
-    """Put columns on the axes that the policy gives them."""
+    """Put columns on the axes that the policy gives them.
+
+    A tree is learned from the quasi-identifiers among them.
+    """
+    known = tuple(columns)
+    quasi = {each.name for each in known if policy.role(each.name) is Role.QUASI}
     return tuple(
-        build(column, section.hierarchy, base=base, weight=section.weight)
-        for column in columns
+        build(
+            column,
+            section.hierarchy,
+            base=base,
+            weight=section.weight,
+            others=[o for o in known if o is not column and o.name in quasi],
+        )
+        for column in known
         for section in (policy.column(column.name),)
     )
 

@@ -15,6 +15,7 @@ from sfumato.metrics.base import MetricInput
 from sfumato.pipeline.earlier_release_proof import CandidateProof
 from sfumato.pipeline.expand_requirements import smallest_group
 from sfumato.pipeline.linked_persons import LinkedPersons
+from sfumato.pipeline.open_bits import OpenBits, open_bits
 from sfumato.pipeline.private_run import Certificate
 from sfumato.pipeline.run import Run
 from sfumato.pipeline.verification import Claim
@@ -91,6 +92,16 @@ class Findings:
         group; never 1, which would tell the value of one row or person."""
         k, sizes = smallest_group(self.request.models), self.proof.groups.sizes
         return k if k > 1 else max(2, int(sizes.min()) if len(sizes) else 2)
+
+    @cached_property
+    def open_bits(self) -> list[OpenBits]:
+        """The bits about source values that cells leave open, by column.
+
+        None where cells may not be compared with the source.
+        """
+        if not self.compares:
+            return []
+        return open_bits(self.shown, self.solution.grouping, self.draft.ncp)
 
     @cached_property
     def measured(self) -> MetricInput:

@@ -31,6 +31,7 @@ from sfumato.pipeline.expand_requirements import (
     generated_counts,
 )
 from sfumato.pipeline.findings import Findings
+from sfumato.pipeline.learned_hierarchies import learned_files
 from sfumato.pipeline.linked_persons import link_persons
 from sfumato.pipeline.loss_limit import refuse_loss
 from sfumato.pipeline.operator_refusals import refuse_unkept
@@ -201,6 +202,7 @@ def _release(found: Findings, material: Material) -> Release:
         claim=found.claim,
         together=None if found.together is None else found.together.claim,
         audit=manifest.audit(found) | {"report": figures.private()},
+        learned=learned_files(found.run.policy, found.request.quasi),
         source_rows=found.source_rows[material.rows],
         group_of=_of_source(found, found.solution.grouping.group_of),
         subject_of=None if subject is None else _of_source(found, subject),

@@ -59,6 +59,8 @@ class Release(SafeRepr):
     """Private: what the written file must prove again."""
     audit: Mapping[str, Any]
     """Private: the seed, and what is needed to repeat the run."""
+    learned: Mapping[str, str]
+    """Private: the hierarchies that were learned, by file name."""
     source_rows: npt.NDArray[np.int64]
     """Private: the source row of each published row."""
     group_of: npt.NDArray[np.int32]
@@ -266,6 +268,8 @@ def _audit(release: Release) -> dict[str, Any]:
 def _write_private(release: Release, place: Path) -> None:
     own_directory(place)
     _write_json(place / "audit.json", _audit(release))
+    for name, text in release.learned.items():
+        _write_text(place / name, text)
     # Opened here, because Arrow takes no path whose name is not UTF-8.
     with own_file(place / "rows.parquet").open("wb") as sink:
         pq.write_table(_row_record(release), sink)

@@ -24,6 +24,7 @@ from sfumato.pipeline.column_lines import (
 )
 from sfumato.pipeline.expand_requirements import smallest_group
 from sfumato.pipeline.findings import Findings
+from sfumato.pipeline.open_bits import mixed_sets, share_lost
 from sfumato.pipeline.shown_cells import (
     ShownCells,
     cell_text,
@@ -78,6 +79,8 @@ class ReportFigures:
                 name: private_lines(cells) for name, (cells, _) in self.shown.items()
             },
             "correlations": self._correlations(),
+            "mixed": mixed_sets(self.found.open_bits),
+            "utility": self._bits(),
         }
 
     @property
@@ -141,6 +144,14 @@ class ReportFigures:
         codes = [coded.codes[rows] for coded in request.quasi]
         groups = found.solution.grouping.group_of[rows]
         return exposure(codes, sensitive, subject, len(rows), groups=groups)
+
+    def _bits(self) -> dict[str, float]:
+        """The share of bits that cells leave open.
+
+        Not published: it depends on how often each value occurs in the source.
+        """
+        columns = self.found.open_bits
+        return {"non_uniform_entropy": share_lost(columns)} if columns else {}
 
     def _correlations(self) -> list[dict[str, Any]]:
         """Pearson's correlation of each two columns of numbers, before and after."""

@@ -7,7 +7,7 @@ from typing import Any
 
 CHOOSING = frozenset({"compare", "accept"})
 """Sections that are about which release to choose, and not about the one chosen."""
-WORDS = frozenset({"auto", "flat", "free"})
+WORDS = frozenset({"auto", "flat", "free", "learned"})
 PLACES = frozenset({"path", "url", "table", "query", "sheet"})
 """Where the data are; a query may quote values."""
 

@@ -63,7 +63,8 @@ Delimiter = Annotated[str, AfterValidator(_checked_by(delimiter_fault))]
 Encoding = Annotated[str, AfterValidator(_checked_by(encoding_fault))]
 _HIERARCHY_SCHEMA = WithJsonSchema(
     {
-        "description": 'A path, "auto", "flat", "free", or a table with one builder.',
+        "description": 'A path, "auto", "flat", "free", "learned", or a table with one '
+        "builder.",
         "anyOf": [
             {"type": "string"},
             *(

@@ -99,6 +99,28 @@ def correlation_rows(correlations: Sequence[Mapping[str, Any]]) -> list[BarRow]:
     ]
 
 
+def mixed_rows(mixed: Mapping[str, Any] | None) -> dict[str, list[BarRow]] | None:
+    """Where sets leave most open: the columns, and the groups; None without sets."""
+    if not mixed or not mixed["columns"]:
+        return None
+    return {
+        "columns": [
+            (each["column"], f"{each['values']:.1f}", percent(each["open"]))
+            for each in mixed["columns"]
+        ],
+        "groups": [
+            (
+                each["column"],
+                each["set"],
+                amount(each["rows"]),
+                amount(each["values"]),
+                percent(each["open"]),
+            )
+            for each in mixed["groups"]
+        ],
+    }
+
+
 def loss_rows(lines: Sequence[Mapping[str, Any]]) -> list[BarRow]:
     """What the rows with each value of a column lost."""
     return [_loss_row(line) for line in lines]

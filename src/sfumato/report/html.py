@@ -18,6 +18,7 @@ from sfumato.report.column_rows import (
     column_rows,
     correlation_rows,
     loss_rows,
+    mixed_rows,
     private_marginals,
     public_marginals,
 )
@@ -122,6 +123,7 @@ def _public(facts: Facts, attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any
         "attacks": {"rows": told},
         "marginals": public_marginals(facts["marginals"]),
         "correlations": [],
+        "mixed": None,
         "loss_by": [(n, loss_rows(lines)) for n, lines in facts["loss_by"].items()],
         "utility": _measure_rows(facts["utility"]),
         "workload": None,
@@ -144,10 +146,13 @@ def _private(
         "attacks": {"rows": attack_rows(attacks)},
         "marginals": private_marginals(figures.get("marginals", {})),
         "correlations": correlation_rows(figures.get("correlations", [])),
+        "mixed": mixed_rows(figures.get("mixed")),
         "loss_by": [
             (name, loss_rows(lines)) for name, lines in audit.get("loss_by", {}).items()
         ],
-        "utility": _measure_rows(facts["utility"] | numbers),
+        "utility": _measure_rows(
+            facts["utility"] | figures.get("utility", {}) | numbers
+        ),
         "workload": _workload(kept.get("workload")),
         "learned": _learned(kept.get("learned")),
         "making": list(making_rows(facts, audit)),

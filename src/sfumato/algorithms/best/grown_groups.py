@@ -31,7 +31,7 @@ from sfumato.kernels.clustering.group_state import rows_to_groups
 from sfumato.models.common.groups import packed
 from sfumato.models.k_anonymity import KAnonymity
 
-CELLS_PER_ROW = 70_000
+CELLS_PER_ROW = 40_000
 """Cells that may be looked at, per row of the table: about ten seconds for 30,000 rows."""
 WIDE_TUPLES = 80_000
 """Up to this many distinct tuples a table is grown as a whole."""

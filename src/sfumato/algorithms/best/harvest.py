@@ -67,7 +67,7 @@ STRIPS = 6
 """How often a line of numbers without a hierarchy is halved."""
 BLUR = 0.1
 """How much a column's losses are changed to find another order."""
-CELLS_PER_ROW = 70_000
+CELLS_PER_ROW = 40_000
 """Cells of groups that rows left over are compared with, per row of the table."""
 ROOM = 0.8
 """Boxes are released at this share of t, so that groups have room for what is left."""

@@ -67,7 +67,9 @@ def lower_bound(request: Request) -> MeanLossBound | None:
     least = least_rows(request.rules())
     chosen = codes[_sample(request, codes)[:count]]
     losses = _losses(request, tuples, weights, chosen, heights, least)
-    return _summary(losses, request.rows)
+    # Losses of rows may differ from what they cost anyway by rounding.
+    above = np.maximum(losses - _own_losses(request, chosen), 0.0)
+    return _summary(above, request.rows)
 
 
 def _sample(request: Request, codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
@@ -100,8 +102,21 @@ def _losses(
             for a, c in zip(axes, row, strict=True)
         ]
         loss = reduce(np.add.outer, cells).ravel()
-        result[i] = loss[found >= least].min(initial=total) / total
+        result[i] = loss[found >= least].min(initial=loss.max()) / total
     return result
+
+
+def _own_losses(
+    request: Request, chosen: npt.NDArray[np.int32]
+) -> npt.NDArray[np.float64]:
+    """What each row costs as it is: nothing, unless losses are bits."""
+    axes = [coded.axis for coded in request.quasi]
+    total = sum(axis.weight for axis in axes) or 1.0
+    own = [
+        axis.weight * axis.node_ncp[codes]
+        for axis, codes in zip(axes, chosen.T, strict=True)
+    ]
+    return np.asarray(np.sum(own, axis=0) / total)
 
 
 def _summary(losses: npt.NDArray[np.float64], rows: int) -> MeanLossBound:

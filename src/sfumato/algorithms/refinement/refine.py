@@ -173,7 +173,7 @@ def loss_of(request: Request, grouping: Grouping) -> float:
     for j, coded in enumerate(request.quasi):
         level = None if grouping.levels is None else grouping.levels[:, j]
         lost += weights[j] * float(sizes @ Extent(coded, grouping, level).ncp())
-    return float(lost / max(request.rows * sum(weights), 1e-300))
+    return float(lost / max(request.rows * sum(weights), 1e-300)) - request.lossless
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -296,7 +296,7 @@ def _run(
     deadline = math.inf if seconds is None else time.monotonic() + seconds
     groups = lay_out(task.space, task.item_of, task.rows, task.starts)
     scale = len(task.rows) * (task.space.weight or 1.0)
-    history = history_of(total_loss(task.space, groups) / scale)
+    history = history_of(total_loss(task.space, groups) / scale - request.lossless)
     budget = effort * usual_work(request, plain=task.pool_rules.plain)
     limits = StopConditions(deadline=deadline, budget=budget)
     clock = Clock()
@@ -311,7 +311,7 @@ def _run(
     groups = lay_out(task.space, task.item_of, task.rows, task.starts)
     return {
         "loss_before": history.losses[0],
-        "loss": total_loss(task.space, groups) / scale,
+        "loss": total_loss(task.space, groups) / scale - request.lossless,
         "loss_at_half": history.at_half,
         "passes": len(history.losses) - 1,
         "work": history.spent,

@@ -11,6 +11,7 @@ levels. Memory O(s²) for each axis of s codes up to that limit, else O(s × h).
 Invariant: a cell with one code loses `SINGLE`; any other run loses what its smallest
 node or its length does, times weight and scale, the same with and without a table of
 runs; a set of c codes loses c / size, a run that mixes numbers and missing ones all.
+Where losses are bits, a run loses what the logarithm of its rows' share does; one code too.
 """
 
 from __future__ import annotations
@@ -42,9 +43,11 @@ SHAPE, SIZE, PAIRS, HEIGHT, LEVELS, NODES, POSITIONS, FIRST_WORD, WORDS, PLACES 
 start in `real`, or −1; its height; where its levels start, and in `real` its losses of
 nodes and its positions; on a flat axis where its words start in a set, how many they are,
 and where its values start in a row of counts."""
-UNIT, WEIGHT, SINGLE, SCALE = range(4)
+UNIT, WEIGHT, SINGLE, SCALE, LOG = range(5)
 """Columns of `AxisTables.factor`: weight / span of a free axis, weight / size of a flat
-one; the weight; the loss of a cell with one code, scaled; what losses are multiplied by."""
+one; the weight; the loss of a cell with one code, scaled; what losses are multiplied by;
+what the logarithm of a share is multiplied by, where losses are bits, else 0. Where they
+are, `UNIT` is the loss of a cell that covers everything."""
 
 
 class AxisTables(NamedTuple):
@@ -76,6 +79,7 @@ def axis_tables(
     single = np.zeros(len(axes)) if single is None else single
     unit = np.array([_unit(axis) for axis in axes])
     weight = np.array([axis.weight for axis in axes])
+    log = np.array([axis.weight * axis.per_bit for axis in axes])
     table, parts = _places(axes)
     for j, axis in enumerate(axes):
         if axis.shape is not Shape.FLAT and axis.size <= PAIR_LIMIT:
@@ -83,7 +87,7 @@ def axis_tables(
             parts.append(_run_losses(axis, unit[j], scale[j], single[j]))
     return AxisTables(
         axis=table,
-        factor=np.column_stack([unit, weight, single, scale]).astype(np.float64),
+        factor=np.column_stack([unit, weight, single, scale, log]).astype(np.float64),
         levels=np.concatenate([a.levels.ravel() for a in axes]).astype(np.int32),
         real=np.concatenate(parts).astype(np.float64),
     )
@@ -111,6 +115,8 @@ def _run_losses(axis: Axis, unit: float, scale: float, single: float) -> Floats:
     """The scaled loss of every run of codes low … high, as a flattened square."""
     low, high = np.divmod(np.arange(axis.size * axis.size), max(axis.size, 1))
     low, high = np.minimum(low, high), np.maximum(low, high)
+    if axis.shares is not None:
+        return np.asarray(axis.weight * scale * axis.run_bits(low, high))
     if axis.shape is Shape.TREE:
         losses = axis.weight * axis.node_ncp[axis.covering(low, high)]
     else:
@@ -128,11 +134,20 @@ def _starts(lengths: Ints) -> Ints:
 
 
 def _positions(axis: Axis) -> npt.NDArray[np.float64]:
-    """The number behind each code of a free axis; the missing leaf has NaN."""
-    return np.zeros(axis.size) if axis.positions is None else axis.positions
+    """The number behind each code of a free axis; the missing leaf has NaN.
+
+    Where losses are bits, the share of rows up to each code.
+    """
+    if axis.positions is None:
+        return np.zeros(axis.size)
+    if axis.shares is not None:
+        return np.where(np.isnan(axis.positions), np.nan, axis.shares)
+    return axis.positions
 
 
 def _unit(axis: Axis) -> float:
+    if axis.shares is not None:
+        return float(axis.weight * axis.node_ncp[axis.root])
     if axis.shape is Shape.FLAT:
         return axis.weight / max(axis.size, 1)
     if axis.shape is Shape.FREE and axis.span > 0:
@@ -155,6 +170,8 @@ def long_run_loss(tables: AxisTables, j: int, low: int, high: int) -> float:
     """The same on an axis without a table of runs."""
     axis, factor = tables.axis, tables.factor
     if low == high:
+        if factor[j, LOG] > 0.0:
+            return factor[j, SCALE] * tables.real[axis[j, NODES] + low]
         return factor[j, SINGLE]
     if axis[j, SHAPE] == TREE:
         node = covering_node(tables, j, low, high)
@@ -162,7 +179,14 @@ def long_run_loss(tables: AxisTables, j: int, low: int, high: int) -> float:
     at = axis[j, POSITIONS]
     length = tables.real[at + high] - tables.real[at + low]
     if np.isnan(length):
-        return factor[j, SCALE] * factor[j, WEIGHT]
+        whole = factor[j, UNIT] if factor[j, LOG] > 0.0 else factor[j, WEIGHT]
+        return factor[j, SCALE] * whole
+    if factor[j, LOG] > 0.0:
+        if low == 0:
+            length = tables.real[at + high]
+        else:
+            length = tables.real[at + high] - tables.real[at + low - 1]
+        return factor[j, SCALE] * (factor[j, UNIT] + factor[j, LOG] * np.log(length))
     return factor[j, SCALE] * (length * factor[j, UNIT])
 
 

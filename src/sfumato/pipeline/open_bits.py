@@ -1,0 +1,169 @@
+"""The bits about values that cells leave open, and the sets that leave most open.
+
+A cell leaves open −log2 of the share of the row's own value among all source rows whose
+values it covers (Gionis and Tassa 2009). NCP counts values instead, so that a set
+of three out of hundreds costs it almost nothing, however often they occur.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sfumato.data.arrays import Floats, Ints
+from sfumato.data.grouping import Grouping
+from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
+from sfumato.hierarchies.labels import set_label
+from sfumato.publish.group_spans import Extent
+
+MOST = 5
+"""Columns and groups that are named."""
+MOST_TEXTS = 8
+"""Values of a set that are listed."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OpenBits:
+    """What the cells of one column leave open."""
+
+    coded: CodedAxis
+    grouping: Grouping
+    index: int
+    ncp: Floats
+    """NCP of each group's cell: 0 shows the value, 1 shows nothing."""
+
+    @cached_property
+    def counts(self) -> Floats:
+        """How many source rows have each value."""
+        size = self.coded.axis.size
+        return np.bincount(self.coded.codes, minlength=size).astype(np.float64)
+
+    @property
+    def there(self) -> float:
+        """The bits of all rows, if nothing were shown."""
+        known = self.counts[self.counts > 0]
+        return float((known * np.log2(known.sum() / known)).sum())
+
+    @cached_property
+    def by_group(self) -> Floats:
+        """The bits that all rows of each group leave open."""
+        kept = self.grouping.kept
+        owner = self.grouping.group_of[kept]
+        own = np.log2(np.maximum(self.counts, 1.0))[self.coded.codes[kept]]
+        known = np.bincount(owner, own, self.grouping.count)
+        whole = self.grouping.sizes() * np.log2(np.maximum(self._covered, 1.0))
+        return np.where(self.ncp <= 0.0, 0.0, np.maximum(whole - known, 0.0))
+
+    @property
+    def lost(self) -> float:
+        """The bits that all rows leave open, those of rows left out included."""
+        gone = self.coded.codes[~self.grouping.kept]
+        rows = max(len(self.coded.codes), 1)
+        alone = np.log2(rows / np.maximum(self.counts, 1.0))[gone]
+        return float(self.by_group.sum() + alone.sum())
+
+    @cached_property
+    def _covered(self) -> Floats:
+        """The source rows whose value each group's cell covers."""
+        found = np.full(self.grouping.count, float(self.counts.sum()))
+        some = np.flatnonzero(self.ncp < 1.0)
+        found[some] = self._of_extent()[some]
+        return found
+
+    def _of_extent(self) -> Floats:
+        extent = Extent.of(self.coded, self.grouping, self.index)
+        axis, sums = self.coded.axis, np.append(0.0, np.cumsum(self.counts))
+        if extent.by_node:
+            return _rows_below(self.coded, self.counts)[extent.nodes]
+        if axis.shape is Shape.FREE:
+            low, high = extent.bounds
+            return np.asarray(sums[high.astype(np.int64) + 1] - sums[low])
+        number, sets = extent.sets
+        return np.array([self.counts[list(codes)].sum() for codes in sets])[number]
+
+    def most_mixed(self) -> list[dict[str, Any]]:
+        """The cells with several values whose rows leave most open, worst first."""
+        if self.coded.axis.shape is not Shape.FLAT or not self.grouping.count:
+            return []
+        sizes = self.grouping.sizes()
+        each = self.by_group / np.maximum(sizes, 1)
+        values = Extent.of(self.coded, self.grouping, self.index).set_sizes
+        number, sets = Extent.of(self.coded, self.grouping, self.index).sets
+        worst = np.argsort(-each, kind="stable")[:MOST]
+        rows = max(len(self.coded.codes), 1)
+        bits = self.there / rows
+        return [
+            {
+                "column": self.coded.name,
+                "set": _set_text(self.coded.axis, sets[number[group]]),
+                "rows": int(sizes[group]),
+                "values": int(values[group]),
+                "open": float(each[group] / bits) if bits else 0.0,
+            }
+            for group in worst
+            if values[group] > 1
+        ]
+
+
+def _set_text(axis: Axis, codes: Sequence[int]) -> str:
+    """The values of a set; of very many, the first ones."""
+    texts = [axis.labels[code] for code in codes[:MOST_TEXTS]]
+    more = len(codes) - len(texts)
+    return set_label(texts) + (f" and {more} more" if more else "")
+
+
+def _rows_below(coded: CodedAxis, counts: Floats) -> Floats:
+    """The source rows below each node."""
+    found = np.zeros(len(coded.axis.node_labels))
+    for nodes in coded.axis.levels:
+        found[nodes] = np.bincount(nodes, counts, len(found))[nodes]
+    return found
+
+
+def open_bits(
+    quasi: Sequence[CodedAxis], grouping: Grouping, ncp: Floats
+) -> list[OpenBits]:
+    """What each column's cells leave open; `ncp` has a column per quasi-identifier."""
+    return [
+        OpenBits(coded=coded, grouping=grouping, index=j, ncp=ncp[:, j])
+        for j, coded in enumerate(quasi)
+    ]
+
+
+def share_lost(columns: Sequence[OpenBits]) -> float:
+    """The share of all columns' bits that cells no longer tell."""
+    there = sum(column.there for column in columns)
+    return sum(column.lost for column in columns) / there if there else 0.0
+
+
+def mixed_sets(columns: Sequence[OpenBits]) -> dict[str, Any]:
+    """The five columns and the five groups whose sets leave most open, worst first."""
+    sets = [column for column in columns if column.coded.axis.shape is Shape.FLAT]
+    shares = [
+        {
+            "column": column.coded.name,
+            "open": column.lost / (column.there or 1.0),
+            "values": _mean_values(column),
+        }
+        for column in sets
+    ]
+    groups = [cell for column in sets for cell in column.most_mixed()]
+    return {
+        "columns": _worst(shares),
+        "groups": _worst(groups),
+    }
+
+
+def _worst(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(found, key=lambda each: -each["open"])[:MOST]
+
+
+def _mean_values(column: OpenBits) -> float:
+    """How many values the cell of a row has, on average."""
+    sizes: Ints = column.grouping.sizes()
+    values = Extent.of(column.coded, column.grouping, column.index).set_sizes
+    return float(sizes @ values / max(sizes.sum(), 1)) if len(sizes) else 0.0
