@@ -49,6 +49,7 @@ def install(platform: str, version: str, place: Path) -> None:
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input"]
     chosen = [word for tag in tags(platform) for word in ("--platform", tag)]
     words = ["--only-binary=:all:", "--python-version", version, *chosen]
+    words.append("--no-warn-conflicts")  # with packages of this machine's Python
     target = ["--target", str(place / "site"), f"{wheel}"]
     subprocess.run([*pip, "install", "-q", *words, *target], check=True)
 
@@ -88,11 +89,12 @@ def main(words: Sequence[str]) -> int:
     names = told.only or seeded()
     with tempfile.TemporaryDirectory(prefix="sfumato-platform-") as name:
         install(told.platform, answer(told.command, VERSION, {}), Path(name))
+        # At once: the emulator takes long, and the sources here may change meanwhile.
+        here = released(told.rows, names, {})
         paths = {"PYTHONPATH": os.pathsep.join([f"{name}/site", str(ROOT)])}
         library, has_numba = json.loads(answer(told.command, ASKED, paths))
         print(f"{Path(library).relative_to(name)} serves; Numba: {has_numba}")
         there = released(told.rows, names, paths, told.command)
-    here = released(told.rows, names, {})
     return int(bool(unequal(f"here and {told.platform}", here, there)))
 
 
