@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 unexport VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports compiler browser library entries wheel trial fuzz bench experiments catalogue docs clean
+.PHONY: help demo test check lint types imports compiler browser library entries wheel trial fuzz bench experiments catalogue docs pictures clean
 
 help:  ## Say what there is.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -81,6 +81,11 @@ catalogue: $(VENV)/.product  ## Write the parts of the documentation that come f
 docs: $(VENV)/.tests catalogue  ## Build the documentation site into build/site.
 	$(BIN)/python -m sphinx -q -W --keep-going -d build/site-cache -c docs/site . build/site
 	@echo "Open build/site/index.html"
+
+pictures: $(VENV)/.tests browser  ## Run the tutorial, renew what it prints, and draw the pictures.
+	rm -rf build/tutorial
+	$(BIN)/python -m tools.run_page docs/tutorial.md build/tutorial
+	$(BIN)/python -m tools.pictures build/tutorial docs/pictures
 
 clean:  ## Remove whatever the other targets made.
 	rm -rf $(VENV) build sfumato-demo .pytest_cache .mypy_cache .ruff_cache

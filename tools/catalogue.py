@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato import registry
+from sfumato.cli import choices
 from tools.policy_tables import filled
 from tools.setting_meanings import settings_of, table
 
@@ -25,6 +26,8 @@ TITLES = {
     "metrics": "Metrics",
     "attacks": "Attacks",
 }
+CHOICES = re.compile(r"<!-- choices -->\n.*?<!-- end -->", re.DOTALL)
+FIGURES = re.compile(r"<!-- figures -->\n.*?<!-- end -->", re.DOTALL)
 LIST = re.compile(r"<!-- pages -->\n.*?<!-- end -->", re.DOTALL)
 WORDS = (
     "Guarantee|Knows|Success|Baseline|Control|Bound"
@@ -114,7 +117,44 @@ def listed(page: str) -> str:
     return LIST.sub(f"<!-- pages -->\n{text}\n<!-- end -->", page)
 
 
-FILLED = {"policy.md": filled, "algorithms/README.md": listed}
+def chosen(page: str) -> str:
+    """The page that helps to choose, with its two tables."""
+    page = CHOICES.sub(f"<!-- choices -->\n{_choices()}\n<!-- end -->", page)
+    return FIGURES.sub(f"<!-- figures -->\n{_figures()}\n<!-- end -->", page)
+
+
+def _choices() -> str:
+    rows = ["| | if it is | require | algorithm | operator |", "|---|---|---|---|---|"]
+    topic = None
+    for each in choices.RECOMMENDATIONS:
+        title = "" if each.topic == topic else f"**{each.topic}**"
+        algorithm = f"[{each.algorithm}](catalogue/algorithms.md#{each.algorithm})"
+        operator = f"[{each.operator}](operators/{each.operator}.md)"
+        rows.append(
+            f"| {title} | {each.case} | {each.model} | {algorithm} | {operator} |"
+        )
+        topic = each.topic
+    return "\n".join(rows)
+
+
+def _figures() -> str:
+    head = " | ".join(choices.COLUMNS.values())
+    rows = [
+        f"| choice | table | {head} |",
+        "|---|---|" + "---:|" * len(choices.COLUMNS),
+    ]
+    for name, tables in choices.measured().items():
+        for place, figures in tables.items():
+            cells = (choices.figure_text(figures.get(k), k) for k in choices.COLUMNS)
+            rows.append(f"| {name} | {place} | {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+FILLED = {
+    "policy.md": filled,
+    "algorithms/README.md": listed,
+    "choose.md": chosen,
+}
 
 
 def main(docs: Path) -> None:

@@ -28,6 +28,13 @@ def catalogue(
     kind: Annotated[
         CataloguePart | None, typer.Argument(metavar="PART", show_default=False)
     ] = None,
+    help_me_choose: Annotated[
+        bool,
+        typer.Option(
+            "--help-me-choose",
+            help="Say which model, algorithm and operator fit, with measured figures.",
+        ),
+    ] = False,
     json: AsJson = False,
 ) -> int:
     """List what can be named in a policy, with one line each.
@@ -36,6 +43,8 @@ def catalogue(
     """
     from sfumato import registry
 
+    if help_me_choose:
+        return _help_to_choose(json=json)
     parts = list(CataloguePart) if kind is None else [kind]
     found = {part.value: list(registry.catalogue(part.value)) for part in parts}
     with reader_may_leave():
@@ -44,6 +53,26 @@ def catalogue(
         else:
             _print_shelves(found)
     return 0
+
+
+def _help_to_choose(*, json: bool) -> int:
+    """Print what to take when."""
+    from sfumato.cli import choices
+
+    with reader_may_leave():
+        if json:
+            print_json({"choices": choices.records()})
+        else:
+            for line in (*choices.lines(), "", *CHOOSING):
+                typer.echo(line)
+    return 0
+
+
+CHOOSING = (
+    "Figures are medians over four real tables of at most 3,000 rows. Several cases may",
+    "apply: take the strictest model. 'sfumato advise POLICY' says what fits your table,",
+    "'sfumato compare POLICY' measures candidates on it.",
+)
 
 
 def _record(entry: CatalogueEntry) -> dict[str, str]:

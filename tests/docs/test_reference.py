@@ -1,0 +1,104 @@
+"""The reference names what there is: keys, files, errors, functions, words."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+
+import pytest
+
+import sfumato as sf
+from sfumato import errors
+from sfumato.data.schema import Kind, Role
+from sfumato.policy.keywords import KNOWN
+from sfumato.publish.base import Form
+from tests.conftest import ROOT
+
+REFERENCE = ROOT / "docs" / "reference"
+PYTHON = (REFERENCE / "python.md").read_text(encoding="utf-8")
+FUNCTIONS = [name for name in sf.__all__ if inspect.isfunction(getattr(sf, name))]
+
+
+def text(name: str) -> str:
+    return (REFERENCE / f"{name}.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory):
+    from sfumato.demo import hospital
+
+    made = sf.anonymize(
+        hospital(rows=200),
+        quasi=["sex"],
+        sensitive="diagnosis",
+        unlisted="drop",
+        loss_by="sex",
+        k=5,
+        algorithm="mondrian",
+    )
+    made.save(tmp_path_factory.mktemp("made") / "release")
+    return made
+
+
+def test_every_key_of_a_manifest_is_explained(release, tmp_path):
+    release.save(tmp_path / "again")
+    manifest = json.loads((tmp_path / "again" / "manifest.json").read_text("utf-8"))
+    page = text("files")
+    assert [key for key in manifest if f"`{key}`" not in page] == []
+
+
+def test_every_key_of_the_audit_record_is_explained(release, tmp_path):
+    release.save(tmp_path / "again")
+    place = tmp_path / "again" / "private" / "audit.json"
+    page = text("files")
+    keys = json.loads(place.read_text("utf-8"))
+    assert [key for key in keys if f"`{key}`" not in page] == []
+
+
+def test_every_error_is_listed_with_its_exit_code():
+    classes = inspect.getmembers(errors, inspect.isclass)
+    known = {n: c.exit_code for n, c in classes if issubclass(c, errors.SfumatoError)}
+    del known["SfumatoError"]
+    page = text("exit-codes")
+    rows = [line for line in page.splitlines() if line.startswith("|")]
+    found = {n: code for n, code in known.items() if _listed(rows, n, code)}
+    assert found == known
+
+
+def _listed(rows: list[str], name: str, code: int) -> bool:
+    return any(row.startswith(f"| {code} |") and f"`{name}`" in row for row in rows)
+
+
+@pytest.mark.parametrize("name", [name for name in sf.__all__ if name != "__version__"])
+def test_everything_public_is_on_the_page_of_the_api(name):
+    assert re.search(rf"auto(function|class):: sfumato\.{name}$", PYTHON, re.MULTILINE)
+
+
+@pytest.mark.parametrize("setting", KNOWN)
+def test_every_setting_of_a_call_is_explained(setting):
+    assert f"`{setting}`" in PYTHON.partition("## Settings")[2]
+
+
+WORDS = [
+    *(role.value for role in Role if role is not Role.QUASI),
+    *(kind.value for kind in Kind),
+    *(form.value for form in Form),
+    "quasi-identifier",
+    "group",
+    "NCP",
+    "prosecutor",
+    "ledger",
+    "manifest",
+    "blind spot",
+    "offending",
+    "tightest",
+    "baseline",
+    "control",
+    "bound",
+]
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_the_glossary_has_the_words_of_messages_and_reports(word):
+    assert word in text("glossary")
