@@ -154,9 +154,8 @@ class Dag:
 @pytest.fixture
 def airflow(monkeypatch) -> list[Operator]:
     """Stand-ins for the two classes of Airflow, which is not installed here."""
-    names = ("airflow", "airflow.providers", "airflow.providers.standard")
-    names += ("airflow.providers.standard.operators",)
-    for name in names:
+    parts = ("airflow", "providers", "standard", "operators")
+    for name in [".".join(parts[: n + 1]) for n in range(len(parts))]:
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
     bash = ModuleType("airflow.providers.standard.operators.bash")
     bash.BashOperator = Operator  # type: ignore[attr-defined]
