@@ -171,12 +171,6 @@ def test_the_result_is_not_below_the_bound():
     assert facts["bound"]["times"] >= 1.0
 
 
-def test_there_is_no_bound_without_hierarchies():
-    request_ = request_for(awkward_table("all-unique"), [KAnonymity(k=2)])
-    flat = tuple(q for q in request_.quasi if q.axis.shape is not Shape.TREE)
-    assert lower_bound(replace(request_, quasi=flat)) is None
-
-
 @pytest.mark.parametrize(("columns", "cut"), [(500, {}), (501, {"cut": "widest"})])
 def test_many_columns_are_not_weighed_in_pairs(columns, cut):
     asked = request_for(awkward_table("all-unique"), [KAnonymity(k=3)])

@@ -13,7 +13,7 @@ from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.best.entropy_axes import in_bits
 from sfumato.algorithms.best.grown_groups import grow_groups, tuples_of
 from sfumato.algorithms.best.harvest import NODES, levels_of
-from sfumato.algorithms.best.loss_bound import lower_bound
+from sfumato.algorithms.best.loss_bound import gap, lower_bound
 from sfumato.algorithms.common.population_matches import People
 from sfumato.algorithms.refinement.refine import looks_at_table, loss_of, meets
 from sfumato.algorithms.refinement.refinement_work import summary
@@ -59,8 +59,7 @@ class Best(Algorithm):
     too large, and groups are small, grow groups row by row (`k-member`, in parts of a
     large table). If everybody of a population must match a group, search the lattice
     (`optimal`). Take the result that loses least and refine it. The report says what
-    was chosen and why and,
-        where all columns have hierarchies, how far the result is from a lower bound.
+    was chosen and why and how far the result is from a lower bound.
     With `loss = "entropy"` all of this counts bits about the values, by their
         frequency; categories without a hierarchy are then searched on a learned tree.
     Cost: bounded work, near-linear in rows and columns: up to 20 s on two cores for
@@ -132,6 +131,8 @@ class Best(Algorithm):
             facts["choice"] = [*facts["choice"], summary(facts["refinement"])]
         if facts.get("bound"):
             facts["bound"] = _measured(facts["bound"], facts["loss"])
+            sentence = _gap_sentence(facts["bound"], request.rows)
+            facts["choice"] = [*facts["choice"], sentence]
         return replace(refined, facts=facts)
 
 
@@ -236,5 +237,17 @@ def searched(request: Request, algorithm: Algorithm) -> Solution:
 
 
 def _measured(bound: dict[str, Any], loss: float) -> dict[str, Any]:
-    least = bound["at_least"]
-    return {**bound, "times": loss / least if least > 0 else None}
+    """The bound, measured again by the loss after refinement."""
+    return bound | gap(loss, bound["at_least"], bound["interval"][0])
+
+
+def _gap_sentence(bound: dict[str, Any], rows: int) -> str:
+    """Say how far the loss can be from the optimum, and how sure that is."""
+    least, above = bound["at_least"], bound["at_most_above"]
+    if above is None:
+        return "No lower bound above 0 is known, so the optimum may be anywhere below."
+    sure = "" if bound["rows"] == rows else " (95% sure, from a sample of rows)"
+    return (
+        f"No grouping loses less than {least:.4f}: the loss is at most {above:.0%} above "
+        f"the optimum{sure}."
+    )
