@@ -128,7 +128,7 @@ def test_a_row_loses_what_it_does_with_its_nearest_others():
     quasi = (line(0, 1, 4, 4),)
     tuples, weights = np.array([[0], [1], [4]], dtype=np.int32), np.array([1, 1, 2])
     bounds = [
-        neighbor_bound(quasi, tuples, weights, tuples[row], least)
+        neighbor_bound(quasi, tuples, weights, row=tuples[row], least=least)
         for row, least in ((0, 2), (0, 3), (2, 2), (2, 3))
     ]
     assert bounds == pytest.approx([0.1, 1.0, 0.0, 0.9])

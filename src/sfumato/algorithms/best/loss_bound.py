@@ -104,7 +104,7 @@ def _losses_of_rows(
             coded.axis.weight * column_bound(coded, int(code), least)
             for coded, code in zip(request.quasi, row, strict=True)
         )
-        near = neighbor_bound(request.quasi, tuples, weights, row, least)
+        near = neighbor_bound(request.quasi, tuples, weights, row=row, least=least)
         result[i] = max(by_column, near) / total
     return result
 

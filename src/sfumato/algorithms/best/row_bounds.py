@@ -38,6 +38,7 @@ def neighbor_bound(
     quasi: tuple[CodedAxis, ...],
     tuples: Codes,
     weights: Counts,
+    *,
     row: Codes,
     least: int,
 ) -> float:
