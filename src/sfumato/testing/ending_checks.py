@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import signal
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -78,7 +79,11 @@ def _constraints(table: Awkward) -> list[OutputModel]:
 
 @contextmanager
 def _interrupted_if_endless() -> Iterator[None]:
-    """Interrupt what never ends, so that a check fails instead of hanging."""
+    """Interrupt what never ends, so that a check fails instead of hanging.
+
+    A program started in the background ignores interrupts until it is told otherwise.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     expired = threading.Event()
 
     def stop() -> None:
@@ -96,3 +101,4 @@ def _interrupted_if_endless() -> Iterator[None]:
         raise AssertionError(f"no end within {HANGS:g} seconds") from None
     finally:
         watch.cancel()
+        signal.signal(signal.SIGINT, before)
