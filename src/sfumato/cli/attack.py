@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +16,7 @@ from sfumato.cli.success_output import (
     reader_may_leave,
     warn,
 )
-from sfumato.errors import OutputError, RefusedError, UsageError
+from sfumato.errors import RefusedError, UsageError
 from sfumato.pipeline.private_notes import PRIVATE
 
 if TYPE_CHECKING:
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
 EXCEEDED = 1
 LOOK_UP = "lookup"
-KEPT = "attacks.jsonl"
 SHOWN = 10
 """How many groups, and values of a column, a lookup prints."""
 
@@ -111,7 +109,9 @@ def attack(
             "insecure_seed": insecure_seed,
         },
     )
-    kept = _keep(found, release)
+    from sfumato.pipeline.kept_attacks import keep_attacks
+
+    kept = keep_attacks(found, release)
     with reader_may_leave():
         if json:
             print_json(found.record() | {"kept": None if kept is None else str(kept)})
@@ -143,32 +143,6 @@ def _attacked(
             hint="'sfumato attack all' runs those that can.",
         )
     return found
-
-
-def _keep(found: Attacked, release: Path) -> Path | None:
-    """Add the private facts to the release's own, readable only by its owner.
-
-    Those of earlier runs stay: every run begins with a line that says when it was.
-    """
-    from sfumato.data.json_records import dump_line
-    from sfumato.io.atomic_files import append_own
-    from sfumato.pipeline.release_files import ReleaseFiles
-
-    place = ReleaseFiles.of(release).private
-    if place is None:
-        return None
-    head, *results = found.private_lines()
-    when = datetime.now(UTC).isoformat(timespec="seconds")
-    lines = [head | {"time": when}, *results]
-    target = place / KEPT
-    try:
-        append_own(target, "".join(dump_line(line) + "\n" for line in lines))
-    except OSError as fault:
-        raise OutputError(
-            f"'{target}' cannot be written: {fault.strerror}.",
-            hint="Look at the permissions of the release's private part.",
-        ) from None
-    return target
 
 
 def _print(found: Attacked, kept: Path | None) -> None:

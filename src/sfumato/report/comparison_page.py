@@ -39,7 +39,7 @@ def render_comparison(record: Record) -> str:
         algorithms=_algorithms(record),
         axes={side: _side(record, side) for side in ("risk", "utility")},
         figures=list(record["figures"].items()),
-        rows=[_row(each, record) for each in record["candidates"]],
+        rows=candidate_rows(record),
         failed=[each for each in record["candidates"] if each["status"] == "failed"],
         missing=[each for each in record["candidates"] if each["status"] == "not run"],
         limits=[
@@ -50,6 +50,11 @@ def render_comparison(record: Record) -> str:
         script=script,
         script_hash=b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
+
+
+def candidate_rows(record: Record) -> list[dict[str, Any]]:
+    """What the table shows of every candidate."""
+    return [_row(each, record) for each in record["candidates"]]
 
 
 def _axes_first(record: Record) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import (
+    FileResponse,
     HTMLResponse,
     JSONResponse,
     PlainTextResponse,
@@ -22,13 +23,17 @@ from starlette.routing import Route
 from sfumato.errors import RefusedError, SfumatoError, UsageError
 from sfumato.report.templating import fill, text_of_template
 from sfumato.studio.access import Access
+from sfumato.studio.attack_step import STEP as ATTACKS
 from sfumato.studio.columns_step import STEP as COLUMNS
+from sfumato.studio.compare_step import STEP as COMPARE
 from sfumato.studio.data_step import STEP as DATA
 from sfumato.studio.data_step import remember_upload
 from sfumato.studio.form_input import SentForm, UploadReader, read_form
 from sfumato.studio.hierarchies_step import STEP as HIERARCHIES
 from sfumato.studio.hierarchies_step import exported, take_file
 from sfumato.studio.protection_step import STEP as PROTECTION
+from sfumato.studio.release_step import STEP as RELEASE
+from sfumato.studio.release_step import file_of
 from sfumato.studio.request_guard import RequestGuard
 from sfumato.studio.step_base import Progressed, StudioStep
 from sfumato.studio.studio_projects import StudioProjects
@@ -38,7 +43,15 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
-STEPS: tuple[StudioStep, ...] = (DATA, COLUMNS, HIERARCHIES, PROTECTION)
+STEPS: tuple[StudioStep, ...] = (
+    DATA,
+    COLUMNS,
+    HIERARCHIES,
+    PROTECTION,
+    COMPARE,
+    ATTACKS,
+    RELEASE,
+)
 PACKAGE = "sfumato.studio"
 STYLES = {"report.css": "style.css", "comparison.css": "comparison.css"}
 """Styles of the report, which the studio uses too."""
@@ -47,6 +60,8 @@ OWN = {
     "studio.js": "text/javascript",
     "icon.svg": "image/svg+xml",
 }
+REPORT_RULES = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+"""The report is one file with its own styles, and no script of it runs."""
 UPLOAD_ROOM = 1.05
 """An upload is somewhat longer than its file."""
 
@@ -73,6 +88,7 @@ class StudioApplication:
             Route("/data/upload", self.upload, methods=["POST"]),
             Route("/hierarchies/export", self.export_hierarchy),
             Route("/hierarchies/import", self.import_hierarchy, methods=["POST"]),
+            Route("/release/file", self.release_file),
             Route("/{step}", self.show_step),
             Route("/{step}/{action}", self.change_step, methods=["POST"]),
         ]
@@ -203,6 +219,21 @@ class StudioApplication:
             return await self._page(HIERARCHIES, {}, fault=fault)
         told = {"content-disposition": "attachment; filename=hierarchy.csv"}
         return Response(found, media_type="text/csv; charset=utf-8", headers=told)
+
+    async def release_file(self, request: Request) -> Response:
+        """A publishable file; the report may be looked at, the rest is taken away."""
+        name = request.query_params.get("name", "")
+        try:
+            place = await run_in_threadpool(
+                lambda: file_of(ProjectFacts.of(self.space), name)
+            )
+        except SfumatoError as fault:
+            return await self._page(RELEASE, {}, fault=fault)
+        if name == "report.html" and "show" in request.query_params:
+            return FileResponse(
+                place, headers={"content-security-policy": REPORT_RULES}
+            )
+        return FileResponse(place, filename=name)
 
     async def _refused_upload(self, step: StudioStep, fault: SfumatoError) -> Response:
         answer = await self._page(step, {}, fault=fault)

@@ -59,13 +59,15 @@ def main() -> None:
     name, arguments = receive(stream)
     threading.Thread(target=_listen, args=(stream, stop), daemon=True).start()
     from sfumato.pipeline.comparison.try_candidate import Failure
-    from sfumato.studio.worker_tasks import TASKS
+    from sfumato.studio.worker_tasks import task
 
     try:
-        result = TASKS[name](ProgressSender(answers), stop, **arguments)
+        result = task(name)(ProgressSender(answers), stop, **arguments)
         send(answers, ("done", result))
     except Exception as fault:
         send(answers, ("failed", asdict(Failure.of(fault))))
+    # At once: the thread that listens would hold the interpreter up.
+    os._exit(0)
 
 
 if __name__ == "__main__":

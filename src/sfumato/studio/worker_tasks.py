@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from sfumato.algorithms.base import Progress
@@ -90,6 +89,21 @@ def _power(power: Power) -> dict[str, Any]:
     }
 
 
-TASKS: Mapping[str, Callable[..., dict[str, Any]]] = MappingProxyType(
-    {"propose": propose, "profile": profile}
-)
+TaskFunction = Callable[..., dict[str, Any]]
+
+
+def task(name: str) -> TaskFunction:
+    """The function of a task; those that compare load much more."""
+    light: dict[str, TaskFunction] = {"propose": propose, "profile": profile}
+    if name in light:
+        return light[name]
+    from sfumato.studio import candidate_tasks as heavy
+
+    found: dict[str, TaskFunction] = {
+        "compare": heavy.compare,
+        "candidate": heavy.make_candidate,
+        "attack": heavy.attack,
+        "lookup": heavy.look_up,
+        "release": heavy.release,
+    }
+    return found[name]

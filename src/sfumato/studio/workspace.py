@@ -56,6 +56,8 @@ class Workspace:
     sources: SourceCache = field(default_factory=SourceCache)
     outlooks: OutlookCache = field(default_factory=OutlookCache)
     views: ViewCache = field(default_factory=ViewCache)
+    answers: dict[str, Any] = field(default_factory=dict, repr=False)
+    """What was found about one person; it is not written down."""
 
     def __post_init__(self) -> None:
         self.history = PolicyHistory(self.folder)

@@ -1,0 +1,216 @@
+"""The heavy work of the last three steps; each runs in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from sfumato import api
+from sfumato.algorithms.base import Progress
+from sfumato.errors import GuaranteeError
+from sfumato.io.atomic_files import own_directory, own_file
+from sfumato.pipeline.comparison.candidate_policies import Candidate, candidates
+from sfumato.pipeline.kept_attacks import keep_attacks
+from sfumato.pipeline.release_files import ReleaseFiles
+from sfumato.pipeline.reports import report_again
+from sfumato.pipeline.write_release import write_directory
+from sfumato.policy import Policy
+from sfumato.studio.project_folder import CANDIDATES, RELEASE
+
+
+def compare(
+    progress: Progress,
+    stop: threading.Event,
+    *,
+    root: str,
+    policy: str,
+    seed: str,
+    spend: bool,
+) -> dict[str, Any]:
+    """Compare the candidates of the policy; what was asked to stop keeps the finished."""
+    place = Path(root)
+    asked = Policy.parse(policy, source="The policy", base=place)
+    process = bool(asked.process_models())
+    found = api.compare(
+        _source(asked, place),
+        asked,
+        seed=None if process else seed,
+        spend=spend,
+        # One core stays free for the pages.
+        workers=max(1, (os.cpu_count() or 2) - 1),
+        progress=progress,
+        stop=stop,
+        base=place,
+    )
+    shutil.rmtree(place / CANDIDATES, ignore_errors=True)
+    if process:
+        for each in found.candidates:
+            if each.finished:
+                # Made and paid for: making it again would cost again.
+                found.release(each.number).save(_place(place, each.number))
+    record = found.record()
+    return {**record, "policy": policy, "seed": None if process else seed}
+
+
+def make_candidate(
+    progress: Progress,
+    _stop: threading.Event,
+    *,
+    root: str,
+    policy: str,
+    seed: str | None,
+    number: int,
+) -> dict[str, Any]:
+    """Make the release of a candidate, from the seed of its comparison."""
+    place = Path(root)
+    asked = Policy.parse(policy, source="The policy", base=place)
+    target = _place(place, number)
+    made = api.anonymize(
+        _source(asked, place), asked, seed=seed, progress=progress, base=place
+    )
+    progress("write", 0.95)
+    manifest = made.save(target, force=target.exists())
+    return {"number": number, "data_sha256": manifest["data_sha256"]}
+
+
+def numbered_candidate(policy: Policy, rows: int, number: int) -> Candidate | None:
+    """The candidate of a number, as the comparison made it."""
+    found = candidates(policy, rows=rows)
+    return found[number - 1] if 1 <= number <= len(found) else None
+
+
+def attack(
+    progress: Progress,
+    _stop: threading.Event,
+    *,
+    root: str,
+    policy: str,
+    number: int,
+    known: list[str],
+    sample: int,
+    names: list[str],
+) -> dict[str, Any]:
+    """Attack a candidate that was made; without names, in every way."""
+    place = Path(root)
+    asked = Policy.parse(policy, source="The policy", base=place)
+    target = _place(place, number)
+    found = api.attack(
+        target,
+        _source(asked, place),
+        names or "all",
+        asked,
+        known=known,
+        sample=sample,
+        progress=progress,
+        base=place,
+    )
+    keep_attacks(found, target)
+    return {**found.record(), "number": number, "known": known}
+
+
+def look_up(
+    progress: Progress,
+    _stop: threading.Event,
+    *,
+    root: str,
+    policy: str,
+    number: int,
+    person: Mapping[str, str],
+) -> dict[str, Any]:
+    """Look one person up in a candidate that was made."""
+    place = Path(root)
+    asked = Policy.parse(policy, source="The policy", base=place)
+    progress("looking", 0.5)
+    record = pa.table({name: [text] for name, text in person.items()})
+    target = _place(place, number)
+    swapped = (
+        ReleaseFiles.of(target).record if asked.publish.operator == "swap" else None
+    )
+    found = api.look_up(target, record, asked, groups=swapped, base=place)
+    return found.record()
+
+
+def release(
+    progress: Progress,
+    _stop: threading.Event,
+    *,
+    root: str,
+    policy: str,
+    number: int,
+    approver: str,
+    note: str,
+) -> dict[str, Any]:
+    """Put a candidate in the place of the release: proven again, and signed."""
+    place = Path(root)
+    asked = Policy.parse(policy, source="The policy", base=place)
+    target, verdicts = place / RELEASE, []
+
+    def fill(aside: Path) -> Mapping[str, Any]:
+        progress("copy", 0.1)
+        _copy(_place(place, number), aside)
+        progress("prove the written file", 0.4)
+        files = ReleaseFiles.of(aside)
+        verdicts.extend(_proven(files, asked, place))
+        return files.manifest
+
+    manifest = write_directory(target, fill, force=target.exists())
+    progress("report", 0.9)
+    signed = report_again(target, approver=approver, note=note or None)
+    return {
+        "number": number,
+        "data_sha256": manifest["data_sha256"],
+        "rows": manifest["rows_out"],
+        "groups": manifest["groups"],
+        "verdicts": verdicts or list(manifest["requirements"]),
+        "proven": bool(verdicts),
+        "signature": signed["signature"],
+    }
+
+
+def _proven(files: ReleaseFiles, policy: Policy, base: Path) -> list[dict[str, Any]]:
+    """Every requirement, measured on the written file; empty under a process model."""
+    if not policy.models():
+        return []
+    swapped = policy.operator_instance().form.name == "SWAPPED"
+    found = api.check(
+        files.data,
+        policy,
+        manifest=files.data.parent / "manifest.json",
+        groups=files.record if swapped else None,
+        base=base,
+    )
+    if not found.holds or found.withheld:
+        raise GuaranteeError(
+            "The written file does not keep what the policy requires; nothing is "
+            "released.",
+            hint="Make the candidate again.",
+        )
+    return found.verdicts
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a release directory with its private part."""
+    for each in sorted(source.iterdir()):
+        if each.is_dir() and each.name == "private":
+            own_directory(target / each.name)
+            for file in sorted(each.iterdir()):
+                if file.is_file():
+                    shutil.copyfile(file, own_file(target / each.name / file.name))
+        elif each.is_file():
+            shutil.copyfile(each, own_file(target / each.name))
+
+
+def _source(policy: Policy, root: Path) -> Path:
+    return root / str(policy.data.path)
+
+
+def _place(root: Path, number: int) -> Path:
+    inside = root / CANDIDATES
+    inside.mkdir(mode=0o700, exist_ok=True)
+    return inside / str(number)

@@ -1,0 +1,198 @@
+"""Steps 5 to 7 on the embedded example: compare, attack, release; and every way to end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+
+import pytest
+
+from sfumato.policy import Policy
+from sfumato.studio.background_task import TaskState
+from tests.running_studio import RunningStudio, running_studio
+
+FEW = {
+    "algorithm": ["mondrian"],
+    "key-0": "require.0.k",
+    "values-0": "5, 10, 5000",
+    "accept-prosecutor_max": "0.15",
+}
+PERSON = {"person-1": "F", "person-2": "04103"}
+
+
+def roles(studio: RunningStudio) -> dict[str, str]:
+    policy = studio.space.require_policy()
+    names = studio.space.source(policy).column_names
+    found = {f"role-{i}": str(policy.role(n) or "drop") for i, n in enumerate(names)}
+    kinds = {f"kind-{i}": str(policy.column(n).kind or "") for i, n in enumerate(names)}
+    return found | kinds
+
+
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory):
+    """The example from the first step to a release."""
+    home = tmp_path_factory.mktemp("studio") / "home"
+    with running_studio(home) as studio:
+        studio.enter()
+        studio.send("/data/example")
+        studio.send("/columns/confirm", **roles(studio))
+        studio.send("/compare/save", **FEW)
+        studio.send("/compare/run")
+        studio.wait()
+        studio.send("/compare/choose", number=2)
+        studio.wait()
+        studio.send("/attacks/run", known=["sex"], sample=20, attack=["linkage"])
+        studio.wait()
+        studio.send("/attacks/lookup", **PERSON)
+        studio.wait()
+        studio.send("/release/sign", approver="Ada Example", note="for the test")
+        studio.wait()
+        yield studio
+
+
+def test_the_front_has_a_link_for_every_candidate_with_figures(walked):
+    text = walked.ask("/compare").text
+    assert 'href="/compare?candidate=1"' in text
+    assert 'class="shade"' in text
+    assert "needs groups of at least 5000" in text
+
+
+def test_a_candidate_shows_losses_groups_and_records_that_are_hidden(walked):
+    text = walked.ask("/compare?candidate=2").text
+    assert "Loss per column" in text
+    assert "•••" in text
+    shown = walked.ask("/compare?candidate=2&show=records").text
+    assert "•••" not in shown
+    assert '<span class="before">' in shown
+
+
+def test_choosing_a_candidate_is_an_edit_of_the_policy(walked):
+    policy = Policy.load(walked.root / "policy.toml")
+    assert policy.algorithm.name == "mondrian"
+    assert policy.require[0].settings["k"] == 10
+
+
+def test_attacks_are_shown_with_baseline_and_interval(walked):
+    text = walked.ask("/attacks").text
+    assert "Every promised bound holds." in text
+    assert "by guessing" in text
+    assert "95% interval" in text
+
+
+def test_a_person_is_looked_up_and_not_written_down(walked):
+    assert "published rows may be the person" in walked.ask("/attacks").text
+    notes = [p.read_text("utf-8") for p in walked.space.folder.notes.glob("*.json")]
+    assert not any("04103" in text for text in notes)
+
+
+def test_the_release_is_proven_signed_and_has_its_report(walked):
+    text = walked.ask("/release").text
+    assert "Proven again from the written file" in text
+    assert "Approved by <strong>Ada Example</strong>" in text
+    report = (walked.root / "release" / "report.html").read_text("utf-8")
+    assert "Ada Example" in report
+    manifest = json.loads((walked.root / "release" / "manifest.json").read_text())
+    assert all(each["holds"] for each in manifest["requirements"])
+
+
+def test_publishable_files_are_served_and_the_private_part_is_not(walked):
+    got = walked.ask("/release/file?name=data.csv")
+    assert got.text == (walked.root / "release" / "data.csv").read_text("utf-8")
+    assert got.headers["content-disposition"].startswith("attachment")
+    for name in ("private/audit.json", "private", "../policy.toml", ".", ""):
+        assert walked.ask(f"/release/file?name={name}").status == 422
+    text = walked.ask("/release").text
+    assert "/release/private/" in text
+    assert "never served" in text
+
+
+def test_the_report_is_shown_without_any_script(walked):
+    rules = walked.ask("/release/file?name=report.html&show=1").headers
+    assert "sandbox" in rules["content-security-policy"]
+
+
+def test_everything_the_studio_wrote_is_its_owners(walked):
+    notes = [p for p in walked.space.folder.notes.rglob("*") if p.is_file()]
+    private = [p for p in walked.root.rglob("private/*") if p.is_file()]
+    assert {p.stat().st_mode & 0o777 for p in [*notes, *private]} == {0o600}
+    assert walked.root.stat().st_mode & 0o777 == 0o700
+
+
+def test_no_step_is_blocked_at_the_end_and_all_seven_are_done(walked):
+    text = walked.ask("/release").text
+    assert text.count('<li class="done">') == 7
+
+
+def test_a_changed_policy_blocks_the_release_until_it_is_compared_again(example):
+    example.send("/columns/confirm", **roles(example))
+    example.space.folder.write_note(
+        "chosen", {"number": 1, "name": "mondrian", "mark": "of another policy"}
+    )
+    text = example.ask("/release").text
+    assert "The policy changed since the candidate was chosen." in text
+    assert example.send("/release/sign", approver="Ada").status == 409
+    assert not (example.root / "release").exists()
+
+
+def test_without_confirmed_columns_nothing_is_released(example):
+    assert "Confirm the roles of the columns first." in example.ask("/release").text
+    answer = example.send("/release/sign", approver="Ada")
+    assert answer.status == 409
+    assert not (example.root / "release").exists()
+
+
+def test_a_canceled_comparison_keeps_what_is_finished(example):
+    example.send("/compare/save", **{**FEW, "algorithm": ["mondrian", "k-member"]})
+    example.send("/compare/run")
+    task = example.space.tasks.current
+    example.send("/task/cancel", back="compare")
+    assert task.ended.wait(60)
+    assert task.state in (TaskState.DONE, TaskState.CANCELED)
+    text = example.ask("/compare").text
+    assert "canceled" in text
+
+
+def test_a_killed_worker_is_told_and_can_be_started_again(example):
+    example.send("/compare/save", **FEW)
+    example.send("/compare/run")
+    task = example.space.tasks.current
+    os.kill(task.process_id, signal.SIGKILL)
+    assert task.ended.wait(60)
+    assert task.state is TaskState.LOST
+    text = example.ask("/compare").text
+    assert "The worker process ended with -9" in text
+    assert example.send("/task/dismiss", back="compare").status == 303
+    assert "ended with -9" not in example.ask("/compare").text
+
+
+def test_a_second_task_is_refused_while_one_runs(example):
+    example.send("/compare/run")
+    answer = example.send("/compare/run")
+    assert answer.status == 409
+    example.space.tasks.end()
+
+
+def test_a_task_ends_with_the_studio(tmp_path):
+    with running_studio(tmp_path / "home") as studio:
+        studio.enter()
+        studio.send("/data/example")
+        studio.send("/compare/run")
+        task = studio.space.tasks.current
+    assert task.ended.wait(60)
+    assert not task.running
+
+
+def test_candidates_of_a_process_model_need_confirmation(example):
+    example.send("/protection/remove", place=1)
+    example.send("/protection/remove", place=0)
+    example.send("/protection/add", model="differential-privacy")
+    fields = {"privacy.ledger": "ledger.json", "privacy.epsilon": "5"}
+    example.send("/protection/publish", **fields)
+    setting = {"key-0": "require.0.epsilon", "values-0": "0.5, 1.0"}
+    assert example.send("/compare/save", **setting).status == 303
+    assert "Charge ε 1.5" in example.ask("/compare").text
+    example.send("/compare/run")
+    example.wait()
+    assert "nothing was charged" in example.ask("/compare").text
+    assert not (example.root / "ledger.json").exists()
