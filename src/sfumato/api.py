@@ -46,6 +46,7 @@ from sfumato.pipeline.given_tables import (
     Source,
     as_meant,
     attacked_files,
+    columns_of,
     is_path,
     made_after,
     pair_files,
@@ -87,6 +88,8 @@ def anonymize(
     seed: str | Seed | None = None,
     insecure_seed: int | None = None,
     threads: int | None = None,
+    engine: str | None = None,
+    memory_limit: int | str | None = None,
     progress: bool | Progress = False,
     base: str | os.PathLike[str] | None = None,
     **settings: Unpack[Settings],
@@ -98,16 +101,32 @@ def anonymize(
     of earlier releases of the same people: the requirements are then proven on what all
     of them tell together (`privacy.link_key` says who is the same). `seed` repeats a
     run: copy it from the run's audit record. `insecure_seed` is for tests and marks the
-    release as not for publication. `progress` is True for a bar, or a function that
-    takes the name of a step and the share that is done.
+    release as not for publication. `engine` is "memory", "duckdb" for files that need
+    not fit in memory, or "auto", which decides by `memory_limit` (bytes, or like
+    "500MB"). `progress` is True for a bar, or a function that takes the name of a step
+    and the share that is done.
     """
     # Imported late, so that `check` never loads the compiler.
+    from sfumato.pipeline.choose_engine import choose_engine
+    from sfumato.pipeline.large_release import large_release
     from sfumato.pipeline.make_release import make_release
     from sfumato.pipeline.run import Run
 
     policy = policy_of(policy)
     chosen, count = seed_of(seed, insecure_seed), threads_of(threads)
     earlier = paths_of(after, what="after")
+    where = choose_engine(data, engine, memory_limit)
+    if not where.in_memory:
+        with watched(progress) as watcher:
+            return large_release(
+                data,
+                policy_for(policy, settings, columns_of(data, policy, settings)),
+                replace(where, threads=count),
+                after=earlier,
+                seed=chosen,
+                progress=watcher,
+                base=base,
+            )
     with watched(progress) as watcher, ThreadPoolExecutor() as aside:
         aside.submit(_wake_compiler)
         hashed: list[Future[str]] = []
@@ -204,7 +223,7 @@ def check(
     `memory_limit` (bytes, or like "500MB").
     """
     from sfumato.pipeline import check_table as checks
-    from sfumato.pipeline.engine_choice import CHECKING, choose_engine
+    from sfumato.pipeline.choose_engine import CHECKING, choose_engine
 
     policy, required = policy_of(policy), models_of(requirements)
     chosen = choose_engine(data, engine, memory_limit, copies=CHECKING)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.common_options import AsJson, ShowValues
+from sfumato.cli.common_options import AsJson, EngineName, MemoryLimit, ShowValues
+from sfumato.cli.engine_options import say_engine
 from sfumato.cli.requirements import parse_pair
 from sfumato.cli.success_output import (
     done,
@@ -81,6 +82,8 @@ def anonymize(
         int | None,
         typer.Option(min=1, metavar="N", help="Threads to use; default: all cores."),
     ] = None,
+    engine: EngineName = None,
+    memory_limit: MemoryLimit = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")
     ] = False,
@@ -127,6 +130,8 @@ def anonymize(
         force=force,
         threads=threads,
         quiet=quiet,
+        engine=engine,
+        memory_limit=memory_limit,
     )
     with done(f"The release '{out}'"):
         if streamed:
@@ -170,6 +175,8 @@ def release(
     force: bool = False,
     threads: int | None = None,
     quiet: bool = False,
+    engine: str | None = None,
+    memory_limit: str | None = None,
 ) -> Mapping[str, Any]:
     """Make and write a release; return its manifest."""
     from sfumato import api
@@ -180,10 +187,13 @@ def release(
 
     asked = with_settings(Policy.load(policy), settings)
     refuse_existing(out, force=force)
+    source = source_of(asked, policy, data)
+    where = say_engine(source, engine, memory_limit, making=True)
     with watched(quiet=quiet) as shown, stopping_early(asked, shown) as progress:
         made = api.anonymize(
-            source_of(asked, policy, data),
+            source,
             asked,
+            **where,
             after=after,
             seed=seed,
             threads=threads,

@@ -11,7 +11,7 @@ def say_engine(
     data: Any, engine: str | None, memory_limit: str | None, *, making: bool
 ) -> dict[str, Any]:
     """The arguments of a call for its engine; `auto` says what it took and why."""
-    from sfumato.pipeline.engine_choice import CHECKING, MAKING, choose_engine
+    from sfumato.pipeline.choose_engine import CHECKING, MAKING, choose_engine
 
     copies = MAKING if making else CHECKING
     chosen = choose_engine(data, engine, memory_limit, copies=copies)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
 from sfumato.data.batch_source import Batches, BatchSource
+from sfumato.data.disk_arrays import full_disk
 from sfumato.data.growing_dictionary import GrowingDictionary
 from sfumato.data.unfinished_files import UNFINISHED, remove
 from sfumato.engines.base import CountedLines, Engine
-from sfumato.engines.counted_types import carried, carrier, restored
+from sfumato.engines.counted_types import carried, carrier, plain_of, restored
 from sfumato.errors import DataError, InstallationError, OutputError
 
 FEWEST_BYTES = 64 * 10**6
@@ -58,18 +60,29 @@ class DuckDBEngine(Engine):
         self._open.close()
 
     def count(self, columns: Sequence[str]) -> CountedLines:
-        """Count the rows of each distinct combination of cells."""
+        """Count the rows of each distinct combination of cells.
+
+        Texts are numbered before they are counted, which takes less memory and time.
+        """
         names = _places(len(columns))
         text = f"SELECT {_listed(names)}, count(*) FROM {ROWS} GROUP BY ALL"
-        kinds = [self.source.schema.field(name).type for name in columns]
-        lines = [_Column(kind) for kind in kinds]
-        times = []
-        for batch in self._answer(text, columns):
-            for place, line in enumerate(lines):
-                line.add(batch.column(place))
+        kinds = [self._kind(name) for name in columns]
+        texts = {
+            place: GrowingDictionary(_value_type(kind))
+            for place, kind in enumerate(kinds)
+            if _textual(kind)
+        }
+        lines: list[list[Any]] = [[] for _ in columns]
+        times = [np.zeros(0, np.int64)]
+        for batch in self._answer(text, columns, texts):
+            for place, part in enumerate(lines):
+                part.append(batch.column(place))
             times.append(batch.column(len(lines)).to_numpy().astype(np.int64))
-        table = pa.table([line.array() for line in lines], list(columns))
-        return CountedLines(table, np.concatenate([np.zeros(0, np.int64), *times]))
+        cells = [
+            _counted_cells(lines[place], kind, texts.get(place))
+            for place, kind in enumerate(kinds)
+        ]
+        return CountedLines(pa.table(cells, list(columns)), np.concatenate(times))
 
     def alone(self, column: str, beside: Sequence[str], missing: Sequence[str]) -> int:
         """Count the rows whose combination of cells no other row has."""
@@ -110,48 +123,49 @@ class DuckDBEngine(Engine):
     def _kind(self, column: str) -> Any:
         return self.source.schema.field(column).type
 
-    def _answer(self, text: str, columns: Sequence[str]) -> Iterator[Any]:
-        """Run a query on some columns, named c0, c1, … there."""
+    def _answer(
+        self,
+        text: str,
+        columns: Sequence[str],
+        texts: Mapping[int, GrowingDictionary] = MappingProxyType({}),
+    ) -> Iterator[Any]:
+        """Run a query on some columns, named c0, c1, … there; `texts` are numbered."""
         names = _places(len(columns))
-        kinds = [carrier(name, self._kind(name)) for name in columns]
+        kinds = [
+            pa.int32() if place in texts else carrier(name, self._kind(name))
+            for place, name in enumerate(columns)
+        ]
         schema = pa.schema(list(zip(names, kinds, strict=True)))
-        batches = (
-            pa.RecordBatch.from_arrays(
-                [
-                    carried(cells, name)
-                    for cells, name in zip(batch.columns, columns, strict=True)
-                ],
-                schema=schema,
-            )
-            for batch in self.source.read(columns)
-        )
+
+        def cells(batch: Any) -> Any:
+            carry = [
+                pa.array(texts[place].add(part))
+                if place in texts
+                else carried(part, columns[place])
+                for place, part in enumerate(batch.columns)
+            ]
+            return pa.RecordBatch.from_arrays(carry, schema=schema)
+
+        batches = map(cells, self.source.read(columns))
         reader = pa.RecordBatchReader.from_batches(schema, batches)
         with _explained(self._limit), self._connection.cursor() as cursor:
             cursor.register(ROWS, reader)
             yield from cursor.sql(text).to_arrow_reader(BATCH_ROWS)
 
 
-class _Column:
-    """A column of lines; text is kept once per value."""
+def _counted_cells(parts: list[Any], kind: Any, texts: GrowingDictionary | None) -> Any:
+    """A column of lines in its own type; text as a dictionary."""
+    if texts is None:
+        cells = [restored(part, kind) for part in parts]
+        return pa.chunked_array(cells, plain_of(kind))
+    found = [part.to_numpy() for part in parts]
+    places = np.concatenate([np.zeros(0, np.int32), *found])
+    indices = pa.array(places, mask=places < 0)
+    return pa.DictionaryArray.from_arrays(indices, texts.values)
 
-    def __init__(self, kind: Any) -> None:
-        self._kind = kind
-        self._texts = GrowingDictionary(pa.string()) if _textual(kind) else None
-        self._parts: list[Any] = []
 
-    def add(self, cells: Any) -> None:
-        if self._texts is None:
-            self._parts.append(restored(cells, self._kind))
-        else:
-            self._parts.append(self._texts.add(cells))
-
-    def array(self) -> pa.ChunkedArray:
-        if self._texts is None:
-            return pa.chunked_array(self._parts, self._kind)
-        places = np.concatenate([np.zeros(0, np.int32), *self._parts])
-        indices = pa.array(places, mask=places < 0)
-        cells = pa.DictionaryArray.from_arrays(indices, self._texts.values)
-        return pa.chunked_array([cells])
+def _value_type(kind: Any) -> Any:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _textual(kind: Any) -> bool:
@@ -207,15 +221,6 @@ def _explained(limit: int) -> Iterator[None]:
         ) from None
     except library.IOException:
         raise full_disk() from None
-
-
-def full_disk() -> OutputError:
-    """Build the error for a disk that cannot take what is spilled."""
-    return OutputError(
-        "The directory for temporary files cannot take what does not fit in memory.",
-        hint="Free space there, name another place in TMPDIR, or raise --memory-limit; "
-        "nothing was left behind.",
-    )
 
 
 def _library() -> Any:

@@ -95,6 +95,12 @@ def written_as(format: Format) -> str:
     return Format.SAS if format is Format.SAS_NATIVE else format
 
 
+def hash_file(path: str | Path) -> str:
+    """The SHA-256 of a file, which is never in memory as a whole."""
+    with Path(path).open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
 def hash_bytes(content: pa.Buffer) -> str:
     """The SHA-256 of bytes, as hexadecimal text."""
     return hashlib.sha256(content).hexdigest()

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.types as types
 from narwhals.exceptions import DuplicateError
 
-from sfumato.errors import DataError
+from sfumato.data.batch_source import BatchSource, table_batches
+from sfumato.errors import DataError, RefusedError
 from sfumato.io.databases import database_source
 from sfumato.io.plain_types import plain_types
 from sfumato.io.strip_hidden import compact
@@ -38,6 +39,17 @@ def to_arrow(frame: Any) -> pa.Table:
     except _UNFIT:
         raise _mixed(plain) from None
     return plain_types(table.replace_schema_metadata(None))
+
+
+def batches_of(frame: Any) -> BatchSource:
+    """A frame as a source that is read in batches."""
+    database = database_source(frame)
+    if database is not None:
+        raise RefusedError(
+            "A table of a database is read into memory.",
+            hint="Export it to Parquet, or take --engine memory.",
+        )
+    return table_batches(to_arrow(frame))
 
 
 def _refuse_objects(frame: nw.DataFrame[Any]) -> None:

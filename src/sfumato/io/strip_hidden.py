@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.types as types
 
 from sfumato.data.arrays import Codes, Ints
+from sfumato.data.disk_arrays import IN_MEMORY, MemoryArrays
 from sfumato.data.parallel import each
 from sfumato.errors import DataError
 
@@ -29,14 +30,15 @@ SILENT = frozenset(
 """Types of others whose parameters cannot hold a cell."""
 
 
-def bare(table: pa.Table) -> pa.Table:
+def bare(table: pa.Table, arrays: MemoryArrays = IN_MEMORY) -> pa.Table:
     """A table of the same cells, with nothing that they do not show.
 
     Metadata of the source may name its rows and columns, and a dictionary lists values
     that were suppressed, in the order in which the source shows them.
     """
     refuse_opaque(table)
-    columns = each(compact, table.columns)
+    columns = each(lambda column: arrays.keep_cells(compact(column)), table.columns)
+    arrays.release()
     fields = [
         pa.field(name, column.type)
         for name, column in zip(table.column_names, columns, strict=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any
@@ -27,6 +28,8 @@ from sfumato.io.strip_hidden import bare
 __all__ = ["format_of", "hash_bytes", "write_table"]
 
 BATCH_ROWS = 1 << 16
+SLICE_ROWS = 1 << 20
+"""Rows that are prepared and written together; larger tables need not fit in memory."""
 QUOTE = '"'
 
 
@@ -52,21 +55,42 @@ def write_table(
     """
     form = Format(format) if format else format_of(path)
     if form is Format.CSV:
-        shown = guarded(table) if spreadsheet_safe else table
         with opened(Path(path)) as sink:
-            _write_csv(shown, sink, delimiter)
+            _write_csv(_with_one_precision(table), sink, delimiter, spreadsheet_safe)
         return
-    plain = bare(table if categories is None else _decoded_but(table, categories))
     if form is Format.EXCEL or form.statistical:
+        plain = bare(table if categories is None else _decoded_but(table, categories))
         _write_elsewhere(plain, Path(path), form, labels)
         return
+    slices = _bare_slices(table, categories)
+    first = next(slices)
     with pa.OSFile(str(path), "wb") as sink:
         try:
-            _WRITERS[form](plain, sink)
+            with _WRITERS[form](sink, first.schema) as writer:
+                for part in chain([first], slices):
+                    writer.write_table(part)
         except (pa.ArrowException, OSError) as fault:
             if getattr(fault, "errno", None):
                 raise
-            raise _unwritable(plain, form) from None
+            raise _unwritable(first, form) from None
+
+
+def _bare_slices(
+    table: pa.Table, categories: Collection[str] | None
+) -> Iterator[pa.Table]:
+    """The rows as they are written; together, where columns of categories are."""
+    kept = {field.name for field in table.schema if types.is_dictionary(field.type)}
+    if categories is None or kept.intersection(categories):
+        table = bare(table if categories is None else _decoded_but(table, categories))
+        yield from _slices(table)
+        return
+    for part in _slices(table):
+        yield bare(_decoded_but(part, categories))
+
+
+def _slices(table: pa.Table) -> Iterator[pa.Table]:
+    for start in range(0, max(table.num_rows, 1), SLICE_ROWS):
+        yield table.slice(start, SLICE_ROWS)
 
 
 def _write_elsewhere(
@@ -93,23 +117,20 @@ def _decoded_but(table: pa.Table, categories: Collection[str]) -> pa.Table:
     return table
 
 
-def _write_parquet(table: pa.Table, sink: Any) -> None:
-    parquet.write_table(table, sink, compression="zstd")
+def _parquet_writer(sink: Any, schema: pa.Schema) -> Any:
+    return parquet.ParquetWriter(sink, schema, compression="zstd")
 
 
-def _write_arrow(table: pa.Table, sink: Any) -> None:
-    with pa.ipc.new_file(sink, table.schema) as writer:
-        writer.write_table(table)
-
-
-_WRITERS = {Format.PARQUET: _write_parquet, Format.ARROW: _write_arrow}
+_WRITERS = {Format.PARQUET: _parquet_writer, Format.ARROW: pa.ipc.new_file}
 
 
 def _unwritable(table: pa.Table, form: Format) -> DataError:
     """Build the error for a column whose type or values a format does not support."""
     for field in table.schema:
         try:
-            _WRITERS[form](table.select([field.name]), pa.BufferOutputStream())
+            column = table.select([field.name])
+            with _WRITERS[form](pa.BufferOutputStream(), column.schema) as writer:
+                writer.write_table(column)
         except (pa.ArrowException, OSError):
             return DataError(
                 f"Column '{field.name}' has the type {field.type}, which cannot be "
@@ -122,12 +143,48 @@ def _unwritable(table: pa.Table, form: Format) -> DataError:
     )
 
 
-def _write_csv(table: pa.Table, sink: IO[bytes], delimiter: str) -> None:
-    sink.write(_header(table.column_names, delimiter))
+def _with_one_precision(table: pa.Table) -> pa.Table:
+    """Points in time as text: all of a column are written with the same precision."""
+    for place, field in enumerate(table.schema):
+        if types.is_timestamp(field.type):
+            texts = as_text(table.column(place), name=field.name)
+            table = table.set_column(place, field.name, texts)
+    return table
+
+
+def _write_csv(
+    table: pa.Table, sink: IO[bytes], delimiter: str, spreadsheet_safe: bool
+) -> None:
+    alone = table.num_columns == 1
+    marks = [
+        alone or any(_misses(name, part[name]) for part in _slices(table))
+        for name in table.column_names
+    ]
+    for number, part in enumerate(_slices(table)):
+        shown = guarded(part) if spreadsheet_safe else part
+        if number == 0:
+            sink.write(_header(shown.column_names, delimiter))
+        _write_lines(shown, sink, delimiter, marks)
+
+
+def _misses(name: str, column: pa.ChunkedArray) -> bool:
+    """Whether cells of a column are missing, so that empty texts must be quoted."""
+    if not types.is_dictionary(column.type):
+        return bool(as_text(column, name=name).null_count)
+    values, places = distinct(column, name=name)
+    empty = np.append(as_text(values, name=name).is_null().to_numpy(False), True)
+    return bool(empty[places].any())
+
+
+def _write_lines(
+    table: pa.Table, sink: IO[bytes], delimiter: str, marks: list[bool]
+) -> None:
     alone = table.num_columns == 1
     columns = each(
-        lambda name: _quoted_column(name, table[name], delimiter, alone),
-        table.column_names,
+        lambda place: _quoted_column(
+            table.column_names[place], table[place], delimiter, alone, marks[place]
+        ),
+        range(table.num_columns),
     )
     quoted = pa.table(columns, [str(place) for place in range(len(columns))])
     batches = quoted.to_batches(max_chunksize=BATCH_ROWS)
@@ -150,24 +207,23 @@ def _quoted_name(name: str, delimiter: str) -> str:
 
 
 def _quoted_column(
-    name: str, column: pa.ChunkedArray, delimiter: str, alone: bool
+    name: str, column: pa.ChunkedArray, delimiter: str, alone: bool, mark_empty: bool
 ) -> pa.ChunkedArray:
     """A column as the text of its CSV cells; a dictionary stays one."""
     mark = QUOTE + QUOTE if alone else ""
     if types.is_dictionary(column.type):
-        return _quoted_dictionary(name, column, delimiter, mark)
+        return _quoted_dictionary(name, column, delimiter, mark, mark_empty)
     texts = as_text(column, name=name)
-    cells = _quoted_texts(texts, delimiter, alone or bool(texts.null_count))
+    cells = _quoted_texts(texts, delimiter, mark_empty)
     return pc.fill_null(cells, mark) if cells.null_count else cells
 
 
 def _quoted_dictionary(
-    name: str, column: pa.ChunkedArray, delimiter: str, mark: str
+    name: str, column: pa.ChunkedArray, delimiter: str, mark: str, mark_empty: bool
 ) -> pa.ChunkedArray:
     values, places = distinct(column, name=name)
     texts = pa.chunked_array([as_text(values, name=name)])
-    empty = np.append(texts.is_null().to_numpy(), True)
-    cells = _quoted_texts(texts, delimiter, bool(mark) or bool(empty[places].any()))
+    cells = _quoted_texts(texts, delimiter, mark_empty)
     known = pa.chunked_array([*pc.fill_null(cells, mark).chunks, pa.array([mark])])
     # Index −1, a null, becomes the last place.
     indices = np.where(places < 0, len(values), places).astype(np.int32)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato import registry
-from sfumato.algorithms.request import Look, Request
+from sfumato.algorithms.request import Look, Progress, Request
 from sfumato.data.grouping import Grouping
 from sfumato.data.table import Table
 from sfumato.errors import DataError
@@ -36,7 +36,7 @@ def coded_rows(run: Run) -> tuple[Table, npt.NDArray[np.int64]]:
 
 
 def _coded_rows(run: Run) -> tuple[Table, npt.NDArray[np.int64]]:
-    table = coded_table(run.policy, run.source)
+    table = coded_table(run.policy, run.source, run.arrays)
     refuse_opaque(table.source)
     if run.policy.data.missing_as != "drop":
         return table, np.arange(table.rows)
@@ -76,11 +76,21 @@ def build_request(
         missing_any=opened,
         seed=run.seed.child("solve"),
         threads=run.threads,
-        progress=lambda step, share: run.progress(step, 0.1 + 0.6 * share),
+        progress=_progress(run),
         resolve=registry.algorithm,
         tuples=run.coding.tuples,
         look=None if certificate is not None else _look(run, table),
     )
+
+
+def _progress(run: Run) -> Progress:
+    """Show the progress of a search, and give back the memory of finished steps."""
+
+    def told(step: str, share: float) -> None:
+        run.arrays.release()
+        run.progress(step, 0.1 + 0.6 * share)
+
+    return told
 
 
 def _look(run: Run, table: Table) -> Look | None:
@@ -136,7 +146,7 @@ def _quasi(
     path = population_path(models)
     if path is None:
         return _shared(
-            run, "quasi", lambda: quasi_axes(run.policy, table, run.base)
+            run, "quasi", lambda: quasi_axes(run.policy, table, run.base, run.arrays)
         ), None
     other = read_population(run.policy, path, run.base)
     return shared_axes(run.policy, table.source, other, run.base)
@@ -149,7 +159,9 @@ def _other_axes(
     if certificate is not None and certificate.algorithm.every_column:
         return declared_axes(run, table, beside=True), {}
     columns = [table.columns[name] for name in table.schema.sensitive]
-    made = _shared(run, "sensitive", lambda: axes(run.policy, columns, run.base))
+    made = _shared(
+        run, "sensitive", lambda: axes(run.policy, columns, run.base, run.arrays)
+    )
     return (), {coded.name: coded for coded in made}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pyarrow as pa
 
 from sfumato.data.schema import Role
 from sfumato.engines.base import Engine
-from sfumato.errors import DataError, RefusedError
+from sfumato.errors import RefusedError
 from sfumato.models.base import OutputModel
 from sfumato.pipeline.asked_policy import nothing_to_check
 from sfumato.pipeline.check_result import CheckResult
@@ -22,6 +23,11 @@ from sfumato.pipeline.claimed_columns import (
     withheld,
 )
 from sfumato.pipeline.column_kinds import from_manifest, missing_marks
+from sfumato.pipeline.counted_proof import (
+    engine_giveaways,
+    proof_rows,
+    prove_on_engine,
+)
 from sfumato.pipeline.expand_requirements import expanded, from_record
 from sfumato.pipeline.manifest import requirements as requirement_records
 from sfumato.pipeline.manifest import risk as risk_of
@@ -29,10 +35,9 @@ from sfumato.pipeline.missing_cells import empty_marked, with_empty_mark, with_m
 from sfumato.pipeline.operator_refusals import refuse_pairing
 from sfumato.pipeline.private_record import read_private
 from sfumato.pipeline.private_run import every_column
-from sfumato.pipeline.unique_values import UNTOUCHED, alone_shares
 from sfumato.pipeline.verification import Claim, Private
 from sfumato.policy import Policy
-from sfumato.publish.base import Form
+from sfumato.publish.base import Form, Operator
 from sfumato.verify import Proof
 
 
@@ -44,10 +49,14 @@ class AskedCheck:
     requirements: tuple[OutputModel, ...] = ()
     base: Path | None = None
     manifest: Path | None = None
+    operator: Operator = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "operator", self.policy.operator_instance())
 
     @property
     def form(self) -> Form:
-        return self.policy.operator_instance().form
+        return self.operator.form
 
     @property
     def models(self) -> tuple[OutputModel, ...]:
@@ -75,12 +84,9 @@ class AskedCheck:
         """The same with a policy that has the missing marks of the table."""
         if self.manifest is not None:
             policy = with_marks(policy, missing_marks(self.manifest))
-        return AskedCheck(
-            policy=policy,
-            requirements=self.requirements,
-            base=self.base,
-            manifest=self.manifest,
-        )
+        same = copy(self)
+        object.__setattr__(same, "policy", policy)
+        return same
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -104,7 +110,7 @@ def check_table(asked: AskedCheck, given: GivenTables) -> CheckResult:
     claim = asked.claim(private)
     proof = claim.verify(table, given.beside)
     names = table.column_names
-    made = added(asked.policy, asked.policy.operator_instance(), names)
+    made = added(asked.policy, asked.operator, names)
     shares = claimed_giveaways(asked.policy, table, asked.form, made=made)
     return _result(asked, claim, proof, names, table.num_rows, shares)
 
@@ -114,8 +120,9 @@ def check_on_engine(asked: AskedCheck, engine: Engine) -> CheckResult:
     refuse_row_by_row(asked.form)
     asked = asked.marked(empty_marked(asked.policy, engine.source))
     names = engine.source.names
-    proof, claim = prove_on_engine(asked.claim(Private()), engine)
-    made = added(asked.policy, asked.policy.operator_instance(), names)
+    claim = asked.claim(Private())
+    proof = prove_on_engine(claim, engine)
+    made = added(asked.policy, asked.operator, names)
     quasi = [name for name in names if asked.policy.role(name) is Role.QUASI]
     quasi += [name for name in made if name not in quasi]
     rows = proof_rows(proof)
@@ -143,40 +150,6 @@ def refuse_row_by_row(form: Form) -> None:
         )
 
 
-def prove_on_engine(claim: Claim, engine: Engine) -> tuple[Proof, Claim]:
-    """Count the distinct published lines, and judge them."""
-    asked = claim.judged_columns(engine.source.names)
-    counted = engine.count(asked)
-    if not counted.lines.num_rows:
-        raise DataError("The table has no rows.", hint="There is nothing to judge.")
-    return claim.verify(counted.lines, times=counted.times), claim
-
-
-def proof_rows(proof: Proof) -> int:
-    """How many rows a proof is about."""
-    return int(proof.groups.rows.sum())
-
-
-def engine_giveaways(
-    policy: Policy, engine: Engine, *, quasi: Sequence[str], rows: int
-) -> dict[str, Any]:
-    """How many rows the columns that are not quasi-identifiers give away."""
-    names = [name for name in engine.source.names if name not in quasi]
-    roles = {name: policy.role(name) or Role.INSENSITIVE for name in names}
-    kept = {name: role for name, role in roles.items() if role in UNTOUCHED}
-    missing = policy.data.missing
-    found = {
-        name: alone_shares(
-            role,
-            engine.alone(name, (), missing),
-            engine.alone(name, quasi, missing),
-            rows=rows,
-        )
-        for name, role in kept.items()
-    }
-    return {"columns": found} if found else {}
-
-
 def _result(
     asked: AskedCheck,
     claim: Claim,
@@ -186,7 +159,7 @@ def _result(
     shares: dict[str, Any],
 ) -> CheckResult:
     policy = asked.policy
-    made = added(policy, policy.operator_instance(), names)
+    made = added(policy, asked.operator, names)
     return CheckResult(
         verdicts=requirement_records(claim.models, proof),
         rows=rows,

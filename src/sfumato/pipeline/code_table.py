@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.data.coding import code_alike
+from sfumato.data.disk_arrays import IN_MEMORY, MemoryArrays
 from sfumato.data.parallel import each
 from sfumato.data.schema import Attribute, Kind, Role, Schema
 from sfumato.data.table import Column, Table
@@ -22,12 +23,14 @@ from sfumato.policy import Policy
 CODED = (Role.QUASI, Role.SENSITIVE, Role.SUBJECT, Role.WEIGHT)
 
 
-def coded_table(policy: Policy, source: pa.Table) -> Table:
+def coded_table(
+    policy: Policy, source: pa.Table, arrays: MemoryArrays = IN_MEMORY
+) -> Table:
     """Code the columns that matter to privacy, and attach every column's role."""
     roles = {name: policy.role(name) for name in source.column_names}
     kept = {name: role for name, role in roles.items() if role is not None}
     names = [name for name, role in kept.items() if role in CODED]
-    coded = each(lambda name: _coded_alike(policy, source, name), names)
+    coded = each(lambda name: _kept(policy, source, name, arrays), names)
     columns = {name: column for name, (column, _) in zip(names, coded, strict=True)}
     schema = Schema(
         tuple(_attribute(policy, name, role, columns) for name, role in kept.items())
@@ -73,16 +76,20 @@ def take(table: Table, rows: npt.NDArray[np.int64]) -> Table:
 
 
 def quasi_axes(
-    policy: Policy, table: Table, base: Path | None
+    policy: Policy, table: Table, base: Path | None, arrays: MemoryArrays = IN_MEMORY
 ) -> tuple[CodedAxis, ...]:
     """Put the quasi-identifiers on their axes."""
     for name in table.schema.quasi:
         refuse_reserved(table.columns[name])
-    return axes(policy, [table.columns[name] for name in table.schema.quasi], base)
+    columns = [table.columns[name] for name in table.schema.quasi]
+    return axes(policy, columns, base, arrays)
 
 
 def axes(
-    policy: Policy, columns: Iterable[Column], base: Path | None
+    policy: Policy,
+    columns: Iterable[Column],
+    base: Path | None,
+    arrays: MemoryArrays = IN_MEMORY,
 ) -> tuple[CodedAxis, ...]:
     """Put columns on the axes that the policy gives them.
 
@@ -90,7 +97,7 @@ def axes(
     """
     known = tuple(columns)
     quasi = {each.name for each in known if policy.role(each.name) is Role.QUASI}
-    return tuple(
+    made = (
         build(
             column,
             section.hierarchy,
@@ -101,6 +108,16 @@ def axes(
         for column in known
         for section in (policy.column(column.name),)
     )
+    return tuple(CodedAxis(coded.axis, arrays.keep(coded.codes)) for coded in made)
+
+
+def _kept(
+    policy: Policy, source: pa.Table, name: str, arrays: MemoryArrays
+) -> tuple[Column, pa.ChunkedArray]:
+    column, cells = _coded_alike(policy, source, name)
+    kept = replace(column, codes=arrays.keep(column.codes))
+    arrays.release()
+    return kept, arrays.keep_cells(cells)
 
 
 def coded_column(policy: Policy, source: pa.Table, name: str) -> Column:

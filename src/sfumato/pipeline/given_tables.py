@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
 
-from sfumato.data.batch_source import BatchSource, table_batches
+from sfumato.data.batch_source import BatchSource
 from sfumato.data.schema import Role
 from sfumato.errors import DataError, UsageError
 from sfumato.io.batch_files import batch_source, many_files, read_many
@@ -99,9 +100,7 @@ def published_batches(
 ) -> BatchSource:
     """Open a published file, or Parquet files, to be read in batches."""
     if not is_path(data):
-        from sfumato.io.frames import to_arrow
-
-        return table_batches(to_arrow(data))
+        return source_batches(data, policy, settings)
     said = policy.data if policy is not None else None
     return batch_source(
         data,
@@ -110,6 +109,33 @@ def published_batches(
         decimal=said.decimal if said else settings.get("decimal"),
         safe=safe,
     )
+
+
+def source_batches(
+    data: Source,
+    policy: Policy | None,
+    settings: Mapping[str, Any] = MappingProxyType({}),
+) -> BatchSource:
+    """Open a source to be read in batches, as the policy or the settings declare it."""
+    if not is_path(data):
+        from sfumato.io.frames import batches_of
+
+        return batches_of(data)
+    said = policy.data if policy is not None else None
+    return batch_source(
+        data,
+        delimiter=said.delimiter if said else settings.get("delimiter"),
+        encoding=said.encoding if said else settings.get("encoding"),
+        decimal=said.decimal if said else settings.get("decimal"),
+        format=said.format if said else None,
+    )
+
+
+def columns_of(
+    data: Source, policy: Policy | None, settings: Mapping[str, Any]
+) -> pa.Table:
+    """A table without rows that has the columns of a source."""
+    return source_batches(data, policy, settings).schema.empty_table()
 
 
 def is_path(data: Source) -> bool:

@@ -6,6 +6,9 @@ Run ─ code → Request ─ solve → Solution ─ publish → Draft ─ verify
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -17,6 +20,7 @@ from sfumato.io.strip_hidden import bare
 from sfumato.pipeline import manifest
 from sfumato.pipeline.build_request import build_request, coded_rows
 from sfumato.pipeline.column_kinds import decide
+from sfumato.pipeline.counted_proof import prove_on_engine, refuse_counted_giveaways
 from sfumato.pipeline.earlier_release_proof import (
     CandidateProof,
     Earlier,
@@ -60,12 +64,12 @@ def make_release(run: Run) -> Release:
         earlier = open_earlier(run, persons)
         table, source_rows = coded_rows(run)
         if certificate is None:
-            refuse_giveaways(run.policy, table.source)
+            _refuse_giveaways(run, table.source)
         counts = generated_counts(run.policy.models(), table)
         request = build_request(run, table, certificate, counts)
     with run.step("solve", 0.1):
         if earlier is None:
-            solution = run.algorithm.solve(request)
+            solution = _kept(run, run.algorithm.solve(request))
         else:
             solution = solve_after(run.algorithm, request, earlier, source_rows)
     with run.step("publish", 0.7):
@@ -82,13 +86,36 @@ def make_release(run: Run) -> Release:
             solution=solution,
             draft=draft,
             claim=claim,
-            proof=claim.verify(draft.table, draft.beside),
+            proof=_proof(run, claim, draft),
             persons=persons,
             together=_together(claim, earlier, source_rows[material.rows], draft),
         )
         _insist(found)
     refuse_loss(found)
     return _release(found, material)
+
+
+def _kept(run: Run, solution: Solution) -> Solution:
+    """A solution whose groups are kept where the rows are."""
+    grouping = solution.grouping
+    group_of = run.arrays.keep(grouping.group_of)
+    return replace(solution, grouping=replace(grouping, group_of=group_of))
+
+
+def _proof(run: Run, claim: Claim, draft: Draft) -> Proof:
+    """Prove a draft; out of core, by the counts of an engine."""
+    if run.out_of_core is None:
+        return claim.verify(draft.table, draft.beside)
+    with run.out_of_core.engine(draft.table) as engine:
+        return prove_on_engine(claim, engine)
+
+
+def _refuse_giveaways(run: Run, table: pa.Table, but: Collection[str] = ()) -> None:
+    if run.out_of_core is None:
+        refuse_giveaways(run.policy, table, but=but)
+        return
+    with run.out_of_core.engine(table) as engine:
+        refuse_counted_giveaways(run.policy, engine, table.num_rows, but=but)
 
 
 def _refuse_table(run: Run, certificate: Certificate | None) -> None:
@@ -106,10 +133,12 @@ def _material(run: Run, table: Table, request: Request, solution: Solution) -> M
     if run.policy.publish.order == "random":
         rows = rows[run.seed.child("order").permutation(len(rows))]
     return Material(
+        arrays=run.arrays,
+        plain_texts=run.plain_texts,
         table=table,
         quasi=solution.quasi or request.quasi,
         grouping=solution.grouping,
-        rows=rows,
+        rows=run.arrays.keep(rows),
         seed=run.seed.child("publish"),
         pseudonymized=run.policy.pseudonymized(),
         declared=request.ledger is not None,
@@ -176,7 +205,7 @@ def _insist(found: Findings) -> None:
     if found.certificate is not None:
         found.certificate.insist(found.solution, found.proof.groups.rows)
     else:
-        refuse_giveaways(found.run.policy, found.draft.table, but=found.made)
+        _refuse_giveaways(found.run, found.draft.table, found.made)
 
 
 def _insist_on_models(proof: Proof, request: Request) -> None:
@@ -193,7 +222,7 @@ def _release(found: Findings, material: Material) -> Release:
     subject = found.request.subject
     figures = ReportFigures(found)
     return Release(
-        table=bare(found.draft.table),
+        table=bare(found.draft.table, found.run.arrays),
         beside={name: bare(table) for name, table in found.draft.beside.items()},
         notes=found.draft.notes,
         manifest=manifest.manifest(found),
@@ -203,7 +232,7 @@ def _release(found: Findings, material: Material) -> Release:
         together=None if found.together is None else found.together.claim,
         audit=manifest.audit(found) | {"report": figures.private()},
         learned=learned_files(found.run.policy, found.request.quasi),
-        source_rows=found.source_rows[material.rows],
+        source_rows=found.run.arrays.keep(found.source_rows[material.rows]),
         group_of=_of_source(found, found.solution.grouping.group_of),
         subject_of=None if subject is None else _of_source(found, subject),
         persons=found.persons,
@@ -211,12 +240,16 @@ def _release(found: Findings, material: Material) -> Release:
             field.name
             for field in material.table.source.schema
             if pa.types.is_dictionary(field.type)
+            and field.name not in found.run.plain_texts
         ),
+        out_of_core=found.run.out_of_core,
     )
 
 
 def _of_source(found: Findings, codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     """Expand codes of the rows that took part to all source rows; −1 elsewhere."""
+    if len(codes) == found.rows_in:
+        return codes
     spread = np.full(found.rows_in, -1, dtype=np.int32)
     spread[found.source_rows] = codes
-    return spread
+    return found.run.arrays.keep(spread)

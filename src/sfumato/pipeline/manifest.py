@@ -18,6 +18,7 @@ from sfumato.metrics.base import Metric
 from sfumato.models.base import Model, OutputModel, Target, Verdict
 from sfumato.models.common.targets import rows_of
 from sfumato.pipeline import column_kinds as kinds
+from sfumato.pipeline.counted_proof import engine_giveaways
 from sfumato.pipeline.findings import Findings
 from sfumato.pipeline.loss_by_value import ValueLoss, loss_by
 from sfumato.pipeline.private_run import Certificate
@@ -116,9 +117,13 @@ def _giveaways(found: Findings) -> dict[str, Any]:
     draft, made = found.draft, found.made
     if found.run.operator.form is Form.SWAPPED:
         made |= set(found.table.schema.sensitive)
-    return released_giveaways(
-        found.run.policy, draft.table, quasi=draft.quasi, but=made
-    )
+    policy, held = found.run.policy, found.run.out_of_core
+    if held is None:
+        return released_giveaways(policy, draft.table, quasi=draft.quasi, but=made)
+    with held.engine(draft.table) as engine:
+        return engine_giveaways(
+            policy, engine, quasi=draft.quasi, rows=found.rows_out, but=made
+        )
 
 
 def _published_verdicts(found: Findings) -> list[dict[str, Any]]:

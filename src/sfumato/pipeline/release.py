@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +31,20 @@ from sfumato.io.formats import Format, format_of, written_as
 from sfumato.io.write import write_table
 from sfumato.pipeline.earlier_release_proof import CandidateClaim
 from sfumato.pipeline.linked_persons import LINKED, PERSON, LinkedPersons
-from sfumato.pipeline.prove_written_files import prove_files, prove_tables
+from sfumato.pipeline.out_of_core import OutOfCore
+from sfumato.pipeline.prove_written_files import (
+    prove_counted,
+    prove_files,
+    prove_tables,
+)
 from sfumato.pipeline.release_to_database import TableTarget, new_table
 from sfumato.pipeline.reports import PRIVATE_REPORT, PUBLIC_REPORT, ReportSource
 from sfumato.pipeline.verification import GENERATED_VALUES, SOURCE_VALUES, Claim
 from sfumato.pipeline.write_release import refuse_existing, write_directory
 from sfumato.report.card import card
+
+RECORD_ROWS = 1 << 20
+"""Rows of the private record that are written together."""
 
 
 @comes_from("sfumato.anonymize(data, quasi=[…], k=5)")
@@ -73,6 +82,8 @@ class Release(SafeRepr):
     """Private: what the written file must prove together with earlier releases."""
     categories: frozenset[str]
     """Columns of categories, which files with types write as such."""
+    out_of_core: OutOfCore | None = None
+    """Where the tables are, if they do not fit in memory."""
     origin: Any = None
     """What the caller passed in; sets the kind of `data` and the format of `save`."""
     delimiter: str = ","
@@ -214,6 +225,14 @@ def _write_files_and_prove(release: Release, aside: Path) -> dict[str, str]:
             categories=release.categories,
             labels=kept_labels(release.labels, table, release.labels),
         )
+    if release.out_of_core is not None:
+        return prove_counted(
+            places["data"],
+            release.claim,
+            release.out_of_core.choice,
+            rows=release.table.num_rows,
+            delimiter=release.delimiter,
+        )
     return prove_files(
         places,
         release.claim,
@@ -270,30 +289,49 @@ def _write_private(release: Release, place: Path) -> None:
     _write_json(place / "audit.json", _audit(release))
     for name, text in release.learned.items():
         _write_text(place / name, text)
+    published = _published_rows(release)
     # Opened here, because Arrow takes no path whose name is not UTF-8.
     with own_file(place / "rows.parquet").open("wb") as sink:
-        pq.write_table(_row_record(release), sink)
+        parts = _row_record(release, published)
+        first = next(parts)
+        with pq.ParquetWriter(sink, first.schema) as writer:
+            for part in chain([first], parts):
+                writer.write_table(part)
 
 
-def _row_record(release: Release) -> pa.Table:
-    """Published row, source row and group of every source row; private."""
-    rows = len(release.group_of)
-    published = np.full(rows, -1, dtype=np.int64)
+def _published_rows(release: Release) -> npt.NDArray[np.int64]:
+    """The published row of each source row; −1 for those left out."""
+    published = np.full(len(release.group_of), -1, dtype=np.int64)
     published[release.source_rows] = np.arange(len(release.source_rows))
+    return published
+
+
+def _row_record(
+    release: Release, published: npt.NDArray[np.int64]
+) -> Iterator[pa.Table]:
+    """Published row, source row and group of every source row, in parts; private."""
+    for start in range(0, max(len(published), 1), RECORD_ROWS):
+        rows = slice(start, start + RECORD_ROWS)
+        yield _record_part(release, published[rows], rows)
+
+
+def _record_part(
+    release: Release, published: npt.NDArray[np.int64], rows: slice
+) -> pa.Table:
     gone = published < 0
     columns = {
         "published_row": pa.array(published, mask=gone),
-        "source_row": pa.array(np.arange(rows)),
-        "group": pa.array(release.group_of, mask=gone),
+        "source_row": pa.array(np.arange(rows.start, rows.start + len(gone))),
+        "group": pa.array(release.group_of[rows], mask=gone),
     }
     if release.subject_of is not None:
-        columns["subject"] = pa.array(release.subject_of)
+        columns["subject"] = pa.array(release.subject_of[rows])
     told: dict[str | bytes, str] = {
         SOURCE_VALUES: json.dumps(release.claim.private.source_values),
         GENERATED_VALUES: json.dumps(release.claim.private.generated_values),
     }
     if release.persons is not None:
-        columns[PERSON] = pa.array(release.persons.hashes.astype(str))
+        columns[PERSON] = pa.array(release.persons.hashes[rows].astype(str))
         told[LINKED] = release.persons.origin()
     return pa.table(columns).replace_schema_metadata(told)
 

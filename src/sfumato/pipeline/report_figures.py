@@ -13,7 +13,7 @@ from sfumato.data.arrays import Codes, Counts
 from sfumato.data.published_cells import packed_key
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.metrics.common.moments import correlation
-from sfumato.models.common.groups import packed, run_lengths
+from sfumato.models.common.groups import packed, run_lengths, total_times
 from sfumato.pipeline.cell_forms import cell_forms
 from sfumato.pipeline.column_lines import (
     FEWEST,
@@ -134,7 +134,8 @@ class ReportFigures:
         if not self.shown or evidence is None or found.subjects_hidden:
             return {}
         if found.run.operator.form is Form.CELLS:
-            return _judged(found.proof, [cells.codes for cells in evidence.cells])
+            cells = [each.codes for each in evidence.cells]
+            return _judged(found.proof, cells, evidence.times)
         rows, request = found.draft.rows, found.request
         sensitive = {
             name: CodedAxis(coded.axis, coded.codes[rows])
@@ -201,8 +202,13 @@ def exposure(
     return _found(sizes) | {"values": _guesses(within, sensitive)}
 
 
-def _judged(proof: Proof, cells: Sequence[Codes]) -> dict[str, Any]:
-    """How exposed people are by cells, with the histograms of the proof."""
+def _judged(
+    proof: Proof, cells: Sequence[Codes], times: Counts | None
+) -> dict[str, Any]:
+    """How exposed people are by cells, with the histograms of the proof.
+
+    With `times`, each row of the cells stands for so many.
+    """
     values = {
         view.column: _best_guess(h.largest(h.counts), h.sizes, h.reference.max())
         for view, h in proof.groups.histograms.items()
@@ -210,15 +216,15 @@ def _judged(proof: Proof, cells: Sequence[Codes]) -> dict[str, Any]:
     }
     left = {n: coded for n, coded in proof.sensitive.items() if n not in values}
     if left and cells:
-        values |= _guesses(packed_key(cells, len(cells[0])), left)
+        values |= _guesses(packed_key(cells, len(cells[0])), left, times)
     return _found(proof.groups.sizes) | {"values": values}
 
 
 def _guesses(
-    key: Counts, sensitive: Mapping[str, CodedAxis]
+    key: Counts, sensitive: Mapping[str, CodedAxis], times: Counts | None = None
 ) -> dict[str, dict[str, float]]:
     return {
-        name: _guessed(key, coded)
+        name: _guessed(key, coded, times)
         for name, coded in sensitive.items()
         if 0 < coded.axis.size <= MOST_VALUES
     }
@@ -248,16 +254,18 @@ def _counted(sizes: Counts) -> list[dict[str, int]]:
     ]
 
 
-def _guessed(key: Counts, coded: CodedAxis) -> dict[str, float]:
+def _guessed(
+    key: Counts, coded: CodedAxis, times: Counts | None = None
+) -> dict[str, float]:
     """How well a value is guessed as the commonest of the group, and of the table."""
     size = coded.axis.size
     pairs, number = packed([key, coded.codes], [int(key.max(initial=0)) + 1, size])
-    found, counts = run_lengths(pairs, number)
+    found, counts = run_lengths(pairs, number, times)
     owner = found // size
     first = np.flatnonzero(np.diff(owner, prepend=-1))
     most = np.maximum.reduceat(counts, first)
     sizes = np.add.reduceat(counts, first)
-    shares = np.bincount(coded.codes, minlength=size) / max(len(coded.codes), 1)
+    shares = total_times(coded.codes, times, size) / max(int(counts.sum()), 1)
     return _best_guess(most, sizes, shares.max(initial=0.0))
 
 

@@ -12,9 +12,11 @@ from time import perf_counter
 import pyarrow as pa
 
 from sfumato.algorithms.base import Algorithm, Progress, silent
+from sfumato.data.disk_arrays import IN_MEMORY, MemoryArrays
 from sfumato.data.safe_repr import SafeRepr
 from sfumato.data.seeds import Seed
 from sfumato.pipeline.missing_cells import with_empty_mark
+from sfumato.pipeline.out_of_core import OutOfCore
 from sfumato.pipeline.shared_coding import SharedCoding
 from sfumato.policy import Policy
 from sfumato.publish.base import Operator
@@ -36,6 +38,8 @@ class Run(SafeRepr):
     progress: Progress = silent
     coding: SharedCoding = field(default_factory=SharedCoding)
     """What runs on the same source share."""
+    out_of_core: OutOfCore | None = None
+    """Where a table that does not fit in memory is kept and counted."""
     algorithm: Algorithm = field(init=False)
     operator: Operator = field(init=False)
     seconds: dict[str, float] = field(init=False, default_factory=dict)
@@ -53,6 +57,18 @@ class Run(SafeRepr):
         started = perf_counter()
         yield
         self.seconds[name] = round(perf_counter() - started, 4)
+        self.arrays.release()
+
+    @property
+    def arrays(self) -> MemoryArrays:
+        """Where arrays of many rows are kept."""
+        return IN_MEMORY if self.out_of_core is None else self.out_of_core.disk
+
+    @property
+    def plain_texts(self) -> frozenset[str]:
+        """Columns of plain text that are kept as dictionaries."""
+        held = self.out_of_core
+        return frozenset() if held is None else held.plain_texts
 
 
 def replaced(
@@ -67,4 +83,5 @@ def replaced(
         seed=run.seed,
         threads=run.threads,
         progress=progress or run.progress,
+        out_of_core=run.out_of_core,
     )

@@ -25,20 +25,29 @@ def refuse_giveaways(
 
     `but` lists the columns that the operator added.
     """
-    there = [name for name in table.column_names if name not in but]
-    names = [name for name in there if policy.role(name) in ASKED_FOR]
-    asked = [name for name in names if not policy.column(name).keep_as_is]
+    asked = unasked(policy, [name for name in table.column_names if name not in but])
     counts = each(lambda name: rows_alone(table, name, policy.data.missing), asked)
     for name, count in zip(asked, counts, strict=True):
-        if count > MOST * table.num_rows:
-            raise policy.fault(
-                ("columns", name),
-                f"would be published as it is, and {count:,} of {table.num_rows:,} rows "
-                f"({count / table.num_rows:.1%}) have a value that occurs once: "
-                "whoever knows it finds the row.",
-                hint="Say drop = true, make it a quasi-identifier, or say "
-                "keep_as_is = true if nobody outside can know its values.",
-            )
+        refuse_alone(policy, name, count, table.num_rows)
+
+
+def unasked(policy: Policy, names: Sequence[str]) -> list[str]:
+    """The columns published as they are without the policy having said so."""
+    kept = [name for name in names if policy.role(name) in ASKED_FOR]
+    return [name for name in kept if not policy.column(name).keep_as_is]
+
+
+def refuse_alone(policy: Policy, name: str, count: int, rows: int) -> None:
+    """Refuse a column if too many of its values occur once."""
+    if count > MOST * rows:
+        raise policy.fault(
+            ("columns", name),
+            f"would be published as it is, and {count:,} of {rows:,} rows "
+            f"({count / rows:.1%}) have a value that occurs once: "
+            "whoever knows it finds the row.",
+            hint="Say drop = true, make it a quasi-identifier, or say "
+            "keep_as_is = true if nobody outside can know its values.",
+        )
 
 
 def rows_alone(table: pa.Table, name: str, missing: Sequence[str]) -> int:

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from sfumato.data.arrays import Floats
 from sfumato.data.cell_text import as_text, distinct
+from sfumato.data.disk_arrays import IN_MEMORY, MemoryArrays
 from sfumato.data.grouping import Grouping
 from sfumato.data.option_examples import OptionExamples
 from sfumato.data.schema import Attribute, Role
@@ -74,6 +75,10 @@ class Material:
     seed: Seed
     pseudonymized: frozenset[str] = frozenset()
     """Identifier and subject columns to be published under a keyed hash."""
+    arrays: MemoryArrays = IN_MEMORY
+    """Where columns of many rows are kept."""
+    plain_texts: frozenset[str] = frozenset()
+    """Columns of plain text that are dictionaries only because they are on disk."""
     declared: bool = False
     """Whether axes are declared, not from the data: a leaf may then stand for many
     values, and cells show its text, never the source's cell."""
@@ -180,7 +185,9 @@ class CellOperator(Operator):
         by_name = {q.name: s for q, s in zip(material.quasi, shown, strict=True)}
         columns: dict[str, pa.Array | pa.ChunkedArray] = {}
         for attribute in material.table.schema:
-            columns |= _published(material, attribute, by_name.get(attribute.name))
+            made = _published(material, attribute, by_name.get(attribute.name))
+            columns |= {n: material.arrays.keep_cells(c) for n, c in made.items()}
+            material.arrays.release()
         return Draft(
             table=pa.table(columns),
             rows=material.rows,
@@ -257,7 +264,8 @@ def _published(
     columns: dict[str, pa.Array | pa.ChunkedArray] = {
         key: _spread(cells, groups) for key, cells in shown.columns.items()
     }
-    if not material.declared and _typed(source.column(name)):
+    typed = _typed(source.column(name)) and name not in material.plain_texts
+    if typed and not material.declared:
         rows = _row_of_leaf(material, name)
         for key, leaves in shown.leaves.items():
             columns[key] = _cells_of(source.column(name), rows[leaves][groups])

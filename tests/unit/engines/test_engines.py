@@ -15,7 +15,7 @@ from sfumato.data.batch_source import table_batches
 from sfumato.engines.duckdb_engine import DuckDBEngine
 from sfumato.engines.memory_engine import MemoryEngine
 from sfumato.errors import DataError, OutputError, RefusedError, UsageError
-from sfumato.pipeline.engine_choice import choose_engine, memory_of
+from sfumato.pipeline.choose_engine import choose_engine, memory_of
 
 LIMIT = 10**8
 
@@ -181,7 +181,7 @@ def test_a_directory_without_parquet_files_is_refused(tmp_path):
 def test_auto_takes_duckdb_where_memory_is_short_and_says_so(
     parts, capsys, monkeypatch
 ):
-    monkeypatch.setattr("sfumato.pipeline.engine_choice.CHECKING", 10**9)
+    monkeypatch.setattr("sfumato.pipeline.choose_engine.CHECKING", 10**9)
     words = ["check", str(parts), "--quasi", "zip,year,ill", "--k", "1", "--json"]
     assert main([*words, "--memory-limit", "64MB"]) == 0
     output = capsys.readouterr()

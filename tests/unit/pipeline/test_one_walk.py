@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 import sfumato as sf
-from sfumato import api, registry
+from sfumato import registry
 from sfumato.cli import main
 from sfumato.data.seeds import Seed
 from sfumato.pipeline import (
     build_request,
+    check_table,
     expand_requirements,
     given_tables,
     make_release,
@@ -203,7 +204,7 @@ def test_giveaways_are_counted_once_on_the_source_and_once_on_the_draft(place, c
 def test_a_check_refuses_once_and_makes_the_operator_once(place, called):
     anonymized(place, PLAIN)
     found = called(
-        (api, "refuse_pairing"), (policy_document.Policy, "operator_instance")
+        (check_table, "refuse_pairing"), (policy_document.Policy, "operator_instance")
     )
     sf.check(place / "release/data.csv", place / "policy.toml")
     assert found == {"refuse_pairing": 1, "operator_instance": 1}

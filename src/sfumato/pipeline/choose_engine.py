@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
-from sfumato.data.batch_source import BatchSource
-from sfumato.engines.base import Engine
 from sfumato.engines.duckdb_engine import DuckDBEngine, refuse_small
+from sfumato.engines.engine_choice import EngineChoice
 from sfumato.engines.memory_engine import MemoryEngine
 from sfumato.errors import SfumatoError, UsageError
 from sfumato.io.batch_files import batch_source
@@ -25,24 +23,6 @@ MAKING, CHECKING = 8, 4
 """How often the bytes of all cells are in memory while a release is made, or checked."""
 SPARE = 0.5
 """The share of free memory that is used where no limit is given."""
-
-
-@dataclass(frozen=True)
-class EngineChoice:
-    """An engine, the memory that it may use, and why it was taken."""
-
-    name: str
-    limit: int
-    """Bytes."""
-    reason: str | None = None
-    """Why `auto` took it, in words; None where it was asked for or nothing is special."""
-    threads: int = 1
-
-    def open(self, source: BatchSource) -> Engine:
-        """The engine on a source; to be used in a `with` block."""
-        if self.name == MemoryEngine.name:
-            return MemoryEngine(source)
-        return DuckDBEngine(source, memory_limit=self.limit, threads=self.threads)
 
 
 def choose_engine(

@@ -1,0 +1,129 @@
+"""Make a release of a table that does not fit in memory.
+
+The rows are put on disk, and the path of a run is the usual one: the same groups, the
+same bytes. What would take all rows in memory is counted by the engine instead.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from sfumato.algorithms.base import Progress
+from sfumato.data.batch_source import BatchSource
+from sfumato.data.seeds import Seed
+from sfumato.data.source import delimiter_of
+from sfumato.engines.engine_choice import EngineChoice
+from sfumato.errors import InfeasibleError, RefusedError
+from sfumato.io.batch_files import many_files
+from sfumato.io.formats import Format, hash_file
+from sfumato.pipeline.asked_policy import base_of
+from sfumato.pipeline.given_tables import is_path, source_batches
+from sfumato.pipeline.make_release import make_release
+from sfumato.pipeline.out_of_core import open_source, refuse_whole
+from sfumato.pipeline.release import Release
+from sfumato.pipeline.run import Run
+from sfumato.policy import Policy
+
+WRITTEN = (Format.CSV, Format.PARQUET, Format.ARROW)
+"""The formats that are written in parts."""
+
+
+def large_release(
+    data: Any,
+    policy: Policy,
+    choice: EngineChoice,
+    *,
+    after: tuple[Path, ...],
+    seed: Seed,
+    progress: Progress,
+    base: str | os.PathLike[str] | None,
+) -> Release:
+    """Make a release of a source that is read in batches, and prove it."""
+    refuse_whole(policy, after=bool(after))
+    source = source_batches(data, policy)
+    _refuse_format(policy)
+    policy.check_columns(source.names)
+    with ThreadPoolExecutor() as aside:
+        hashed = _hashed(aside, data)
+        progress("read", 0.0)
+        table, held = _opened(source, policy, choice)
+        run = Run(
+            policy=policy,
+            source=table,
+            base=base_of(base, policy),
+            seed=seed,
+            threads=choice.threads,
+            progress=progress,
+            out_of_core=held,
+        )
+        try:
+            release = make_release(run)
+        except InfeasibleError as fault:
+            from sfumato.pipeline.advice.explained_refusal import explained
+
+            raise explained(run, fault) from None
+        progress("done", 1.0)
+    return replace(
+        release,
+        origin=data,
+        delimiter=delimiter_of(table) or ",",
+        source_sha256=None if hashed is None else hashed.result(),
+    )
+
+
+def _hashed(aside: ThreadPoolExecutor, data: Any) -> Future[str] | None:
+    if not is_path(data) or many_files(data):
+        return None
+    return aside.submit(hash_file, data)
+
+
+def _opened(
+    source: BatchSource, policy: Policy, choice: EngineChoice
+) -> tuple[pa.Table, Any]:
+    """Put the rows on disk, in the order of the policy's key if it names one."""
+    key = policy.data.key
+    if not key:
+        return open_source(source, policy, choice)
+    _refuse_key(source, policy)
+    with choice.open(source) as engine:
+        ordered = open_source(engine.ordered(key), policy, choice)
+        rows = ordered[0].num_rows
+        if engine.alone(key[0], key[1:], ()) < rows:
+            raise policy.fault(
+                ("data", "key"),
+                f"does not identify each of {rows:,} rows.",
+                hint="Name columns that together identify each row.",
+            )
+        return ordered
+
+
+def _refuse_key(source: BatchSource, policy: Policy) -> None:
+    for name in policy.data.key:
+        if name not in source.names:
+            raise policy.fault(
+                ("data", "key"),
+                f"names the column '{name}', which the data do not have.",
+                hint="Name columns of the data.",
+            )
+        if pa.types.is_floating(source.schema.field(name).type):
+            raise policy.fault(
+                ("data", "key"),
+                f"names the column '{name}', which holds floats: they are not sorted "
+                "out of memory.",
+                hint="Name columns of whole numbers or texts.",
+            )
+
+
+def _refuse_format(policy: Policy) -> None:
+    asked = policy.publish.format
+    if asked is not None and asked.split(".")[0] not in WRITTEN:
+        raise RefusedError(
+            f"A file of the format {asked} is written from memory.",
+            hint="Publish as parquet, csv or arrow, or take --engine memory.",
+        )
