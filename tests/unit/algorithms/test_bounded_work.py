@@ -76,8 +76,19 @@ def test_the_refinement_of_a_wide_table_stays_within_its_work(columns):
 
 @pytest.mark.parametrize("columns", WIDE)
 def test_effort_1_looks_at_as_many_cells_of_a_wide_table_as_of_16_columns(columns):
-    cells = columns * usual_work(wide_table(columns, rows=10), plain=True)
-    assert cells == pytest.approx(16 * usual_work(wide_table(16, rows=10), plain=True))
+    assert columns * work_of(columns) == pytest.approx(16 * work_of(16))
+
+
+@pytest.mark.parametrize("columns", WIDE)
+def test_columns_of_very_many_values_count_for_three(columns):
+    assert 3 * work_of(columns, values=300) == pytest.approx(work_of(columns))
+
+
+def work_of(columns: int, *, values: int = 100) -> float:
+    """The work of effort 1 on a table with so many columns of so many values."""
+    column = line("x", np.array([0, values - 1]))
+    request = replace(wide_table(1, rows=2), quasi=(column,) * columns)
+    return usual_work(request, plain=True)
 
 
 def test_the_work_of_a_million_rows_is_less_than_proportional():

@@ -1,8 +1,9 @@
 """How much work a refinement may spend, how far it got, and what more would buy.
 
 Work is counted in groups that were weighed up. Weighing one up takes longer on more
-columns, so beyond `COLUMNS` of them fewer are weighed: the time that effort 1 takes
-grows with the rows, and no longer with the columns.
+columns, and on columns of very many values, whose losses are in no table. So beyond
+`COLUMNS` columns fewer are weighed: the time that effort 1 takes grows with the rows, and
+no longer with the columns.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from sfumato.algorithms.request import Request
 from sfumato.data.arrays import Floats
 from sfumato.hierarchies.axis import Shape
+from sfumato.kernels.common.geometry import PAIR_LIMIT
 
 WORK = 95_000_000
 WORK_PER_ROW = 400
@@ -24,17 +26,26 @@ LONGER, LONGEST = 3.0, 3.3
 rules look at sensitive values: there is more to gain."""
 COLUMNS = 16
 """With more columns than this, as many cells are weighed as with this many."""
+UNTABLED = 3
+"""How many columns one counts for whose losses are in no table."""
 BEYOND = 1 / 8
 """How far the last pass may go beyond the work, at most."""
 
 
 def usual_work(request: Request, *, plain: bool) -> float:
     """The work of effort 1; `plain` if rules look at nothing but sizes."""
-    work = (WORK + WORK_PER_ROW * request.rows) / max(1, len(request.quasi) / COLUMNS)
+    work = (WORK + WORK_PER_ROW * request.rows) / max(1, _columns(request) / COLUMNS)
     if not plain:
         return LONGEST * work
     trees = all(coded.axis.shape is Shape.TREE for coded in request.quasi)
     return work if trees else LONGER * work
+
+
+def _columns(request: Request) -> int:
+    """How many columns it counts for to weigh up a group."""
+    axes = [coded.axis for coded in request.quasi]
+    tabled = [a.shape is Shape.FLAT or a.size <= PAIR_LIMIT for a in axes]
+    return sum(1 if each else UNTABLED for each in tabled)
 
 
 def block_limit(budget: float, spent: float, blocks: int) -> int:
