@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchmarks.case import Case
+from benchmarks.settings import WIDE
 
 BEST = "best"
 CASES: tuple[tuple[str, str, tuple[int, ...], tuple[str, ...]], ...] = (
@@ -39,6 +40,9 @@ def lowest_losses(rows: int | None) -> Iterator[Case]:
     for setting in OTHERS:
         for k in (5, 50):
             yield from _group(setting, setting, k, BESIDE, rows)
+    for columns in WIDE:
+        setting = f"{columns} numbers"
+        yield from _group(f"30,000 rows of {setting}", setting, 10, ("mondrian",), rows)
     for setting in MILLION:
         yield from _group(f"1,000,000 rows {setting}", setting, 10, ("mondrian",), rows)
 

@@ -16,6 +16,7 @@ from benchmarks.sources import (
     directory,
     leaves_under,
     like_adult,
+    payments,
     read_levels,
 )
 
@@ -35,6 +36,8 @@ MACH = (
     *("age", "familysize", "gender", "married", "race", "religion"),
     *(f"Q{number}A" for number in range(1, 11)),
 )
+WIDE = (23, 50, 200)
+"""Columns of wide tables."""
 ADULT = "adult/adult_clean_30162.csv.gz"
 
 
@@ -51,6 +54,8 @@ class Setting:
     require: str = ""
     like: int = 0
     """So many rows drawn from Adult and changed, instead of those of the file."""
+    paid: int = 0
+    """So many rows of numbers like payments, instead of those of the file."""
 
     @property
     def folder(self) -> Path:
@@ -60,6 +65,8 @@ class Setting:
     def table(self) -> pa.Table:
         """The columns as text, in the order of the file."""
         wanted = [*self.quasi, *([self.sensitive] if self.sensitive else [])]
+        if self.paid:
+            return pa.table(payments(self.paid, len(self.quasi)))
         if self.like:
             made = like_adult(self.like)
             texts = {name: made.texts(j) for j, name in enumerate(made.names)}
@@ -118,6 +125,14 @@ def along(file: str, quasi: tuple[str, ...]) -> Setting:
     return Setting(file=file, quasi=quasi)
 
 
+def wide(columns: int) -> Setting:
+    """Thirty thousand rows of numbers without hierarchies."""
+    names = tuple(f"c{j}" for j in range(columns))
+    return Setting(
+        file="", quasi=names, hierarchies=False, numbers=frozenset(names), paid=30_000
+    )
+
+
 WITH = Setting(file=ADULT, quasi=NINE, numbers=frozenset({"age"}))
 WITHOUT = replace(WITH, quasi=NINE[:-1], hierarchies=False)
 SECRET = replace(
@@ -141,6 +156,7 @@ SETTINGS: Mapping[str, Setting] = {
     "census_income": along("census_income/census_income_train.csv.gz", CENSUS),
     "ss13acs": along("ss13acs/ss13acs_5col.csv", ACS),
     "mach2019_int": along("mach2019_int/mach2019_int.csv", MACH),
+    **{f"{columns} numbers": wide(columns) for columns in WIDE},
     "like-adult": replace(WITH, quasi=NINE[:-1], like=MILLION),
     "like-adult without hierarchies": replace(WITHOUT, like=MILLION),
 }

@@ -171,6 +171,23 @@ def _redrawn(column: Codes, random: np.random.Generator) -> Codes:
     return result
 
 
+def payments(rows: int, columns: int) -> dict[str, list[str]]:
+    """Correlated numbers like those of a credit-card file, nearly every row once."""
+    random = np.random.default_rng(0)
+    hidden = random.normal(size=(rows, 4)) @ random.normal(size=(4, columns))
+    drawn = hidden + random.normal(size=(rows, columns))
+    forms = (
+        lambda x: np.round(x * 10),
+        lambda x: np.round(np.exp(x) * 100),
+        lambda x: np.clip(np.round(x), -2, 6),
+        lambda x: np.round(x * 1000),
+    )
+    return {
+        f"c{j}": forms[j % 4](drawn[:, j]).astype(np.int64).astype(str).tolist()
+        for j in range(columns)
+    }
+
+
 def mostly_unique(rows: int) -> Coded:
     """Independent uniform columns: nearly every tuple occurs once."""
     random = np.random.default_rng(3)

@@ -80,6 +80,8 @@ LITTLE_OF_GAIN = 0.01
 PATIENCE = 2
 """Refinement ends at effort 1 after this many rounds in a row that gain less than these
 shares of the loss and of the total gain; more effort accepts smaller gains."""
+IDLE = 4
+"""With a limit in seconds, so many rounds in a row may gain nothing."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -332,7 +334,8 @@ def _repeat(
     """Make passes; return why they ended."""
     groups = lay_out(task.space, task.item_of, task.rows, task.starts)
     scale = len(task.rows) * (task.space.weight or 1.0)
-    passes, slow, last = 0, 0, _passes(groups)
+    passes, slow, idle, last = 0, 0, 0, _passes(groups)
+    most_idle = IDLE if math.isfinite(limits.deadline) else 1
     round_began = history.loss
     while history.spent < limits.budget:
         step = step_text(history.loss, bound)
@@ -352,7 +355,8 @@ def _repeat(
             total = history.losses[0] - history.loss
             little = min(LITTLE * history.loss, LITTLE_OF_GAIN * total)
             slow = slow + 1 if gain * effort <= little else 0
-            if gain <= 0.0 or slow == PATIENCE:
+            idle = idle + 1 if gain <= 0.0 else 0
+            if idle == most_idle or slow == max(PATIENCE, most_idle):
                 return "little gain" if gain > 0.0 else "no gain"
     return "effort"
 
