@@ -28,6 +28,8 @@ BINS = 16
 """Another column has at most so many classes in a profile."""
 FEW = 10.0
 """A value with so many rows counts half for itself, half for the middle."""
+MOST_VALUES = 1_000
+"""A column with more values has no learned hierarchy: its labels would list hundreds."""
 MOST_MERGED = 600
 """With more values than this, neighbors along the main direction are merged first."""
 
@@ -41,6 +43,12 @@ def learned_levels(column: Column, others: Sequence[Column]) -> UpperLevels:
             f"The hierarchy of column '{column.name}' cannot be learned: its kind is "
             f"'{column.kind}'.",
             hint='Use "auto" for numbers and dates, or declare the kind "category".',
+        )
+    if column.size > MOST_VALUES:
+        raise HierarchyError(
+            f"The hierarchy of column '{column.name}' cannot be learned: it has "
+            f"{column.size:,} values; at most {MOST_VALUES:,} can be shown as sets.",
+            hint="Name a hierarchy file, or join rare values before.",
         )
     if not others:
         raise HierarchyError(

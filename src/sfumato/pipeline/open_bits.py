@@ -68,14 +68,20 @@ class OpenBits:
 
     @cached_property
     def _covered(self) -> Floats:
-        """The source rows whose value each group's cell covers."""
-        found = np.full(self.grouping.count, float(self.counts.sum()))
-        some = np.flatnonzero(self.ncp < 1.0)
-        found[some] = self._of_extent()[some]
-        return found
+        """The source rows whose value each group's cell covers.
 
-    def _of_extent(self) -> Floats:
+        A cell that loses more than what its group covers shows nothing.
+        """
         extent = Extent.of(self.coded, self.grouping, self.index)
+        shown = np.isclose(extent.ncp(), self.ncp)
+        axis = self.coded.axis
+        if axis.shape is Shape.FREE and axis.missing >= 0:
+            low, high = extent.bounds
+            shown &= (high != axis.missing) | (low == high)
+        everything = float(self.counts.sum())
+        return np.where(shown, self._of_extent(extent), everything)
+
+    def _of_extent(self, extent: Extent) -> Floats:
         axis, sums = self.coded.axis, np.append(0.0, np.cumsum(self.counts))
         if extent.by_node:
             return _rows_below(self.coded, self.counts)[extent.nodes]

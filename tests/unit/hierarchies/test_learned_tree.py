@@ -112,6 +112,12 @@ def test_a_tree_needs_another_quasi_identifier():
         build(city, "learned")
 
 
+def test_labels_that_would_list_hundreds_are_refused():
+    many = column("name", [f"v{i}" for i in range(1001)])
+    with pytest.raises(HierarchyError, match="it has 1,001 values; at most 1,000 can"):
+        build(many, "learned", others=[many])
+
+
 @pytest.mark.parametrize("values", [1, 2, 3])
 def test_few_values_have_few_levels(values):
     texts = [str(i % values) for i in range(12)]

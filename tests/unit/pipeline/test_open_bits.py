@@ -16,6 +16,7 @@ from sfumato.hierarchies.axis import CodedAxis
 from sfumato.pipeline.learned_hierarchies import FIRST_LINE
 from sfumato.pipeline.open_bits import mixed_sets, open_bits, share_lost
 from sfumato.testing.random_groups import flat_axis
+from tests.unit.algorithms.mondrian_cases import free_axis
 
 CITIES = ["Graz"] * 4 + ["Linz"] * 4 + ["Rome"] * 8 + ["Narni"] * 8
 COUNTRIES = ["AT"] * 8 + ["IT"] * 16
@@ -51,6 +52,23 @@ def test_groups_of_one_value_leave_nothing_open():
 def test_rows_left_out_are_lost_in_full():
     (column,) = found([0, 0, 1, 1], [0, 0, -1, -1], 2)
     assert column.lost == pytest.approx(2 * math.log2(2))
+
+
+def test_an_interval_does_not_cover_missing_values():
+    """Two rows show all numbers, the third is missing and alone."""
+    axis = free_axis([0.0, 4.0, float("nan")])
+    coded_rows = CodedAxis(axis, np.array([0, 1, 2], dtype=np.int32))
+    grouping = Grouping(np.array([0, 0, 1], dtype=np.int32), 2)
+    (column,) = open_bits([coded_rows], grouping, np.array([[1.0], [0.0]]))
+    assert column.lost == pytest.approx(2 * math.log2(2 / 1))
+
+
+def test_a_star_covers_everything():
+    axis = free_axis([0.0, 1.0, 4.0])
+    coded_rows = CodedAxis(axis, np.array([0, 1, 2, 2], dtype=np.int32))
+    grouping = Grouping(np.array([0, 0, 1, 1], dtype=np.int32), 2)
+    (column,) = open_bits([coded_rows], grouping, np.array([[1.0], [0.0]]))
+    assert column.lost == pytest.approx(2 * math.log2(4 / 1))
 
 
 def test_the_worst_columns_and_groups_are_named_first():
