@@ -17,6 +17,7 @@ include_patterns = [
     "*.md",
     "docs/**.md",
     "benchmarks/README.md",
+    "benchmarks/results/latest.md",
     "tests/plugin/README.md",
 ]
 exclude_patterns = [".*", "build", "src", "tools", "docs/site"]
@@ -44,10 +45,14 @@ html_additional_pages = {"index": "start.html"}
 html_theme = "furo"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_copy_source = False
 html_show_sphinx = False
 html_theme_options = {
-    "light_css_variables": {"color-brand-primary": "#0b5c6b"},
+    "light_css_variables": {
+        "color-brand-primary": "#0b5c6b",
+        "color-code-background": "#f3f6f7",
+    },
     "navigation_with_keys": False,
 }
 pygments_style = "a11y-high-contrast-light"
