@@ -124,7 +124,10 @@ def chosen(page: str) -> str:
 
 
 def _choices() -> str:
-    rows = ["| about | if it is | require | algorithm | operator |", "|---|---|---|---|---|"]
+    rows = [
+        "| about | if it is | require | algorithm | operator |",
+        "|---|---|---|---|---|",
+    ]
     topic = None
     for each in choices.RECOMMENDATIONS:
         title = "" if each.topic == topic else f"**{each.topic}**"
