@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from benchmarks import baselines, every_entry, first_use, losses, ours, peers
+from benchmarks import (
+    baselines,
+    every_entry,
+    first_use,
+    losses,
+    ours,
+    peers,
+    studio_pages,
+)
 from benchmarks.measure import Job
 
 JOBS: Mapping[str, Callable[..., Job]] = {
@@ -32,6 +40,7 @@ JOBS: Mapping[str, Callable[..., Job]] = {
     "search_synthetic": ours.search_synthetic,
     "small_command": first_use.small_command,
     "start_up": baselines.start_up,
+    "studio_pages": studio_pages.studio_pages,
 }
 
 

@@ -31,6 +31,7 @@ def plan(*, quick: bool) -> list[Case]:
         *_diverse(QUICK_GROWTH if quick else GROWTH),
         *_files(sizes[-1]),
         *_checking(sizes[-1]),
+        *_studio(sizes[-1]),
         *_first_use(quick),
         *_installing(),
         *_library(rows),
@@ -160,6 +161,19 @@ def _checking(size: int) -> Iterator[Case]:
             parameters={"rows": size},
             reference=job == "duckdb_check",
         )
+
+
+def _studio(size: int) -> Iterator[Case]:
+    yield Case(
+        group=f"the studio with {size:,} rows",
+        label="200 pages while a candidate runs, and a release",
+        job="studio_pages",
+        parameters={"rows": size},
+        reference=True,
+        repeats=1,
+        warm=False,
+        long=True,
+    )
 
 
 def _first_use(quick: bool) -> Iterator[Case]:
