@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sfumato import registry
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.best.best import Best
+from sfumato.algorithms.best.best import Best, plan
 from sfumato.algorithms.best.entropy_axes import in_bits
 from sfumato.algorithms.refinement.refine import loss_of
 from sfumato.data.grouping import Grouping
@@ -143,6 +143,11 @@ def test_its_loss_and_bound_are_told_in_bits():
     facts = Best(loss="entropy", refine=0.01).solve(request).facts
     assert facts["loss"] == pytest.approx(facts["refinement"]["loss"])
     assert 0.0 <= facts["bound"]["at_least"] <= facts["loss"] + 1e-9
+
+
+def test_small_groups_are_grown_where_losses_are_bits():
+    request = in_bits(request_of([flat_axis("city", 6)], 3))
+    assert "k-member" in [name for name, _, _ in plan(request, short=False)]
 
 
 def test_an_unknown_loss_is_refused():

@@ -206,9 +206,12 @@ def plan(
         rows.insert(0, ("harvest", reason + "were kept apart", orders))
     if short or least_rows(rules) > SMALL_GROUPS:
         return rows
-    if not trees and tuples_of(request) <= FEW_TUPLES:
-        reason = "Groups are small and no column has a hierarchy, so groups were grown"
+    bits = any(coded.axis.shares is not None for coded in request.quasi)
+    if (bits or not trees) and tuples_of(request) <= FEW_TUPLES:
+        reason = "no column has a hierarchy" if not bits else "losses are bits"
+        reason = f"Groups are small and {reason}, so groups were grown"
         rows.insert(0, ("k-member", reason, {}))
+        return rows
     alone = not judged and request.subject is None
     if trees and alone and patient and _is_wide(request):
         reason = "Groups are small and the lattice is too large, so groups were grown"
