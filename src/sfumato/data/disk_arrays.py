@@ -7,7 +7,6 @@ ends. Space is reserved before an array is used: a full disk raises an error the
 from __future__ import annotations
 
 import mmap
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from tempfile import TemporaryFile
 from typing import IO, Any, TypeVar
@@ -88,6 +87,7 @@ class DiskArrays(MemoryArrays):
         for each in tuple(self._maps):
             if not each.closed:
                 each.madvise(mmap.MADV_DONTNEED)
+        pa.default_memory_pool().release_unused()
 
 
 class DiskColumn:
@@ -130,8 +130,25 @@ def full_disk() -> OutputError:
     )
 
 
-def bitmap(parts: Sequence[npt.NDArray[np.bool_]]) -> Any:
-    """A validity bitmap as Arrow lays it out; None if all cells are valid."""
-    if all(bool(part.all()) for part in parts):
-        return None
-    return pa.py_buffer(np.packbits(np.concatenate(parts), bitorder="little"))
+@dataclass(eq=False)
+class ValidCells:
+    """Which cells of a column are valid, in parts; parts without a null take no room."""
+
+    parts: list[npt.NDArray[np.bool_] | int] = field(default_factory=list)
+
+    def add(self, cells: Any) -> None:
+        """Take the cells of a part in."""
+        if not cells.null_count:
+            self.parts.append(len(cells))
+        else:
+            self.parts.append(cells.is_valid().to_numpy(zero_copy_only=False))
+
+    def bitmap(self) -> Any:
+        """The bitmap as Arrow lays it out; None if all cells are valid."""
+        if all(isinstance(part, int) for part in self.parts):
+            return None
+        flags = [
+            np.ones(part, dtype=np.bool_) if isinstance(part, int) else part
+            for part in self.parts
+        ]
+        return pa.py_buffer(np.packbits(np.concatenate(flags), bitorder="little"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar, cast
 
 import narwhals as nw
@@ -11,13 +12,14 @@ import pyarrow as pa
 import pyarrow.types as types
 from narwhals.exceptions import DuplicateError
 
-from sfumato.data.batch_source import BatchSource, table_batches
+from sfumato.data.batch_source import Batches, BatchSource, table_batches
 from sfumato.errors import DataError, RefusedError
 from sfumato.io.databases import database_source
 from sfumato.io.plain_types import plain_types
 from sfumato.io.strip_hidden import compact
 
 Frame = TypeVar("Frame")
+LAZY_ROWS = 1 << 16
 _UNFIT = (pa.ArrowException, TypeError, ValueError, OverflowError)
 """What libraries raise for cells that Arrow cannot hold."""
 
@@ -30,6 +32,8 @@ def to_arrow(frame: Any) -> pa.Table:
     if isinstance(frame, pa.Table):
         _check_names(frame.column_names)
         return plain_types(frame)
+    if is_lazy(frame):
+        return to_arrow(nw.from_native(frame).collect("pyarrow").to_native())
     wrapped = _wrapped(frame)
     _check_names(list(wrapped.columns))
     plain = _without_index(wrapped)
@@ -49,7 +53,46 @@ def batches_of(frame: Any) -> BatchSource:
             "A table of a database is read into memory.",
             hint="Export it to Parquet, or take --engine memory.",
         )
-    return table_batches(to_arrow(frame))
+    return _lazy_batches(frame) if is_lazy(frame) else table_batches(to_arrow(frame))
+
+
+def is_lazy(frame: Any) -> bool:
+    """Return whether something is a lazy frame of polars, or a relation of DuckDB."""
+    try:
+        wrapped = nw.from_native(frame)
+    except (TypeError, DuplicateError):
+        return False
+    known = wrapped.implementation.is_polars() or wrapped.implementation.is_duckdb()
+    return known and isinstance(wrapped, nw.LazyFrame)
+
+
+def without_order(frame: Any) -> bool:
+    """Return whether the rows of a frame have no order: a relation of DuckDB."""
+    return is_lazy(frame) and nw.from_native(frame).implementation.is_duckdb()
+
+
+def _lazy_batches(frame: Any) -> BatchSource:
+    """A lazy frame, computed again whenever it is read."""
+    wrapped = nw.from_native(frame)
+    empty = to_arrow(wrapped.head(0).to_native())
+
+    def read(names: Sequence[str]) -> Batches:
+        for part in _lazy_parts(frame):
+            yield from plain_types(part).select(list(names)).to_batches()
+
+    return BatchSource(schema=empty.schema.remove_metadata(), read=read)
+
+
+def _lazy_parts(frame: Any) -> Iterator[pa.Table]:
+    if without_order(frame):
+        for batch in frame.to_arrow_reader(LAZY_ROWS):
+            yield pa.Table.from_batches([batch])
+    elif hasattr(frame, "collect_batches"):
+        for part in frame.collect_batches(maintain_order=True):
+            yield part.to_arrow()
+    else:
+        # Older versions of polars give all rows at once.
+        yield frame.collect().to_arrow()
 
 
 def _refuse_objects(frame: nw.DataFrame[Any]) -> None:
@@ -93,6 +136,8 @@ def like(frame: Frame, table: pa.Table) -> Frame:
     """
     if isinstance(frame, str | os.PathLike) or database_source(frame) is not None:
         return cast(Frame, _plain(table, pa.schema([])))
+    if is_lazy(frame):
+        return cast(Frame, _lazy_like(frame, table))
     came = to_arrow(frame).schema
     plain = _plain(table, came)
     if isinstance(frame, pa.Table):
@@ -101,6 +146,15 @@ def like(frame: Frame, table: pa.Table) -> Frame:
     result = nw.DataFrame.from_arrow(plain, backend=wrapped.implementation).to_native()
     kept = [n for n in plain.column_names if _same(plain.schema, came, n)]
     return cast(Frame, _retyped(result, frame, kept, wrapped.implementation))
+
+
+def _lazy_like(frame: Any, table: pa.Table) -> Any:
+    wrapped = nw.from_native(frame)
+    eager: Any = wrapped.head(0).collect().to_native()
+    made: Any = like(eager, table)
+    return (
+        nw.from_native(made, eager_only=True).lazy(wrapped.implementation).to_native()
+    )
 
 
 def _wrapped(frame: Any) -> nw.DataFrame[Any]:

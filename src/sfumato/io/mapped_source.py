@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.types as types
 
 from sfumato.data.batch_source import BatchSource
-from sfumato.data.disk_arrays import DiskArrays, DiskColumn, bitmap
+from sfumato.data.disk_arrays import DiskArrays, DiskColumn, ValidCells
 from sfumato.data.growing_dictionary import GrowingDictionary
 from sfumato.errors import DataError, RefusedError
 
@@ -69,10 +69,6 @@ def _collector(name: str, kind: Any, disk: DiskArrays, limit: int) -> Any:
     )
 
 
-def _valid(cells: Any) -> npt.NDArray[np.bool_]:
-    return np.asarray(cells.is_valid().to_numpy(zero_copy_only=False))
-
-
 @dataclass(eq=False)
 class _Unread:
     """A column that nobody reads: whether cells are missing is all that is kept."""
@@ -98,15 +94,15 @@ class _Truths:
     """True and false, one bit each."""
 
     cells: list[npt.NDArray[np.bool_]] = field(default_factory=list)
-    valid: list[npt.NDArray[np.bool_]] = field(default_factory=list)
+    valid: ValidCells = field(default_factory=ValidCells)
 
     def add(self, cells: Any) -> None:
-        self.valid.append(_valid(cells))
+        self.valid.add(cells)
         self.cells.append(cells.fill_null(False).to_numpy(zero_copy_only=False))
 
     def finish(self, rows: int) -> Any:
         packed = np.packbits(np.concatenate(self.cells), bitorder="little")
-        buffers = [bitmap(self.valid), pa.py_buffer(packed)]
+        buffers = [self.valid.bitmap(), pa.py_buffer(packed)]
         return pa.Array.from_buffers(pa.bool_(), rows, buffers)
 
 
@@ -116,7 +112,7 @@ class _FixedCells:
 
     kind: Any
     cells: DiskColumn
-    valid: list[npt.NDArray[np.bool_]] = field(default_factory=list)
+    valid: ValidCells = field(default_factory=ValidCells)
 
     def add(self, cells: Any) -> None:
         width = self.kind.bit_width // 8
@@ -125,10 +121,10 @@ class _FixedCells:
         if data is not None:
             found = np.frombuffer(data, np.uint8)[start : start + len(cells) * width]
         self.cells.add(found)
-        self.valid.append(_valid(cells))
+        self.valid.add(cells)
 
     def finish(self, rows: int) -> Any:
-        buffers = [bitmap(self.valid), pa.py_buffer(self.cells.array(np.uint8))]
+        buffers = [self.valid.bitmap(), pa.py_buffer(self.cells.array(np.uint8))]
         return pa.Array.from_buffers(self.kind, rows, buffers)
 
 
@@ -139,11 +135,11 @@ class _Texts:
         self.name, self.limit = name, limit
         self.known = GrowingDictionary(kind)
         self.places = DiskColumn(disk)
-        self.valid: list[npt.NDArray[np.bool_]] = []
+        self.valid = ValidCells()
 
     def add(self, cells: Any) -> None:
         places = self.known.add(cells)
-        self.valid.append(places >= 0)
+        self.valid.add(cells)
         self.places.add(np.maximum(places, 0))
         if self.known.values.nbytes > self.limit:
             raise DataError(
@@ -154,5 +150,5 @@ class _Texts:
 
     def finish(self, rows: int) -> Any:
         data = pa.py_buffer(self.places.array(np.int32))
-        indices = pa.Array.from_buffers(pa.int32(), rows, [bitmap(self.valid), data])
+        indices = pa.Array.from_buffers(pa.int32(), rows, [self.valid.bitmap(), data])
         return pa.DictionaryArray.from_arrays(indices, self.known.values)

@@ -39,7 +39,7 @@ def _coded_rows(run: Run) -> tuple[Table, npt.NDArray[np.int64]]:
     table = coded_table(run.policy, run.source, run.arrays)
     refuse_opaque(table.source)
     if run.policy.data.missing_as != "drop":
-        return table, np.arange(table.rows)
+        return table, run.arrays.keep(np.arange(table.rows))
     rows = rows_without_missing(table)
     if len(rows) == 0:
         raise DataError(

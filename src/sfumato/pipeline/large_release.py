@@ -28,6 +28,7 @@ from sfumato.pipeline.make_release import make_release
 from sfumato.pipeline.out_of_core import open_source, refuse_whole
 from sfumato.pipeline.release import Release
 from sfumato.pipeline.run import Run
+from sfumato.pipeline.source_order import refuse_orderless
 from sfumato.policy import Policy
 
 WRITTEN = (Format.CSV, Format.PARQUET, Format.ARROW)
@@ -46,6 +47,8 @@ def large_release(
 ) -> Release:
     """Make a release of a source that is read in batches, and prove it."""
     refuse_whole(policy, after=bool(after))
+    if not policy.data.key:
+        refuse_orderless(data)
     source = source_batches(data, policy)
     _refuse_format(policy)
     policy.check_columns(source.names)

@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.data.arrays import Codes, Counts
 from sfumato.data.published_cells import packed_key
 from sfumato.hierarchies.axis import CodedAxis
-from sfumato.metrics.common.moments import correlation
+from sfumato.metrics.common.moments import coded_correlation
 from sfumato.models.common.groups import packed, run_lengths, total_times
 from sfumato.pipeline.cell_forms import cell_forms
 from sfumato.pipeline.column_lines import (
@@ -161,15 +161,15 @@ class ReportFigures:
         before, after = {}, {}
         for name in names:
             cells, of_row = self.shown[name]
-            before[name] = np.asarray(cells.axis.positions)[cells.coded.codes]
-            after[name] = cells.centers()[of_row]
+            before[name] = np.asarray(cells.axis.positions), cells.coded.codes
+            after[name] = cells.centers(), of_row
         # Numbers near the largest overflow; what is no number then is not told.
         with np.errstate(all="ignore"):
             found = [
                 (
                     [one, two],
-                    correlation(before[one], before[two]),
-                    correlation(after[one], after[two]),
+                    coded_correlation(before[one], before[two]),
+                    coded_correlation(after[one], after[two]),
                 )
                 for one, two in combinations(names, 2)
             ]

@@ -114,7 +114,9 @@ def shown_quasi(found: Findings) -> dict[str, tuple[ShownCells, Codes]]:
         extent = Extent.of(coded, grouping, index)
         cells = _group_cells(found, extent, groups)
         if cells is not None:
-            result[coded.name] = _counted(coded, cells, groups)
+            shown, of_row = _counted(coded, cells, groups)
+            result[coded.name] = shown, found.run.arrays.keep(of_row)
+            found.run.arrays.release()
     return result
 
 

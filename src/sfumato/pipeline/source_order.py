@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pyarrow as pa
 
 from sfumato.errors import PolicyError
@@ -17,14 +19,29 @@ def in_order(source: pa.Table, policy: Policy, *, origin: object) -> pa.Table:
     """
     key = list(policy.data.key)
     if not key:
-        if database_source(origin) is None:
-            return source
-        raise PolicyError(
-            "A table of a database has no order, and data.key names no columns.",
-            hint="Name the columns that identify a row, for example its primary key.",
-        )
+        refuse_orderless(origin)
+        return source
     _check_key(source, key, policy)
     return source.sort_by([(name, "ascending") for name in key])
+
+
+def refuse_orderless(origin: object) -> None:
+    """Refuse a source whose rows have no order, for a policy that names no key."""
+    if database_source(origin) is None and not _is_relation(origin):
+        return
+    raise PolicyError(
+        "A table of a database has no order, and data.key names no columns.",
+        hint="Name the columns that identify a row, for example its primary key.",
+    )
+
+
+def _is_relation(origin: object) -> bool:
+    if isinstance(origin, str | os.PathLike):
+        return False
+    # Imported late: files need no library of frames.
+    from sfumato.io.frames import without_order
+
+    return without_order(origin)
 
 
 def _check_key(source: pa.Table, key: list[str], policy: Policy) -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import duckdb
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
 from sfumato.cli import main
-from sfumato.errors import DataError, OutputError, RefusedError
+from sfumato.errors import DataError, OutputError, PolicyError, RefusedError
 
 ALGORITHMS = [
     {"name": "mondrian", "cut": "widest"},
@@ -212,3 +214,33 @@ def test_the_command_makes_and_checks_a_release_out_of_core(tmp_path, capsys):
     assert "k = 3" in capsys.readouterr().out
     words = ["check", str(out / "data.parquet"), "--policy", str(policy), *engine]
     assert main(words) == 0
+
+
+def lazy_frames():
+    table = random_table(np.random.default_rng(8), 30).select(["age", "job", "ill"])
+    table = table.append_column("id", pa.array(range(30)))
+    relation = duckdb.from_arrow(table)
+    return {"polars": pl.DataFrame(table.to_pydict()).lazy(), "duckdb": relation}
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+@pytest.mark.parametrize("kind", ["polars", "duckdb"])
+def test_a_lazy_frame_comes_back_as_its_own_kind(kind, engine):
+    said = {
+        "data": {"key": ["id"]},
+        "columns": {"id": {"role": "identifier"}, "age": {"role": "quasi"}},
+        "unlisted": "keep",
+        "require": [{"model": "k-anonymity", "k": 3}],
+        "algorithm": {"name": "mondrian"},
+    }
+    frame = lazy_frames()[kind]
+    policy = sf.Policy.model_validate(said)
+    release = sf.anonymize(frame, policy, engine=engine, insecure_seed=1)
+    assert type(release.data) is type(frame)
+    found = release.data.collect() if kind == "polars" else release.data.fetchall()
+    assert len(found) == 30
+
+
+def test_a_relation_without_a_key_is_refused():
+    with pytest.raises(PolicyError, match="has no order, and data"):
+        sf.anonymize(lazy_frames()["duckdb"], quasi=["age"], k=2, unlisted="drop")

@@ -213,6 +213,8 @@ def prepare(options: Mondrian, request: Request) -> CutTask:
         words, weights = add_population(request, fields, words, weights)
     if options.flat_order == "likeness":
         order_by_likeness(request, fields, words, weights, samples=samples)
+    # Records hold the words from here on, and large tables would hold them twice.
+    rows = rows._replace(words=rows.words[:, :0].copy())
     large = len(weights) >= SERIAL
     return CutTask(
         settings=settings,

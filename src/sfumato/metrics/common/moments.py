@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from sfumato.data.arrays import Counts, Floats
+from sfumato.data.arrays import Codes, Counts, Floats
 from sfumato.metrics.common.compared_tables import ComparedColumn
 
 
@@ -30,6 +32,43 @@ def before_and_after(
         weighted_moments(positions, column.before),
         weighted_moments(column.centers, column.after),
     )
+
+
+CodedNumbers = tuple[Floats, Codes]
+"""Numbers by code, and the code of each row."""
+BLOCK = 1 << 20
+"""Rows whose numbers are looked at together."""
+
+
+def coded_correlation(left: CodedNumbers, right: CodedNumbers) -> float:
+    """Pearson's correlation of two coded columns, without a number for every row."""
+    rows = len(left[1])
+    if rows <= BLOCK:
+        return correlation(left[0][left[1]], right[0][right[1]])
+    count, sums = 0, np.zeros(2)
+    for one, two in _known_blocks(left, right):
+        count += len(one)
+        sums += one.sum(), two.sum()
+    if count < 2:
+        return 0.0
+    mean = sums / count
+    square = np.zeros(3)
+    for one, two in _known_blocks(left, right):
+        one, two = one - mean[0], two - mean[1]
+        square += one @ one, two @ two, one @ two
+    scale = float(np.sqrt(square[0] * square[1]))
+    return float(square[2]) / scale if scale > 0 else 0.0
+
+
+def _known_blocks(
+    left: CodedNumbers, right: CodedNumbers
+) -> Iterator[tuple[Floats, Floats]]:
+    """The numbers of rows that have both, block by block."""
+    for start in range(0, len(left[1]), BLOCK):
+        rows = slice(start, start + BLOCK)
+        one, two = left[0][left[1][rows]], right[0][right[1][rows]]
+        known = ~(np.isnan(one) | np.isnan(two))
+        yield one[known], two[known]
 
 
 def correlation(left: Floats, right: Floats) -> float:
