@@ -54,7 +54,7 @@ def tuned(source: pa.Table, column: str, queries: int, trials: int) -> Any:
 
 def run(scale: Scale, name: str) -> Result:
     """A workload per column."""
-    queries, trials, rows = scale.of((200, 30, None), (40, 4, 4000))
+    queries, trials, rows = scale.of((100, 12, 10_000), (40, 4, 4000))
     columns = scale.of(QUASI, ("sex",))
     source = read_source(directory() / "adult" / "adult_train_32561.csv.gz")
     source = source.select([*QUASI, SENSITIVE]).slice(0, rows)

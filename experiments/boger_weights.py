@@ -268,7 +268,7 @@ def _default_finding(
 def varied(scale: Scale, name: str, figure: str) -> Result:
     """Figures 9 to 12: the selectivity of one column varies."""
     column = FIGURES[figure]
-    rows, queries, draws = _sizes(scale, 8)
+    rows, queries, draws = _sizes(scale, 5)
     source, tables = adult(rows)
     steps = scale.of(STEPS[column], STEPS[column][:: max(len(STEPS[column]) // 4, 1)])
     settings: list[dict[str, Share]] = [{**DEFAULT, column: v} for v in steps]
@@ -320,7 +320,7 @@ def _varied_findings(figure: str, column: str, panel: Panel) -> Iterator[Finding
 
 def low(scale: Scale, name: str) -> Result:
     """Which of the five tables does best where one column is selective."""
-    rows, queries, draws = _sizes(scale, 8)
+    rows, queries, draws = _sizes(scale, 5)
     source, tables = adult(rows)
     panels, won = [], {}
     for column, steps in LOW.items():

@@ -27,7 +27,7 @@ from experiments.results import (
 
 COUNTRY = {"kuksina-figure-8.17": "United-States", "kuksina-figure-8.18": None}
 NAMES = ("race", "sex", "salary-class")
-DEPTH = 14
+DEPTH = 12
 K = 3
 
 
@@ -43,7 +43,7 @@ def counts(table: pa.Table, country: str | None) -> dict[tuple[str, ...], int]:
 def run(scale: Scale, name: str) -> Result:
     """One of the two queries."""
     country = COUNTRY[name]
-    runs, rows = scale.of((3, None), (2, 800))
+    runs, rows = scale.of((2, 10_000), (2, 800))
     study = STUDIES[0]
     source = study.source(rows)
     truth = counts(source, country)

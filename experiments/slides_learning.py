@@ -35,7 +35,7 @@ def attacked(sample: int) -> dict[str, Any]:
             step.release.data,
             people(),
             ["inference"],
-            reading(people(), STEPS[name]),
+            reading(pd.concat([people(), control]), STEPS[name]),
             control=control,
             sample=sample,
             insecure_seed=1,
@@ -46,7 +46,7 @@ def attacked(sample: int) -> dict[str, Any]:
 
 def run(scale: Scale, name: str) -> Result:
     """Success on people in the table, outside it, and by the marginals alone."""
-    sample = scale.of(5000, 500)
+    sample = scale.of(3000, 300)
     found = {step: each["inference"] for step, each in attacked(sample).items()}
     numbered = list(enumerate(found.values()))
     lines = (

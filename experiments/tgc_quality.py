@@ -64,7 +64,7 @@ def run(scale: Scale, name: str) -> Result:
         for measure, title in MEASURES.items()
     )
     figures = "13 and 14" if table.name == "normal" else "6, 7 and 10"
-    count = rows or table.rows
+    count = min(rows, table.rows)
     return Result(
         name=name,
         title=f"Loukides and Shao 2008, figures {figures}: quality against k",

@@ -49,7 +49,7 @@ READINGS: dict[str, Reading] = {
 }
 FLOOR = 0.228
 """Mean Q-diversity of a cell with one value each, by definition 2.1."""
-STEPS = (0.005, 0.02, 0.05, 0.1, 0.2)
+STEPS = (0.005, 0.02, 0.06, 0.15)
 
 
 def quasi(source: pa.Table) -> Quasi:
@@ -105,7 +105,7 @@ def errors(table: pa.Table, asked: Mapping[str, QueriedSource]) -> dict[str, Est
 
 def run(scale: Scale, name: str) -> Result:
     """A curve for each reading, and the two rivals."""
-    rows, queries = scale.of((5000, 800), (1500, 200))
+    rows, queries = scale.of((3000, 600), (1500, 200))
     steps = scale.of(STEPS, (0.015, 0.06))
     source = adult(rows)
     asked, table = places(source, queries), quasi(source)

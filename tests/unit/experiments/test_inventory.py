@@ -16,7 +16,6 @@ UNTRIED: frozenset[str] = frozenset(
     {
         "boger figure 5",
         "boger section 4.3",
-        "boger figure 9",
         "boger figure 10",
         "boger figure 10, right end",
         "boger figure 12",
@@ -31,7 +30,6 @@ UNTRIED: frozenset[str] = frozenset(
         "kuksina figure 8.14",
         "kuksina figure 8.15",
         "kuksina figure 8.16",
-        "kuksina figure 8.17",
         "kuksina figure 8.18",
         "kuksina abstract, utility",
         "kuksina abstract, queries",
@@ -39,20 +37,14 @@ UNTRIED: frozenset[str] = frozenset(
         "kuksina conclusion, Datafly",
         "kuksina conclusion, peers",
         "kuksina conclusion, hierarchies",
-        "slides machine learning",
         "diva figure 4a",
         "diva figure 4b",
         "diva future work, privacy",
         "diva future work, parallel",
-        "tgc figure 8",
         "tgc figure 9",
-        "tgc figure 11",
-        "tgc figure 12",
         "tgc figure 13",
         "tgc figure 14",
-        "tgc conclusion",
         "tgc future work, mining",
-        "tgc future work, dominating set",
     }
 )
 pictures = sorted(PAGES.glob("*.svg"))
