@@ -13,10 +13,10 @@ unexport PYTHONDONTWRITEBYTECODE
 unexport VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports compiler browser library entries wheel trial fuzz bench experiments catalogue docs pictures clean
+.PHONY: help demo test check lint types imports compiler browser library entries wheel trial fuzz bench bench-scale experiments catalogue docs pictures clean
 
 help:  ## Say what there is.
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 demo: $(VENV)/.demo compiler  ## Publish the embedded hospital table and verify it.
 	$(BIN)/python -m tools.library.build --demo
@@ -69,6 +69,9 @@ fuzz: $(VENV)/.tests  ## Random cases for MINUTES=30, then all combinations; SEE
 
 bench: $(VENV)/.benchmarks  ## Measure time, memory and utility beside the peers.
 	$(BIN)/python -m benchmarks $(ARGS)
+
+bench-scale: $(VENV)/.benchmarks  ## Release 10 million rows with each engine; ARGS="--rows N".
+	$(BIN)/python -m benchmarks.scale $(ARGS)
 
 QUICK :=
 

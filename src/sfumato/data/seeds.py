@@ -67,7 +67,9 @@ class Seed(SafeRepr):
     def words(self, count: int) -> npt.NDArray[np.uint64]:
         """`count` independent uniform 64-bit numbers."""
         stream = hashlib.shake_256(self._key())
-        return np.frombuffer(stream.digest(8 * count), dtype="<u8").astype(np.uint64)
+        return np.frombuffer(stream.digest(8 * count), dtype="<u8").astype(
+            np.uint64, copy=False
+        )
 
     def uniform(self, count: int) -> npt.NDArray[np.float64]:
         """`count` independent uniform numbers in [0, 1)."""
@@ -75,7 +77,7 @@ class Seed(SafeRepr):
 
     def permutation(self, count: int) -> npt.NDArray[np.int64]:
         """A uniformly random order of 0 … count − 1."""
-        return np.argsort(self.words(count)).astype(np.int64)
+        return np.argsort(self.words(count)).astype(np.int64, copy=False)
 
     def _key(self) -> bytes:
         parts = [self.secret, *(name.encode() for name in self.path)]

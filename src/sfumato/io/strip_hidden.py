@@ -37,8 +37,13 @@ def bare(table: pa.Table, arrays: MemoryArrays = IN_MEMORY) -> pa.Table:
     that were suppressed, in the order in which the source shows them.
     """
     refuse_opaque(table)
-    columns = each(lambda column: arrays.keep_cells(compact(column)), table.columns)
-    arrays.release()
+
+    def kept(column: pa.ChunkedArray) -> pa.ChunkedArray:
+        found = arrays.keep_cells(compact(column))
+        arrays.release()
+        return found
+
+    columns = each(kept, table.columns)
     fields = [
         pa.field(name, column.type)
         for name, column in zip(table.column_names, columns, strict=True)

@@ -219,18 +219,26 @@ def _insist_on_models(proof: Proof, request: Request) -> None:
 
 def _release(found: Findings, material: Material) -> Release:
     """Keep from a run only what is published or recorded."""
-    subject = found.request.subject
+    subject, arrays = found.request.subject, found.run.arrays
     figures = ReportFigures(found)
+    record = manifest.manifest(found)
+    arrays.release()
+    facts = manifest.facts(found) | figures.public()
+    arrays.release()
+    audit = manifest.audit(found)
+    arrays.release()
+    audit |= {"report": figures.private()}
+    arrays.release()
     return Release(
         table=bare(found.draft.table, found.run.arrays),
         beside={name: bare(table) for name, table in found.draft.beside.items()},
         notes=found.draft.notes,
-        manifest=manifest.manifest(found),
-        facts=manifest.facts(found) | figures.public(),
+        manifest=record,
+        facts=facts,
         alternatives=found.solution.alternatives,
         claim=found.claim,
         together=None if found.together is None else found.together.claim,
-        audit=manifest.audit(found) | {"report": figures.private()},
+        audit=audit,
         learned=learned_files(found.run.policy, found.request.quasi),
         source_rows=found.run.arrays.keep(found.source_rows[material.rows]),
         group_of=_of_source(found, found.solution.grouping.group_of),

@@ -126,7 +126,9 @@ class ReportFigures:
     def _before(self) -> dict[str, Any]:
         request = self.found.request
         codes = [coded.codes for coded in request.quasi]
-        return exposure(codes, request.sensitive, request.subject, request.rows)
+        found = exposure(codes, request.sensitive, request.subject, request.rows)
+        self.found.run.arrays.release()
+        return found
 
     def _after(self) -> dict[str, Any]:
         """How exposed people are by the published cells, or in the groups of a swap."""
@@ -161,6 +163,7 @@ class ReportFigures:
         before, after = {}, {}
         for name in names:
             cells, of_row = self.shown[name]
+            self.found.run.arrays.release()
             before[name] = np.asarray(cells.axis.positions), cells.coded.codes
             after[name] = cells.centers(), of_row
         # Numbers near the largest overflow; what is no number then is not told.
