@@ -67,9 +67,7 @@ class Seed(SafeRepr):
     def words(self, count: int) -> npt.NDArray[np.uint64]:
         """`count` independent uniform 64-bit numbers."""
         stream = hashlib.shake_256(self._key())
-        return np.frombuffer(stream.digest(8 * count), dtype="<u8").astype(
-            np.uint64, copy=False
-        )
+        return np.frombuffer(stream.digest(8 * count), dtype="<u8").astype(np.uint64)
 
     def uniform(self, count: int) -> npt.NDArray[np.float64]:
         """`count` independent uniform numbers in [0, 1)."""
