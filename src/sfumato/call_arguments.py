@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from sfumato.algorithms.base import Progress, silent
+from sfumato.argument_meanings import documented
 from sfumato.data.seeds import Seed
 from sfumato.errors import UsageError
 from sfumato.io.memory import out_of_memory
@@ -51,6 +52,7 @@ def spelled_out(function: Callable[Arguments, Result]) -> Callable[Arguments, Re
             raise out_of_memory() from None
 
     call.__signature__ = signature  # type: ignore[attr-defined]
+    call.__doc__ = documented(name, function.__doc__, signature.parameters)
     return call
 
 

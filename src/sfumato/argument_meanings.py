@@ -1,0 +1,134 @@
+"""What the arguments of the public functions mean, in one place for all of them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from textwrap import fill, indent
+
+DATA = "a path, `URL#table` of a database, or a frame of pandas, polars or Arrow"
+PUBLISHED = (
+    "a result of `anonymize`, a release directory, or a published file or frame of any "
+    "tool"
+)
+MEANINGS = {
+    "data": f"The table: {DATA}.",
+    "policy": "A `Policy` or the path of a policy file; left out, settings say all.",
+    "original": f"The source of the release: {DATA}.",
+    "published": f"What was published: {PUBLISHED}.",
+    "release": f"What was published: {PUBLISHED}.",
+    "record": f"One person's values, in one row: {DATA}.",
+    "after": "Directories of earlier releases of the same people.",
+    "seed": "Repeats a run, or its random draws; left out, a fresh one.",
+    "insecure_seed": "A guessable seed, for tests and papers only.",
+    "threads": "How many threads to use; left out, all cores.",
+    "workers": "How many processes to use; left out, one per core.",
+    "progress": "True for a bar, or a function of a step's name and the share done.",
+    "base": "Where relative paths start; left out, the policy's directory.",
+    "engine": "What counts a table that does not fit in memory; left out, chosen.",
+    "memory_limit": "How much memory the engine may use, such as '2GB'.",
+    "form": "How it was published; left out, what policy and cells show.",
+    "rows": "The private record of the release: which row is which.",
+    "same_order": "Whether the rows did not move.",
+    "workload": "A `Workload`, or the path of a file of queries.",
+    "learn": "Whether models are trained on the release.",
+    "target": "The column that models learn; left out, the first sensitive one.",
+    "sample": "At most so many rows, or people, drawn at random.",
+    "fraction": "The share of the population that is in the original.",
+    "population": "A file with everybody's quasi-identifiers.",
+    "household": "The column that says who lives together.",
+    "suda": "Whether special uniques are scored.",
+    "names": "Attacks of the catalogue, or 'all'.",
+    "known": "The columns that the attacker knows; left out, all quasi-identifiers.",
+    "control": "People who are not in the original.",
+    "others": "Directories of other releases of the same people.",
+    "requirements": "Further models that must hold.",
+    "groups": "The private record of a release whose cells do not show its groups.",
+    "manifest": "The manifest of the release: what kind of values columns have.",
+    "risk": "The figure of risk to compare by; left out, `prosecutor_max`.",
+    "utility": "The figure of utility to compare by; left out, `ncp`.",
+    "dial": "Sweep the trade-off of `tgc` in so many steps instead.",
+    "spend": "Whether candidates may be charged to a ledger.",
+    "stop": "An event that ends the comparison and keeps what is finished.",
+    "profile": "A named set of requirements and column rules.",
+    "delimiter": "The character between cells of a CSV file; left out, detected.",
+    "encoding": "The encoding of a CSV file; left out, detected.",
+    "missing": "Texts that mean there is no value; left out, detected.",
+    "k": "How many people are to look alike.",
+    "measure": "The error that is made small; left out, one that fits the queries.",
+    "train_share": "The share of the queries that the search sees.",
+    "trials": "How many settings may be tried.",
+    "keep": "Columns and options that stay as they are.",
+    "split_seed": "Another way to split the queries.",
+    "resamples": "How many bootstrap samples the intervals are from.",
+}
+SETTINGS = (
+    "Settings of a policy instead of a file: `quasi`, `sensitive`, `k`, `l`, … "
+    "(`Policy.build` takes the same)."
+)
+RETURNS = {
+    "propose": "A `Policy` that runs as it is.",
+    "advise": "An `Advice`: feasible or not, and edits with their gain.",
+    "anonymize": "A `Release`, proven; `save` writes it.",
+    "check": "A `CheckResult`: the verdicts, and what risk remains.",
+    "workload_error": "The error of every query, with intervals.",
+    "assess": "An `Assessment`: utility and risk; private.",
+    "tune": "The tuned policy, and its error on queries that it never saw.",
+    "compare": "A `Comparison`; `release` makes the chosen candidate.",
+    "attack": "How each attack went beside its bound; private.",
+    "look_up": "How many rows may be the person's, and what follows; private.",
+}
+RAISES = (
+    "SfumatoError: of `sfumato.errors`; its message names columns and counts, never a "
+    "cell, and its hint says what to do."
+)
+PEOPLE = """\
+>>> import pyarrow as pa
+>>> import sfumato as sf
+>>> people = pa.table({"age": [23, 25, 31, 34], "ill": ["flu", "cut", "flu", "burn"]})
+>>> roles = {"quasi": "age", "sensitive": "ill"}
+"""
+RELEASED = f"{PEOPLE}>>> release = sf.anonymize(people, **roles, k=2)\n"
+EXAMPLES = {
+    "propose": f"{PEOPLE}>>> sf.propose(people, k=2).role('age').value\n'quasi'\n",
+    "advise": f"{PEOPLE}>>> sf.advise(people, **roles, k=2).feasible\nTrue\n",
+    "anonymize": f"{RELEASED}>>> release.verdicts[0]['measured']\n2.0\n",
+    "check": f"{PEOPLE}>>> sf.check(people, **roles, k=2).holds\nFalse\n",
+    "assess": f"{RELEASED}>>> sf.assess(people, release).risk['k']\n2.0\n",
+    "workload_error": (
+        f"{RELEASED}>>> from sfumato.workload.queries import Query\n"
+        ">>> asked = sf.Workload(queries=(Query(histogram='ill'),))\n"
+        ">>> sf.workload_error(people, release, asked).average_relative.value\n0.0\n"
+    ),
+    "attack": (
+        f"{RELEASED}>>> sf.attack(release, people, 'linkage')['linkage'].success\n0.5\n"
+    ),
+    "look_up": (
+        f"{RELEASED}>>> who = pa.table({{'age': [23]}})\n"
+        ">>> sf.look_up(release, who).rows\n2\n"
+    ),
+}
+
+
+def documented(name: str, text: str | None, names: Iterable[str]) -> str:
+    """A docstring with the arguments, what is returned and raised, and an example."""
+    listed = list(names)
+    own = listed[: listed.index("identifier")] if "identifier" in listed else listed
+    known = [each for each in own if each in MEANINGS]
+    parts = [
+        inspect.cleandoc(text or ""),
+        "Args:\n" + "\n".join(_line(each, MEANINGS[each]) for each in known),
+        f"Returns:\n    {RETURNS[name]}",
+        "Raises:\n"
+        + fill(RAISES, 84, initial_indent="    ", subsequent_indent=" " * 8),
+    ]
+    if "quasi" in listed:
+        parts[1] += "\n" + _line("**settings", SETTINGS)
+    if name in EXAMPLES:
+        parts.append("Example:\n" + indent(EXAMPLES[name], "    "))
+    return "\n\n".join(parts)
+
+
+def _line(name: str, meaning: str) -> str:
+    said = f"{name}: {meaning}"
+    return fill(said, 84, initial_indent="    ", subsequent_indent=" " * 8)
