@@ -43,3 +43,11 @@ def test_the_extras_are_those_of_the_package():
         line.split("|")[1] for line in table.splitlines() if line.startswith("| `")
     ]
     assert {name for cell in first for name in re.findall(r"`(\w+)`", cell)} == extras
+
+
+def test_the_first_commands_are_the_two_of_a_clone():
+    first = README.partition("```sh\n")[2].partition("```")[0]
+    assert [line.partition("#")[0].strip() for line in first.splitlines()] == [
+        "make demo",
+        "make test",
+    ]
