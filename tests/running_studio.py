@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import re
+import ssl
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -34,6 +35,8 @@ class RunningStudio:
     projects: StudioProjects
     cookie: str = ""
     sent: dict[str, str] = field(default_factory=dict)
+    trusted: ssl.SSLContext | None = None
+    """What the client trusts, where the studio has a certificate."""
 
     @property
     def space(self) -> Workspace:
@@ -52,9 +55,7 @@ class RunningStudio:
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
         """Send one request; headers take the place of the usual ones."""
-        line = http.client.HTTPConnection(
-            self.access.host, self.access.port, timeout=60
-        )
+        line = self._line()
         usual = {"Cookie": self.cookie, **self.sent}
         if method == "POST":
             usual["Origin"] = self.access.origin
@@ -65,6 +66,12 @@ class RunningStudio:
         answer = Answer(got.status, told, got.read().decode())
         line.close()
         return answer
+
+    def _line(self) -> http.client.HTTPConnection:
+        host, port = self.access.host, self.access.port
+        if self.trusted is None:
+            return http.client.HTTPConnection(host, port, timeout=60)
+        return http.client.HTTPSConnection(host, port, timeout=60, context=self.trusted)
 
     def enter(self) -> None:
         """Exchange the token for the cookie, as the browser does."""
@@ -106,7 +113,11 @@ class RunningStudio:
 
 @contextmanager
 def running_studio(
-    home: Path, given: Path | None = None, *, most_bytes: int = 10_000_000
+    home: Path,
+    given: Path | None = None,
+    *,
+    most_bytes: int = 10_000_000,
+    place: ServingPlace | None = None,
 ) -> Iterator[RunningStudio]:
     """Serve a studio on a free port until the block ends."""
     projects = StudioProjects.of(given, home=home, most_bytes=most_bytes)
@@ -117,7 +128,9 @@ def running_studio(
         there.set()
 
     thread = threading.Thread(
-        target=serve, args=(projects, ServingPlace(), ready, stop), daemon=True
+        target=serve,
+        args=(projects, place or ServingPlace(), ready, stop),
+        daemon=True,
     )
     thread.start()
     assert there.wait(60)

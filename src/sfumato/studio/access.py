@@ -40,9 +40,8 @@ class Access:
     @property
     def origin(self) -> str:
         """Where pages of the studio come from."""
-        return (
-            f"{'https' if self.tls else 'http'}://{_bracketed(self.host)}:{self.port}"
-        )
+        scheme = "https" if self.tls else "http"
+        return f"{scheme}://{_bracketed(self.host)}:{self.port}"
 
     @property
     def address(self) -> str:
@@ -53,6 +52,11 @@ class Access:
     @property
     def asks_password(self) -> bool:
         return self._hashed is not None
+
+    @property
+    def locked(self) -> bool:
+        """Whether too many wrong passwords came."""
+        return self._failures >= MOST_FAILURES
 
     @property
     def cookie(self) -> str:
@@ -73,7 +77,7 @@ class Access:
 
     def knows_host(self, host: str) -> bool:
         """Whether a request names this studio, and not a name that leads here."""
-        names = {self.host}
+        names = {self.host.lower()}
         if self.host in ("127.0.0.1", "::1"):
             names = {"127.0.0.1", "::1", "localhost"}
         return host.lower() in {f"{_bracketed(name)}:{self.port}" for name in names}
@@ -99,7 +103,7 @@ class Access:
     def try_password(self, value: str) -> bool:
         """Whether this is the password; after ten wrong ones none is right."""
         with self._lock:
-            if self._hashed is None or self._failures >= MOST_FAILURES:
+            if self._hashed is None or self.locked:
                 return False
             right = hmac.compare_digest(self._hash(value), self._hashed)
             self._failures += not right

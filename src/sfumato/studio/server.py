@@ -130,8 +130,9 @@ class StudioApplication:
             if right:
                 return self._welcome()
             wrong = True
-        page = fill("enter.html.jinja", package=PACKAGE, wrong=wrong)
-        return HTMLResponse(page, status_code=403 if wrong else 200)
+        locked = self.access.locked
+        page = fill("enter.html.jinja", package=PACKAGE, wrong=wrong, locked=locked)
+        return HTMLResponse(page, status_code=403 if wrong or locked else 200)
 
     def _welcome(self) -> Response:
         answer = RedirectResponse("/", status_code=303)

@@ -36,23 +36,33 @@ class ServingPlace:
 
     def check(self) -> None:
         """Refuse to leave this machine without a password and encryption."""
-        if is_loopback(self.host):
-            return
-        missing = [
-            option
-            for option, given in (
-                ("--password-file", self.password_file),
-                ("--tls-cert", self.certificate),
-                ("--tls-key", self.key),
+        if is_everywhere(self.host):
+            raise UsageError(
+                f"'{self.host}' is every address of this machine, and pages are taken "
+                "from one alone.",
+                hint="Name the one that others reach it at.",
             )
-            if given is None
-        ]
-        if missing:
+        needed = {
+            "--password-file": self.password_file,
+            "--tls-cert": self.certificate,
+            "--tls-key": self.key,
+        }
+        missing = [option for option, given in needed.items() if given is None]
+        if is_loopback(self.host):
+            self._check_pair()
+        elif missing:
             raise UsageError(
                 f"'{self.host}' can be reached by others, and {', '.join(missing)} "
                 f"{'is' if len(missing) == 1 else 'are'} missing.",
                 hint="Give all three, or leave --host out: the studio is then on this "
                 "machine alone.",
+            )
+
+    def _check_pair(self) -> None:
+        if (self.certificate is None) != (self.key is None):
+            raise UsageError(
+                "A certificate is used with its key, and only one of them is given.",
+                hint="Give --tls-cert and --tls-key, or neither.",
             )
 
 
@@ -61,18 +71,24 @@ def is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
-        return False
+        return host.lower() == "localhost"
+
+
+def is_everywhere(host: str) -> bool:
+    """Whether an address stands for all that a machine has."""
+    try:
+        return ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return not host
 
 
 def password_of(place: Path | None) -> str | None:
-    """The password in a file that only its owner can read."""
+    """The first line of a file that only its owner can read."""
     if place is None:
         return None
     try:
-        mode, text = (
-            place.stat().st_mode & 0o777,
-            place.read_text("utf-8").strip("\r\n"),
-        )
+        mode = place.stat().st_mode & 0o777
+        text = next(iter(place.read_text("utf-8").splitlines()), "")
     except (OSError, ValueError):
         raise UsageError(
             f"The password file '{place}' cannot be read.", hint="Name a text file."
@@ -120,12 +136,12 @@ def serve(
     password = password_of(place.password_file)
     listening = bound(place)
     port = int(listening.getsockname()[1])
-    tls = place.certificate is not None and place.key is not None
+    tls = place.certificate is not None
     access = Access(host=place.host, port=port, tls=tls, password=password)
-    server = uvicorn.Server(_config(projects, access, place))
-    threading.Thread(target=_end_on, args=(server, stop), daemon=True).start()
-    ready(access)
     try:
+        server = uvicorn.Server(_config(projects, access, place))
+        threading.Thread(target=_end_on, args=(server, stop), daemon=True).start()
+        ready(access)
         with suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
     finally:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.studio.access import Access
 from tests.running_studio import running_studio
 
 PAGES = ("/", "/data", "/columns", "/task", "/projects")
@@ -112,17 +111,3 @@ def test_no_page_has_a_script_or_style_of_its_own(studio, path):
     assert " style=" not in text
     assert " onclick" not in text
     assert text.count("<script") == text.count('<script src="/static/')
-
-
-def test_a_password_is_refused_for_good_after_ten_wrong_ones():
-    access = Access(host="10.0.0.1", port=1, tls=True, password="a long password")
-    for _ in range(10):
-        assert not access.try_password("wrong")
-    assert not access.try_password("a long password")
-
-
-def test_the_right_password_is_taken_and_the_cookie_needs_encryption():
-    access = Access(host="10.0.0.1", port=1, tls=True, password="a long password")
-    assert access.try_password("a long password")
-    assert "Secure" in access.set_cookie
-    assert "token" not in access.address
