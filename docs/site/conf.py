@@ -17,7 +17,7 @@ include_patterns = [
     "*.md",
     "docs/**.md",
     "benchmarks/README.md",
-    "benchmarks/results/latest.md",
+    "benchmarks/results/**latest.md",
     "tests/plugin/README.md",
 ]
 exclude_patterns = [".*", "build", "src", "tools", "docs/site"]

@@ -157,19 +157,23 @@ def advice_lines(found: Advice, policy: Path, *, most: int | None) -> Iterator[s
 def _verdict(found: Advice) -> str:
     from sfumato.report.number_text import counted, percent
 
-    rows = f"{counted(found.rows, 'row')}: " if found.rows else ""
-    if found.needed:
-        count = len(found.needed)
-        edits = "the needed edit" if count == 1 else f"all {count} needed edits"
-        text = f"{rows}no release meets this policy. Apply {edits}, or change more."
-    elif not found.feasible:
-        text = f"{rows}no release meets this policy."
-    else:
-        text = f"{rows}a release that meets this policy seems possible."
+    text = _possible(found)
+    if found.rows:
+        text = f"{counted(found.rows, 'row')}: {text[0].lower()}{text[1:]}"
     if found.loss is None:
         return text
     after = ", with the needed edits" if found.needed else ""
     return f"{text} It would lose about {percent(found.loss)} of its detail{after}."
+
+
+def _possible(found: Advice) -> str:
+    if found.needed:
+        count = len(found.needed)
+        edits = "the needed edit" if count == 1 else f"all {count} needed edits"
+        return f"No release meets this policy. Apply {edits}, or change more."
+    if not found.feasible:
+        return "No release meets this policy."
+    return "A release that meets this policy seems possible."
 
 
 def _requirements(found: Advice) -> Iterator[str]:

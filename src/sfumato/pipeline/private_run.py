@@ -20,6 +20,7 @@ from sfumato.data.table import Table
 from sfumato.dp.account import Account, Balance
 from sfumato.dp.cost import Cost, Relation, Unit
 from sfumato.dp.ledger import Ledger
+from sfumato.dp.mechanism import opendp
 from sfumato.errors import GuaranteeError, PolicyError, RefusedError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.hierarchies.declared_domain import Declared, declared_axis, refuse_fitted
@@ -121,6 +122,7 @@ def open_certificate(run: Run) -> Certificate | None:
         refuse_fitted(declared_column(run, name))
     ledger = Ledger(budget=model.cost, relation=algorithm.relation)
     algorithm.check(_without_rows(run, algorithm, ledger))
+    opendp()
     return Certificate(
         model=model,
         algorithm=algorithm,

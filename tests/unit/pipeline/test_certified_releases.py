@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import fields, replace
 from typing import Any
 
@@ -15,12 +16,14 @@ import sfumato as sf
 from sfumato import registry
 from sfumato.cli import main
 from sfumato.data.seeds import Seed
+from sfumato.dp.mechanism import opendp
 from sfumato.errors import (
     BudgetError,
     DataError,
     GuaranteeError,
     PolicyError,
     RefusedError,
+    UsageError,
 )
 from sfumato.publish.generalize import Generalize
 
@@ -394,6 +397,15 @@ def test_a_refused_policy_is_not_charged(place):
     )
     with pytest.raises(RefusedError):
         sf.anonymize(people(), asked)
+    assert not (place / "ledger.json").exists()
+
+
+@every_algorithm
+def test_a_machine_without_opendp_is_not_charged(name, place, monkeypatch):
+    monkeypatch.setitem(sys.modules, "opendp.prelude", None)
+    opendp.cache_clear()
+    with pytest.raises(UsageError, match="needs OpenDP"):
+        sf.anonymize(people(), policy_for(name, more=LEDGER), base=place)
     assert not (place / "ledger.json").exists()
 
 
