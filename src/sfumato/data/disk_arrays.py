@@ -9,6 +9,7 @@ from __future__ import annotations
 import mmap
 from dataclasses import dataclass, field
 from tempfile import TemporaryFile
+from threading import Lock
 from typing import IO, Any, TypeVar
 from weakref import WeakSet
 
@@ -16,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.data.page_watch import watch
 from sfumato.errors import OutputError
 
 AnyArray = TypeVar("AnyArray", bound=npt.NDArray[Any])
@@ -46,6 +48,9 @@ class DiskArrays(MemoryArrays):
     """Arrays of one run that are mapped from disk; small ones stay in memory."""
 
     _maps: WeakSet[mmap.mmap] = field(default_factory=WeakSet)
+    _lock: Lock = field(default_factory=Lock)
+    """Pages are also given back by the thread that watches them."""
+    _watched: bool = False
 
     def keep(self, array: AnyArray) -> AnyArray:
         """The same array on disk."""
@@ -79,15 +84,25 @@ class DiskArrays(MemoryArrays):
     def mapped(self, file: IO[bytes]) -> mmap.mmap:
         """Map a whole file."""
         found = mmap.mmap(file.fileno(), 0)
-        self._maps.add(found)
+        with self._lock:
+            self._maps.add(found)
+            new, self._watched = not self._watched, True
+        if new:
+            watch(self)
         return found
 
     def release(self) -> None:
         """Let the system have the memory of all pages; they come back when used."""
-        for each in tuple(self._maps):
+        self.drop_pages()
+        pa.default_memory_pool().release_unused()
+
+    def drop_pages(self) -> None:
+        """Let the system have the memory of all pages; they come back when used."""
+        with self._lock:
+            maps = tuple(self._maps)
+        for each in maps:
             if not each.closed:
                 each.madvise(mmap.MADV_DONTNEED)
-        pa.default_memory_pool().release_unused()
 
 
 class DiskColumn:
