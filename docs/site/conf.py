@@ -4,6 +4,8 @@ The sources are the repository's own Markdown files where they are, so that ever
 link works in the repository and on the site.
 """
 
+import re
+
 from pygments.lexers.configs import TOMLLexer
 from pygments.lexers.shell import BashSessionLexer
 
@@ -59,7 +61,16 @@ pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
 
 
+FILE = re.compile(r"^<!-- file: (\S+) -->\n```([\w-]+)\n", re.MULTILINE)
+
+
+def name_files(app, name, source):
+    """Show above a block which file it is."""
+    source[0] = FILE.sub(r"```{code-block} \2\n:caption: \1\n\n", source[0])
+
+
 def setup(app):
-    """Highlight workloads as the TOML that they are."""
+    """Name files, and highlight workloads as the TOML that they are."""
+    app.connect("source-read", name_files)
     app.add_lexer("workload", TOMLLexer)
     app.add_lexer("console", BashSessionLexer)

@@ -14,8 +14,14 @@ DOCS = ROOT / "docs"
 TUTORIAL = DOCS / "tutorial.md"
 PAGES = [
     path.relative_to(DOCS).as_posix()
-    for folder in ("how-to", "reference")
-    for path in sorted((DOCS / folder).glob("*.md"))
+    for pattern in (
+        "how-to/*.md",
+        "reference/*.md",
+        "advise.md",
+        "assess.md",
+        "policy.md",
+    )
+    for path in sorted(DOCS.glob(pattern))
     if next(blocks(path.read_text(encoding="utf-8")), None) is not None
 ]
 
