@@ -111,6 +111,15 @@ class RunningStudio:
         return found[1] if found else ""
 
 
+def confirm_roles(studio: RunningStudio) -> None:
+    """Confirm the roles and kinds that the policy has."""
+    policy = studio.space.require_policy()
+    names = studio.space.source(policy).column_names
+    roles = {f"role-{i}": str(policy.role(n) or "drop") for i, n in enumerate(names)}
+    kinds = {f"kind-{i}": str(policy.column(n).kind or "") for i, n in enumerate(names)}
+    studio.send("/columns/confirm", **roles, **kinds)
+
+
 @contextmanager
 def running_studio(
     home: Path,

@@ -24,6 +24,15 @@ STEPS = (
     "/release",
     "/projects",
 )
+EMPTY = {
+    "/data": "There is no table in the project folder yet.",
+    "/columns": "Choose the data first.",
+    "/hierarchies": "Choose the data first.",
+    "/protection": "Choose the data first.",
+    "/compare": "Choose the data first.",
+    "/attacks": "Choose the data first.",
+    "/release": "Choose the data first.",
+}
 schemes = pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 RELEASED = "Proven again from the written file"
 
@@ -81,23 +90,23 @@ def test_no_request_leaves_the_machine_and_the_browser_complains_of_nothing(rele
 
 
 @schemes
-@pytest.mark.parametrize("path", STEPS)
-def test_axe_finds_no_violation_on_any_step(browser, released, path, dark):
+def test_axe_finds_no_violation_on_any_step(browser, released, dark):
     studio, _ = released
     with window(browser, studio, dark=dark) as opened:
-        go(opened, studio, path)
-        assert browser.violations(opened) == []
+        for path in STEPS:
+            go(opened, studio, path)
+            assert browser.violations(opened) == [], path
         assert opened.complaints == []
 
 
-@pytest.mark.parametrize("path", STEPS)
 @pytest.mark.parametrize("size", [NARROW, PHONE, (DESKTOP[0] // 2, DESKTOP[1] // 2)])
-def test_no_step_is_wider_than_its_window(browser, released, path, size):
+def test_no_step_is_wider_than_its_window(browser, released, size):
     studio, _ = released
     with window(browser, studio, size=size) as opened:
-        go(opened, studio, path)
-        width = opened.page.evaluate("document.documentElement.scrollWidth")
-        assert width <= size[0]
+        for path in STEPS:
+            go(opened, studio, path)
+            width = opened.page.evaluate("document.documentElement.scrollWidth")
+            assert width <= size[0], path
 
 
 @pytest.fixture
@@ -109,25 +118,69 @@ def fresh(tmp_path):
 
 
 @schemes
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        ("/data", "There is no table in the project folder yet."),
-        ("/columns", "Choose the data first."),
-        ("/hierarchies", "Choose the data first."),
-        ("/protection", "Choose the data first."),
-        ("/compare", "Choose the data first."),
-        ("/attacks", "Choose the data first."),
-        ("/release", "Choose the data first."),
-    ],
-)
-def test_an_empty_project_says_what_is_missing_to_everybody(
-    browser, fresh, path, text, dark
-):
+def test_an_empty_project_says_what_is_missing_to_everybody(browser, fresh, dark):
     with window(browser, fresh, dark=dark) as opened:
-        go(opened, fresh, path)
-        assert text in opened.page.inner_text("main")
-        assert browser.violations(opened) == []
+        for path, text in EMPTY.items():
+            go(opened, fresh, path)
+            assert text in opened.page.inner_text("main"), path
+            assert browser.violations(opened) == [], path
+
+
+def test_feasibility_is_told_while_one_types_and_nothing_is_saved(browser, fresh):
+    fresh.send("/data/example")
+    with window(browser, fresh) as opened:
+        page = opened.page
+        go(opened, fresh, "/protection")
+        page.focus("#set-0-k")
+        page.keyboard.press("End")
+        page.keyboard.type("555")
+        page.wait_for_selector("#outlook-0 >> text=the nearest feasible value")
+        assert page.evaluate("document.activeElement.id") == "set-0-k"
+        assert page.input_value("#set-0-k") == "5555"
+        assert fresh.space.require_policy().require[0].settings["k"] == 5
+        # The click leaves the field, which saves it: both arrive, one after the other.
+        with page.expect_navigation():
+            page.click("text=the nearest feasible value")
+        assert page.input_value("#set-0-k") == "3000"
+        page.fill("#set-0-k", "7")
+        page.keyboard.press("Tab")
+        page.wait_for_selector("text=Saved.")
+        assert page.evaluate("document.activeElement.id") != "set-0-k"
+        assert page.evaluate("document.activeElement.tagName") != "BODY"
+
+
+def test_values_are_moved_grouped_and_renamed_with_keys_alone(browser, fresh):
+    fresh.send("/data/example")
+    with window(browser, fresh) as opened:
+        page = opened.page
+        go(opened, fresh, "/hierarchies?column=sex")
+        tab_to(page, "input[name=value][value=M]")
+        page.keyboard.press("Space")
+        tab_to(page, "#group-label")
+        page.keyboard.type("Men")
+        press(page, "form[action='/hierarchies/group'] button")
+        tab_to(page, "select[name=group]")
+        page.keyboard.type("Men")
+        tab_to(page, "#rename-label")
+        page.keyboard.type("Male")
+        press(page, "form[action='/hierarchies/rename'] button")
+        exported = fresh.ask("/hierarchies/export?column=sex").text
+        assert exported == "F;F;*\nM;Male;*\n"
+        go(opened, fresh, "/hierarchies?column=occupation")
+        tab_to(page, "#tree summary")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowDown")
+        here = "document.activeElement.textContent"
+        inner = "document.activeElement.parentElement.open"
+        branch = page.evaluate(here)
+        page.keyboard.press("ArrowRight")
+        assert page.evaluate(inner)
+        page.keyboard.press("ArrowLeft")
+        assert not page.evaluate(inner)
+        page.keyboard.press("ArrowLeft")
+        assert page.evaluate(here).startswith("*")
+        page.keyboard.press("ArrowDown")
+        assert page.evaluate(here) == branch
 
 
 @schemes

@@ -8,7 +8,7 @@ from typing import Any
 from sfumato import registry
 from sfumato.data.seeds import Seed
 from sfumato.dp.cost import sequential
-from sfumato.errors import SfumatoError, UsageError
+from sfumato.errors import RefusedError, SfumatoError, UsageError
 from sfumato.pipeline.comparison.candidate_policies import Candidate, candidates
 from sfumato.policy import Policy
 from sfumato.report.charts import group_size_chart, loss_chart
@@ -66,6 +66,7 @@ def show(facts: ProjectFacts, query: Query) -> dict[str, Any]:
         "stale": bool(record) and record.get("mark") != facts.columns_mark,
         "settings": _settings(policy),
         "algorithms": registry.names("algorithms"),
+        "operators": registry.catalogue("operators"),
         "limits": [(n, text, policy.accept.get(n, "")) for n, text in LIMITS.items()],
         "plan": _plan(facts),
         "detail": None,
@@ -80,6 +81,7 @@ def show(facts: ProjectFacts, query: Query) -> dict[str, Any]:
 def _settings(policy: Policy) -> dict[str, Any]:
     return {
         "algorithms": policy.compare.algorithms,
+        "operators": policy.compare.operators,
         "set": [
             (key, ", ".join(map(str, values)))
             for key, values in policy.compare.set.items()
@@ -173,7 +175,7 @@ def save(space: Workspace, form: SentForm) -> str | None:
     """Change what is compared, and what is accepted."""
     refuse_while_running(space)
     policy = space.require_policy()
-    sent = {"compare": _compare_section(policy, form), "accept": _accept(form)}
+    sent = {"compare": _compare_section(form), "accept": _accept(form)}
     written = policy.model_dump(mode="json", exclude_defaults=True)
     settings = {k: v or None for k, v in sent.items() if v != written.get(k, {})}
     if settings:
@@ -182,16 +184,14 @@ def save(space: Workspace, form: SentForm) -> str | None:
     return None
 
 
-def _compare_section(policy: Policy, form: SentForm) -> dict[str, Any]:
+def _compare_section(form: SentForm) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    chosen = [name for name in form.all("algorithm") if name]
-    strange = [name for name in chosen if name not in registry.names("algorithms")]
-    if strange:
-        raise UsageError("There is no such algorithm.", hint="Load the page again.")
-    if chosen:
-        found["algorithms"] = chosen
-    if policy.compare.operators:
-        found["operators"] = list(policy.compare.operators)
+    for kind in ("algorithm", "operator"):
+        chosen = [name for name in form.all(kind) if name]
+        if set(chosen) - set(registry.names(f"{kind}s")):
+            raise UsageError(f"There is no such {kind}.", hint="Load the page again.")
+        if chosen:
+            found[f"{kind}s"] = chosen
     values = {
         form.text(f"key-{place}"): _values(form.text(f"values-{place}"))
         for place in range(20)
@@ -263,6 +263,12 @@ def make(space: Workspace, form: SentForm) -> str | None:
     back = f"/compare?candidate={number}#candidate"
     if (space.folder.candidates / str(number) / "manifest.json").is_file():
         return back
+    if candidate.policy.process_models():
+        raise RefusedError(
+            f"Candidate {number} was not kept, and making it again would charge the "
+            "ledger again.",
+            hint="Compare again: what that costs is told and confirmed there.",
+        )
     arguments = {
         "root": str(space.folder.root),
         "policy": candidate.policy.dump(),

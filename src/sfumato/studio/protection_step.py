@@ -132,21 +132,34 @@ def save(space: Workspace, form: SentForm) -> str | None:
     """Change the parameters of one requirement."""
     refuse_while_running(space)
     policy = space.require_policy()
-    place = _place(policy, form)
-    wanted = policy.require[place]
-    settings = {f"require.{place}.{k}": v for k, v in _sent(form).items()}
-    if form.text("asks-on"):
-        chosen = [name for name in form.all(ON) if name]
-        settings[f"require.{place}.{ON}"] = chosen or None
-    changed = {
-        key: value
-        for key, value in settings.items()
-        if wanted.settings.get(key.rsplit(".", 1)[1]) != value
-    }
+    changed = _changed(policy, form)
     if changed:
-        what = f"requirement {wanted.model}"
+        what = f"requirement {policy.require[_place(policy, form)].model}"
         space.history.edit(changed, what=what, revision=form.text("revision"))
     return None
+
+
+def _changed(policy: Policy, form: SentForm) -> dict[str, Any]:
+    """What a form asks of a requirement that the policy does not say yet."""
+    place = _place(policy, form)
+    sent = _sent(form)
+    if form.text("asks-on"):
+        sent[ON] = [name for name in form.all(ON) if name] or None
+    before = policy.require[place].settings
+    return {f"require.{place}.{k}": v for k, v in sent.items() if before.get(k) != v}
+
+
+def typed(space: Workspace, form: SentForm) -> dict[str, Any]:
+    """A requirement as it is typed, with what the table allows of it; nothing is saved."""
+    policy = space.require_policy()
+    place = _place(policy, form)
+    text = policy.edited(_changed(policy, form))
+    root = space.folder.root
+    tried = Policy.parse(text, source="The changed policy", base=root)
+    found = space.outlooks.find(space.source(tried), tried, root)
+    outlook = next((each for each in found if each.place == place), None)
+    entries = {each.name: each for each in registry.catalogue("models")}
+    return _requirement(tried, place, entries, outlook)
 
 
 def _sent(form: SentForm) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from sfumato.studio.form_input import SentForm, UploadReader, read_form
 from sfumato.studio.hierarchies_step import STEP as HIERARCHIES
 from sfumato.studio.hierarchies_step import exported, take_file
 from sfumato.studio.protection_step import STEP as PROTECTION
+from sfumato.studio.protection_step import typed
 from sfumato.studio.release_step import STEP as RELEASE
 from sfumato.studio.release_step import file_of
 from sfumato.studio.request_guard import RequestGuard
@@ -88,6 +89,7 @@ class StudioApplication:
             Route("/data/upload", self.upload, methods=["POST"]),
             Route("/hierarchies/export", self.export_hierarchy),
             Route("/hierarchies/import", self.import_hierarchy, methods=["POST"]),
+            Route("/protection/outlook", self.try_requirement, methods=["POST"]),
             Route("/release/file", self.release_file),
             Route("/{step}", self.show_step),
             Route("/{step}/{action}", self.change_step, methods=["POST"]),
@@ -220,6 +222,24 @@ class StudioApplication:
             return await self._page(HIERARCHIES, {}, fault=fault)
         told = {"content-disposition": "attachment; filename=hierarchy.csv"}
         return Response(found, media_type="text/csv; charset=utf-8", headers=told)
+
+    async def try_requirement(self, request: Request) -> Response:
+        """Whether what is typed can be met, for the script."""
+        shown: dict[str, Any] = {"fault": None}
+        try:
+            form = await read_form(request, self.access)
+            shown["each"] = await run_in_threadpool(typed, self.space, form)
+        except SfumatoError as fault:
+            shown["fault"] = fault
+        token, revision = self.access.change_token, _revision(self.space)
+        text = fill(
+            "outlook.html.jinja",
+            package=PACKAGE,
+            change=token,
+            revision=revision,
+            **shown,
+        )
+        return HTMLResponse(text, status_code=_status(shown["fault"]))
 
     async def release_file(self, request: Request) -> Response:
         """A publishable file; the report may be looked at, the rest is taken away."""

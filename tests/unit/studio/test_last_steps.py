@@ -10,7 +10,7 @@ import pytest
 
 from sfumato.policy import Policy
 from sfumato.studio.background_task import TaskState
-from tests.running_studio import RunningStudio, running_studio
+from tests.running_studio import confirm_roles, running_studio
 
 FEW = {
     "algorithm": ["mondrian"],
@@ -21,14 +21,6 @@ FEW = {
 PERSON = {"person-1": "F", "person-2": "04103"}
 
 
-def roles(studio: RunningStudio) -> dict[str, str]:
-    policy = studio.space.require_policy()
-    names = studio.space.source(policy).column_names
-    found = {f"role-{i}": str(policy.role(n) or "drop") for i, n in enumerate(names)}
-    kinds = {f"kind-{i}": str(policy.column(n).kind or "") for i, n in enumerate(names)}
-    return found | kinds
-
-
 @pytest.fixture(scope="module")
 def walked(tmp_path_factory):
     """The example from the first step to a release."""
@@ -36,7 +28,7 @@ def walked(tmp_path_factory):
     with running_studio(home) as studio:
         studio.enter()
         studio.send("/data/example")
-        studio.send("/columns/confirm", **roles(studio))
+        confirm_roles(studio)
         studio.send("/compare/save", **FEW)
         studio.send("/compare/run")
         studio.wait()
@@ -125,7 +117,7 @@ def test_no_step_is_blocked_at_the_end_and_all_seven_are_done(walked):
 
 
 def test_a_changed_policy_blocks_the_release_until_it_is_compared_again(example):
-    example.send("/columns/confirm", **roles(example))
+    confirm_roles(example)
     example.space.folder.write_note(
         "chosen", {"number": 1, "name": "mondrian", "mark": "of another policy"}
     )
@@ -181,18 +173,3 @@ def test_a_task_ends_with_the_studio(tmp_path):
         task = studio.space.tasks.current
     assert task.ended.wait(60)
     assert not task.running
-
-
-def test_candidates_of_a_process_model_need_confirmation(example):
-    example.send("/protection/remove", place=1)
-    example.send("/protection/remove", place=0)
-    example.send("/protection/add", model="differential-privacy")
-    fields = {"privacy.ledger": "ledger.json", "privacy.epsilon": "5"}
-    example.send("/protection/publish", **fields)
-    setting = {"key-0": "require.0.epsilon", "values-0": "0.5, 1.0"}
-    assert example.send("/compare/save", **setting).status == 303
-    assert "Charge ε 1.5" in example.ask("/compare").text
-    example.send("/compare/run")
-    example.wait()
-    assert "nothing was charged" in example.ask("/compare").text
-    assert not (example.root / "ledger.json").exists()

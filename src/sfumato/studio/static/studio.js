@@ -1,5 +1,10 @@
 "use strict";
 
+const PAUSE = 400;
+const FIELDS = "a[href], button, input:not([type=hidden]), select, textarea, summary";
+let saving = null;
+let trials = 0;
+
 // Follows a running task, and reloads the page when it has ended.
 function followTask() {
   const box = document.getElementById("task");
@@ -34,28 +39,126 @@ function followTask() {
   setTimeout(look, 300);
 }
 
+// Sends a form without leaving the page, and gives the page that comes back.
+async function sent(form, address) {
+  const answer = await fetch(address, {
+    method: "POST",
+    body: new URLSearchParams(new FormData(form)),
+    credentials: "same-origin",
+  });
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  return { page, ok: answer.ok };
+}
+
+// Shows another page in the place of this one; focus, open parts and typed text stay.
+function show(page, left) {
+  const old = document.querySelector(".frame");
+  const made = page.querySelector(".frame");
+  const focus = document.activeElement;
+  const place = [...old.querySelectorAll(FIELDS)].indexOf(focus);
+  const opened = [...old.querySelectorAll("details")].map((each) => each.open);
+  old.replaceWith(made);
+  document.querySelector(".top").replaceWith(page.querySelector(".top"));
+  const parts = [...made.querySelectorAll("details")];
+  if (parts.length === opened.length) parts.forEach((each, at) => (each.open = opened[at]));
+  if (place < 0) return;
+  const same = focus.id ? document.getElementById(focus.id) : made.querySelectorAll(FIELDS)[place];
+  const back = same && same.tagName === focus.tagName ? same : document.getElementById(left);
+  if (!back) return;
+  back.focus();
+  if (back === same && focus.type === "text") {
+    if (focus.value !== focus.defaultValue && focus.id !== left) back.value = focus.value;
+    back.setSelectionRange(focus.selectionStart, focus.selectionEnd);
+  }
+}
+
+// A button that is being pressed stays until it is let go.
+let pressed = false;
+addEventListener("pointerdown", () => (pressed = true), true);
+for (const kind of ["pointerup", "pointercancel"]) {
+  addEventListener(kind, () => setTimeout(() => (pressed = false)), true);
+}
+
+function released() {
+  if (!pressed) return Promise.resolve();
+  return new Promise((go) => addEventListener("pointerup", () => setTimeout(go, 50), { once: true }));
+}
+
+async function save(form, left) {
+  let said = "Not saved: the studio does not answer. Is it still running?";
+  try {
+    const { page, ok } = await sent(form, form.action);
+    await released();
+    show(page, left);
+    begin();
+    said = ok ? "Saved." : "Not saved.";
+  } catch {
+    // What was typed stays in its field.
+  }
+  const saved = document.getElementById("saved");
+  if (saved) saved.textContent = said;
+}
+
 // Saves a form when one of its fields changes, and shows the page that comes back.
 function saveChanges(form) {
-  form.addEventListener("change", async (event) => {
-    const field = event.target.id;
-    const answer = await fetch(form.action, {
-      method: "POST",
-      body: new URLSearchParams(new FormData(form)),
-      credentials: "same-origin",
-    });
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    document.querySelector(".frame").replaceWith(page.querySelector(".frame"));
-    document.querySelector(".top").replaceWith(page.querySelector(".top"));
-    begin();
-    const back = field && document.getElementById(field);
-    if (back) back.focus();
-    const saved = document.getElementById("saved");
-    if (saved) saved.textContent = answer.ok ? "Saved." : "Not saved.";
+  form.addEventListener("change", (event) => {
+    trials += 1;
+    saving = save(form, event.target.id).finally(() => (saving = null));
+  });
+}
+
+// What is sent while a field is being saved waits, and is then about what was saved.
+addEventListener("submit", async (event) => {
+  if (!saving) return;
+  event.preventDefault();
+  const form = event.target;
+  const button = event.submitter;
+  if (button && button.hasAttribute("formaction")) form.action = button.formAction;
+  await saving;
+  const revision = document.querySelector("input[name=revision]");
+  if (form.elements.revision && revision) form.elements.revision.value = revision.value;
+  form.hidden = true;
+  document.body.append(form);
+  form.submit();
+});
+
+// Tells whether what is typed can be met, without saving it.
+function tryTyped(form) {
+  let timer;
+  form.addEventListener("input", (event) => {
+    if (event.target.type !== "text") return;
+    clearTimeout(timer);
+    const trial = ++trials;
+    timer = setTimeout(async () => {
+      if (trial !== trials) return;
+      const { page } = await sent(form, form.dataset.try);
+      const box = document.getElementById(form.dataset.told);
+      if (box && trial === trials) box.replaceChildren(...page.body.childNodes);
+    }, PAUSE);
+  });
+}
+
+// Arrow keys lead through a tree: up and down, into a branch and out of it.
+function walkTree(tree) {
+  tree.addEventListener("keydown", (event) => {
+    const here = event.target;
+    const branch = here.tagName === "SUMMARY" ? here.parentElement : null;
+    const shown = [...tree.querySelectorAll("summary, a")].filter((each) => each.checkVisibility());
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) shown[shown.indexOf(here) + step]?.focus();
+    else if (event.key === "ArrowRight" && branch) branch.open = true;
+    else if (event.key === "ArrowLeft" && branch?.open) branch.open = false;
+    else if (event.key === "ArrowLeft") {
+      here.closest("li")?.parentElement.closest("details")?.firstElementChild.focus();
+    } else return;
+    event.preventDefault();
   });
 }
 
 function begin() {
   for (const form of document.querySelectorAll("form[data-autosave]")) saveChanges(form);
+  for (const form of document.querySelectorAll("form[data-try]")) tryTyped(form);
+  for (const tree of document.querySelectorAll(".tree")) walkTree(tree);
   followTask();
 }
 
