@@ -159,9 +159,12 @@ def test_a_directory_of_parts_is_released_as_parquet(tmp_path):
         ({"columns": {"name": {"role": "subject"}}}, "a subject column"),
         ({"publish": {"operator": "swap"}}, "an operator that does not publish cells"),
         ({"data": {"missing_as": "any"}}, 'missing_as = "any"'),
+        ({"privacy": {"link_key": "key"}}, "privacy.link_key"),
     ],
 )
-def test_what_needs_all_rows_is_refused_before_any_work(tmp_path, changes, said):
+def test_what_needs_all_rows_is_refused_before_any_work(
+    tmp_path, monkeypatch, changes, said
+):
     asked = policy_of({"name": "mondrian"}, [{"model": "group-size", "k": 2}])
     for section, values in changes.items():
         asked[section] = {**asked.get(section, {}), **values}
@@ -169,8 +172,11 @@ def test_what_needs_all_rows_is_refused_before_any_work(tmp_path, changes, said)
     policy = sf.Policy.model_validate(asked)
     place = tmp_path / "people.parquet"
     pq.write_table(random_table(np.random.default_rng(1), 5), place)
+    opened: list[object] = []
+    monkeypatch.setattr("sfumato.pipeline.large_release.source_batches", opened.append)
     with pytest.raises(RefusedError, match=f"A run with {said} needs all rows"):
         sf.anonymize(place, policy, engine="duckdb")
+    assert opened == []
 
 
 def test_a_column_of_lists_is_refused_before_any_work(tmp_path):
