@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.data.freed_memory import trim
 from sfumato.data.page_watch import watch
 from sfumato.errors import OutputError
 
@@ -95,6 +96,7 @@ class DiskArrays(MemoryArrays):
         """Let the system have the memory of all pages; they come back when used."""
         self.drop_pages()
         pa.default_memory_pool().release_unused()
+        trim()
 
     def drop_pages(self) -> None:
         """Let the system have the memory of all pages; they come back when used."""

@@ -226,6 +226,7 @@ def _write_files_and_prove(release: Release, aside: Path) -> dict[str, str]:
             labels=kept_labels(release.labels, table, release.labels),
         )
     if release.out_of_core is not None:
+        release.out_of_core.disk.release()
         return prove_counted(
             places["data"],
             release.claim,
