@@ -4,8 +4,9 @@ dependencies.
 Python 3.11 gets the lowest and the newest versions that `pyproject.toml` allows; a newer
 Python, where an interpreter is present, gets the newest ones. Constraints of ours have
 no say. Each environment answers `--help`, a typo and `list`, runs the demo, releases a
-small table and checks the release, from a directory that is not the repository. None has
-Numba: kernels are those of the library in the wheel.
+small table, checks the release and serves a page of the studio (the one extra that is
+installed), from a directory that is not the repository. None has Numba: kernels are those
+of the library in the wheel.
 
 Usage: python -m tools.try_wheel
 """
@@ -16,6 +17,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,6 +26,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.request import HTTPCookieProcessor, build_opener
 
 from tools import wheel as wheels
 from tools.library.targets import here
@@ -92,10 +95,10 @@ COMMANDS = (
 
 
 def dependencies() -> list[str]:
-    """The requirements of the package, as `pyproject.toml` has them."""
+    """The requirements of the package and of its studio, as `pyproject.toml` has them."""
     document = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    found: list[str] = document["project"]["dependencies"]
-    return found
+    project = document["project"]
+    return [*project["dependencies"], *project["optional-dependencies"]["studio"]]
 
 
 def lowest(requirement: str) -> str:
@@ -161,10 +164,11 @@ def attempt(trial: Trial, wheel: Path, place: Path) -> list[str]:
     python = str(place / "environment" / "bin" / "python")
     pip = [python, "-m", "pip", "--disable-pip-version-check", "--no-input"]
     wanted = [lowest(each) for each in dependencies()] if trial.end == "lowest" else []
-    run([*pip, "install", "-q", str(wheel), *wanted], place)
+    run([*pip, "install", "-q", f"{wheel}[studio]", *wanted], place)
     (place / "policy.toml").write_text(POLICY, encoding="utf-8")
     (place / "people.csv").write_text(table(), encoding="utf-8")
     faults = [fault for each in COMMANDS for fault in judge(each, place)]
+    faults.extend(judge_studio(place))
     if "numba" in run([*pip, "list"], place):
         faults.append("Numba was installed")
     return faults
@@ -193,6 +197,28 @@ def judge(expected: Expected, place: Path) -> Iterator[str]:
     elif expected.text not in said or "Traceback" in said:
         yield f"{expected.words} did not say '{expected.text}'"
         yield said
+
+
+def judge_studio(place: Path) -> Iterator[str]:
+    """Serve the studio, open its first page with the printed address, and end it."""
+    program = str(place / "environment" / "bin" / "sfumato")
+    words = [program, "studio", "people.csv", "--no-browser"]
+    with subprocess.Popen(
+        words, cwd=place, stdout=subprocess.PIPE, text=True, env=clean()
+    ) as serving:
+        assert serving.stdout is not None
+        told = (re.match(r"Studio: (\S+)", line) for line in serving.stdout)
+        address = next((found[1] for found in told if found), None)
+        if address is None:
+            yield "the studio printed no address"
+            return
+        browser = build_opener(HTTPCookieProcessor())
+        with browser.open(address, timeout=60) as answer:
+            if "people.csv" not in answer.read().decode():
+                yield f"the studio did not show its table at {answer.url}"
+        serving.send_signal(signal.SIGINT)
+        if serving.wait(60) != 0:
+            yield f"the studio ended with {serving.returncode}"
 
 
 def versions(place: Path) -> str:

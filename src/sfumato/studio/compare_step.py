@@ -225,12 +225,18 @@ def run(space: Workspace, form: SentForm) -> str | None:
     refuse_while_running(space)
     policy = space.require_policy()
     space.data_path(policy)
+    spend = form.text("spend") == "yes"
+    if policy.process_models() and not spend:
+        raise RefusedError(
+            "Every candidate is charged to the ledger; nothing was charged.",
+            hint="Confirm what it costs, then compare.",
+        )
     mark = ProjectFacts.of(space).columns_mark
     arguments = {
         "root": str(space.folder.root),
         "policy": space.read_text(),
         "seed": Seed.fresh().hex(),
-        "spend": form.text("spend") == "yes",
+        "spend": spend,
     }
 
     def finish(record: dict[str, Any]) -> None:

@@ -7,8 +7,8 @@ import logging
 import socket
 import ssl
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -139,7 +139,7 @@ def serve(
     tls = place.certificate is not None
     access = Access(host=place.host, port=port, tls=tls, password=password)
     try:
-        server = uvicorn.Server(_config(projects, access, place))
+        server = UnsignaledServer(_config(projects, access, place))
         threading.Thread(target=_end_on, args=(server, stop), daemon=True).start()
         ready(access)
         with suppress(KeyboardInterrupt):
@@ -147,6 +147,15 @@ def serve(
     finally:
         projects.current.tasks.end()
         listening.close()
+
+
+class UnsignaledServer(uvicorn.Server):
+    """Ends when it is told to; signals are heard by the command, and by it alone."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        # Heard here too, a signal would be sent again at the end, as a second Ctrl-C.
+        yield
 
 
 def _end_on(server: uvicorn.Server, stop: threading.Event) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 
+import pytest
+
 from sfumato.policy import Policy
 from tests.running_studio import running_studio
 
@@ -139,3 +141,10 @@ def test_a_project_cannot_be_opened_outside_its_home(example):
     for name in ("../other", ".studio", "/etc", ""):
         assert example.send("/projects/open", name=name).status == 422
     assert example.root.name == "project"
+
+
+@pytest.mark.parametrize("path", ["/columns", "/protection", "/compare", "/release"])
+def test_without_data_every_step_leads_to_the_data(studio, path):
+    text = studio.ask(path).text
+    assert '<a href="/data">Go to the data</a>' in text
+    assert text.count(">Go to ") == 1

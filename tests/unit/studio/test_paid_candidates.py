@@ -66,9 +66,9 @@ def charged(studio: RunningStudio) -> list[float]:
 def test_without_confirmation_nothing_is_charged(studio):
     ask_for_privacy(studio)
     assert "Charge ε 1.5, δ 2e-06" in studio.ask("/compare").text
-    studio.send("/compare/run")
-    studio.wait()
-    assert "nothing was charged" in studio.ask("/compare").text
+    answer = studio.send("/compare/run")
+    assert answer.status == 409
+    assert "nothing was charged" in answer.text
     assert not (studio.root / LEDGER).exists()
 
 
