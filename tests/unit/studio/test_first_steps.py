@@ -148,3 +148,10 @@ def test_without_data_every_step_leads_to_the_data(studio, path):
     text = studio.ask(path).text
     assert '<a href="/data">Go to the data</a>' in text
     assert text.count(">Go to ") == 1
+
+
+def test_the_only_file_of_the_folder_is_chosen_beforehand(studio):
+    studio.upload("p.csv", b"age\n1\n")
+    assert studio.ask("/data").text.count(" checked") == 1
+    studio.upload("q.csv", b"age\n1\n")
+    assert " checked" not in studio.ask("/data").text
