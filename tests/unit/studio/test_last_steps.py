@@ -173,3 +173,13 @@ def test_a_task_ends_with_the_studio(tmp_path):
         task = studio.space.tasks.current
     assert task.ended.wait(60)
     assert not task.running
+
+
+def test_operators_are_compared_and_no_longer(example):
+    chosen = ["generalize", "suppress"]
+    assert example.send("/compare/save", operator=chosen).status == 303
+    assert list(example.space.require_policy().compare.operators) == chosen
+    assert example.ask("/compare").text.count(" checked") == 2
+    assert example.send("/compare/save", operator=["none such"]).status == 422
+    assert example.send("/compare/save").status == 303
+    assert example.space.require_policy().compare.operators == ()
