@@ -122,3 +122,9 @@ def distributions(names: set[str]) -> set[str]:
 
 def canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_no_two_test_files_have_one_name():
+    # pytest imports them by their names, so that one of two is never run.
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert len(names) == len(set(names))

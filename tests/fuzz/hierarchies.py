@@ -43,7 +43,7 @@ def draw_hierarchy(
     if column.kind in ("date", "datetime"):
         makers += [_calendar, _calendar]
     if column.kind in ("code", "category"):
-        makers += [_prefix, _vocabulary]
+        makers += [_prefix, _vocabulary, _learned]
     return random.choice(makers)(random, name, column, leaves)
 
 
@@ -61,6 +61,10 @@ def _flat(*_: Any) -> Drawn:
 
 def _free(*_: Any) -> Drawn:
     return Drawn("free")
+
+
+def _learned(*_: Any) -> Drawn:
+    return Drawn("learned")
 
 
 def _intervals(random: Random, _name: str, column: Column, _leaves: Any) -> Drawn:

@@ -89,14 +89,29 @@ def with_amount(adult) -> pa.Table:
     return adult.append_column("amount", pa.array(amounts.round(2)))
 
 
+@pytest.mark.parametrize("bands", [1, 2])
+def test_a_near_unique_amount_in_levels_is_named_first_with_nearly_its_true_gain(
+    with_amount, columns, bands, tmp_path
+):
+    known = sorted(set(with_amount["amount"].to_pylist()))
+    half = len(known) // 2
+    upper = {1: lambda _at: "", 2: lambda at: "low;" if at < half else "high;"}[bands]
+    lines = [f"{value};{upper(at)}*" for at, value in enumerate(known)]
+    (tmp_path / "levels.csv").write_text("\n".join(lines), encoding="utf-8")
+    place = tmp_path / "levels.csv"
+    amount = f'[columns.amount]\nrole = "quasi"\nhierarchy = "{place}"\n'
+    assert_named_first(with_amount, sf.Policy.parse(columns + amount), "amount")
+
+
 @pytest.mark.parametrize(
     "levels", ["intervals = [100, 1000, 10000]", "quantiles = [2]"]
 )
-def test_a_near_unique_amount_in_levels_is_named_first_with_nearly_its_true_gain(
+def test_a_near_unique_amount_in_fine_levels_is_named_first(
     with_amount, columns, levels
 ):
     amount = f'[columns.amount]\nrole = "quasi"\nhierarchy = {{ {levels} }}\n'
-    assert_named_first(with_amount, sf.Policy.parse(columns + amount), "amount")
+    found = sf.advise(with_amount, sf.Policy.parse(columns + amount))
+    assert found.suggestions[0].text == "Leave out 'amount'."
 
 
 def test_a_near_unique_amount_that_may_show_any_interval_costs_little(

@@ -114,7 +114,7 @@ class Algorithm(ABC):
             solution.grouping,
             effort=float(self.refine),
             seconds=self.seconds,
-            bound=(solution.facts.get("bound") or {}).get("at_least"),
+            bound=_least_loss(solution),
         )
         facts = {**solution.facts, "refinement": found.facts()}
         return replace(solution, grouping=found.grouping, facts=facts)
@@ -122,6 +122,12 @@ class Algorithm(ABC):
     @abstractmethod
     def search(self, request: Request) -> Solution:
         """Find a grouping that meets every requirement; the request is feasible."""
+
+
+def _least_loss(solution: Solution) -> float | None:
+    """The bound that holds for any grouping; one on nodes of a lattice does not."""
+    bound = solution.facts.get("bound")
+    return bound.get("at_least") if isinstance(bound, dict) else None
 
 
 def _require_amount(algorithm: str, option: str, value: float | None) -> None:

@@ -22,7 +22,8 @@ MEASURES: tuple[ErrorMeasure, ...] = ("chi2", "relative", "absolute")
 RESAMPLES = 1000
 CONFIDENCE = 0.95
 DRAWS_AT_ONCE = 2**21
-TINY = float(np.finfo(np.float64).tiny)
+TINY = 1e-200
+"""Stands for no error where a ratio divides by it; errors over it stay finite."""
 
 
 @dataclass(frozen=True)
