@@ -22,6 +22,7 @@ demo: $(VENV)/.demo compiler  ## Publish the embedded hospital table and verify 
 	$(BIN)/python -m tools.library.build --demo
 	rm -rf sfumato-demo
 	$(BIN)/sfumato demo
+	@echo && echo "The command sfumato is in $(BIN): . $(BIN)/activate"
 
 test: check library trial browser  ## Everything that must hold.
 	$(BIN)/python -m pytest -n auto --dist worksteal

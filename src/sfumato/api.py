@@ -30,7 +30,6 @@ from sfumato.call_arguments import (
     workload_of,
 )
 from sfumato.data.seeds import Seed
-from sfumato.errors import InfeasibleError
 from sfumato.io.decimals import pointed
 from sfumato.io.read import delimiter_of
 from sfumato.io.write import hash_bytes
@@ -108,8 +107,8 @@ def anonymize(
     """
     # Imported late, so that `check` never loads the compiler.
     from sfumato.pipeline.choose_engine import choose_engine
+    from sfumato.pipeline.explained_release import explained_release
     from sfumato.pipeline.large_release import large_release
-    from sfumato.pipeline.make_release import make_release
     from sfumato.pipeline.run import Run
 
     policy = policy_of(policy)
@@ -147,12 +146,7 @@ def anonymize(
             threads=count,
             progress=watcher,
         )
-        try:
-            release = make_release(run)
-        except InfeasibleError as fault:
-            from sfumato.pipeline.advice.explained_refusal import explained
-
-            raise explained(run, fault) from None
+        release = explained_release(run)
         watcher("done", 1.0)
     return replace(
         release,

@@ -19,12 +19,12 @@ from sfumato.data.batch_source import BatchSource
 from sfumato.data.seeds import Seed
 from sfumato.data.source import delimiter_of
 from sfumato.engines.engine_choice import EngineChoice
-from sfumato.errors import InfeasibleError, RefusedError
+from sfumato.errors import RefusedError
 from sfumato.io.batch_files import many_files
 from sfumato.io.formats import Format, hash_file
 from sfumato.pipeline.asked_policy import base_of
+from sfumato.pipeline.explained_release import explained_release
 from sfumato.pipeline.given_tables import is_path, source_batches
-from sfumato.pipeline.make_release import make_release
 from sfumato.pipeline.out_of_core import open_source, refuse_whole
 from sfumato.pipeline.release import Release
 from sfumato.pipeline.run import Run
@@ -65,12 +65,7 @@ def large_release(
             progress=progress,
             out_of_core=held,
         )
-        try:
-            release = make_release(run)
-        except InfeasibleError as fault:
-            from sfumato.pipeline.advice.explained_refusal import explained
-
-            raise explained(run, fault) from None
+        release = explained_release(run)
         progress("done", 1.0)
     return replace(
         release,
