@@ -22,6 +22,7 @@ from sfumato.pipeline.comparison.trade_off_dial import DialPoint, DialSweep
 from sfumato.pipeline.comparison.try_candidate import Outcome, SharedWork, try_candidate
 from sfumato.pipeline.comparison.worker_pool import Tally
 from sfumato.policy import Policy
+from tests.private_comparison import PRIVATE_POLICY
 
 POLICY = """
 [columns]
@@ -34,25 +35,6 @@ k = 4
 [compare]
 algorithms = ["optimal", "incognito", "mondrian"]
 set = { "require.0.k" = [2, 10] }
-"""
-PRIVATE_POLICY = """
-[columns.age]
-role = "quasi"
-kind = "integer"
-domain = { low = 0, high = 99 }
-hierarchy = { intervals = [10, 50] }
-[[require]]
-model = "differential-privacy"
-epsilon = 1.0
-delta = 1e-6
-[algorithm]
-name = "safepub"
-[privacy]
-ledger = "ledger.json"
-epsilon = 3.0
-delta = 0.01
-[compare]
-set = { "require.0.epsilon" = [0.5, 1.0] }
 """
 
 

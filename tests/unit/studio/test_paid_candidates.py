@@ -7,31 +7,15 @@ import shutil
 
 import pytest
 
+from tests.private_comparison import PRIVATE_POLICY
 from tests.running_studio import RunningStudio, confirm_roles, running_studio
 
 LEDGER = "ledger.json"
-POLICY = """
+POLICY = f"""
 version = 1
 [data]
 path = "ages.csv"
-[columns.age]
-role = "quasi"
-kind = "integer"
-domain = { low = 0, high = 99 }
-hierarchy = { intervals = [10, 50] }
-[[require]]
-model = "differential-privacy"
-epsilon = 1.0
-delta = 1e-6
-[algorithm]
-name = "safepub"
-[privacy]
-ledger = "ledger.json"
-epsilon = 3.0
-delta = 0.01
-[compare]
-set = { "require.0.epsilon" = [0.5, 1.0] }
-"""
+{PRIVATE_POLICY}"""
 
 
 def ask_for_privacy(studio: RunningStudio) -> None:
