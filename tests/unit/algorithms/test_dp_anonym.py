@@ -136,6 +136,61 @@ def test_the_thesis_counts_one_level_only():
     assert solution.facts["epsilon_by_the_thesis"] == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("depth", [1, 16, 17, 60, "unlimited"])
+@pytest.mark.parametrize("sampling", ["poisson", "without-replacement"])
+def test_the_declared_epsilon_is_charged_whole_at_any_depth(depth, sampling):
+    request, _ = solved(DpAnonym(depth=depth, sampling=sampling))
+    assert request.ledger.spent.epsilon == pytest.approx(2.0, rel=1e-12)
+    assert request.ledger.spent.within(request.ledger.budget)
+
+
+def test_the_first_of_unlimited_levels_costs_a_tenth():
+    _, solution = solved(DpAnonym(depth="unlimited", sample=0.5))
+    inner = Poisson(0.5).affordable(Cost(2.0)).epsilon
+    assert solution.facts["epsilon_per_level"] == pytest.approx(0.1 * inner)
+
+
+def test_each_declared_level_costs_its_share():
+    _, solution = solved(DpAnonym(depth=40, sample=1.0))
+    assert solution.facts["epsilon_per_level"] == pytest.approx(2.0 / 40)
+
+
+@pytest.mark.parametrize("k", [2, 10, 100, 1000])
+@pytest.mark.parametrize("depth", [20, 60, "unlimited"])
+def test_groups_of_deep_trees_meet_every_k_and_cover_their_rows(depth, k):
+    algorithm = DpAnonym(depth=depth, sample=1.0)
+    request, solution = solved(algorithm, models=(KAnonymity(k=k),))
+    grouping = solution.grouping
+    assert np.bincount(grouping.group_of).min() >= k
+    for index, shown in enumerate(solution.quasi):
+        nodes = grouping.nodes[grouping.group_of, index]
+        codes = request.quasi[index].codes
+        assert (shown.axis.levels[:, codes] == nodes).any(axis=0).all()
+
+
+def test_how_many_levels_and_cells_a_deep_tree_had_is_not_told():
+    """Both depend on which cells have rows."""
+    request, solution = solved(DpAnonym(depth=60, sample=1.0))
+    assert "cells" not in solution.facts
+    parts = [part.what for part in request.ledger.entries[0].parts]
+    assert parts == [
+        "attribute of every cell, 60 levels at 0.0166667 each",
+        "counts of every value in every cell, 60 levels at 0.0166667 each",
+    ]
+
+
+def test_relaxed_cuts_need_a_declared_depth():
+    with pytest.raises(PolicyError, match="would never end"):
+        DpAnonym(depth="unlimited", mode="relaxed")
+    _, solution = solved(DpAnonym(depth=30, mode="relaxed", sample=1.0))
+    assert solution.grouping.kept.all()
+
+
+def test_thresholds_need_a_tree_whose_cells_are_all_counted():
+    with pytest.raises(PolicyError, match="at most 16 levels have; 'depth' is 17"):
+        DpAnonym(depth=17, thresholds={"ncp": 0.5})
+
+
 def test_the_thesis_is_not_quoted_unless_asked():
     _, solution = solved(DpAnonym())
     assert "epsilon_by_the_thesis" not in solution.facts
@@ -178,7 +233,8 @@ def test_subjects_of_two_rows_pay_twice():
     ("option", "value"),
     [
         ("depth", 0),
-        ("depth", 99),
+        ("depth", 1001),
+        ("depth", "deep"),
         ("sample", 0.0),
         ("sample", 1.5),
         ("rounds", 0),

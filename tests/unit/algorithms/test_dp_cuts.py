@@ -16,7 +16,8 @@ import pytest
 
 from sfumato.algorithms.base import silent
 from sfumato.algorithms.private import noisy_tree as dp_cuts
-from sfumato.algorithms.private.noisy_tree import AxisCuts, TreePlan, grow
+from sfumato.algorithms.private.noisy_tree import AxisCuts, grow
+from sfumato.algorithms.private.tree_plan import TreePlan
 from sfumato.data.schema import Kind
 from sfumato.dp.additive_noise import Geometric
 from sfumato.dp.cost import Cost, Relation
@@ -74,6 +75,104 @@ def test_a_plan_spends_its_epsilon_whole(relation, factor):
     )
     assert made.selection == pytest.approx(0.1 / factor)
     assert made.count == pytest.approx(0.2 / factor)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithoutNoise(Geometric):
+    """Counts as they are: trees become functions of their rows."""
+
+    def release(self, counts):
+        return counts
+
+
+def epsilons_drawn(monkeypatch, **changes) -> list[float]:
+    """The ε of the noisy counts of each level of a tree."""
+    drawn = []
+
+    class Watched(Geometric):
+        def release(self, counts):
+            drawn.append(self.epsilon)
+            return super().release(counts)
+
+    monkeypatch.setattr(dp_cuts, "Geometric", Watched)
+    grown(numbers(*range(8)), numbers(*range(8), name="y"), **changes)
+    return drawn
+
+
+def test_every_declared_level_draws_noise_of_the_same_share(monkeypatch):
+    found = epsilons_drawn(monkeypatch, depth=5, count=0.4, occupied=True)
+    assert found == pytest.approx([0.4] * 5)
+
+
+def test_without_a_declared_depth_a_level_has_nine_tenths_of_the_last(monkeypatch):
+    found = epsilons_drawn(monkeypatch, depth="unlimited", count=0.4, occupied=True)
+    assert (
+        len(found) >= 6
+    )  # eight leaves on two axes: six cuts at least, and 14 at most
+    assert found == pytest.approx([0.4 * 0.9**level for level in range(len(found))])
+
+
+@pytest.mark.parametrize(("relation", "factor"), [(ADD_REMOVE, 1), (SUBSTITUTION, 2)])
+def test_unlimited_levels_never_cost_more_than_ten_first_ones(relation, factor):
+    account = ledger(relation=relation)
+    axes = numbers(1, 2), numbers(5, 6, name="y")
+    grown(*axes, account=account, depth="unlimited", occupied=True)
+    assert account.spent.epsilon == pytest.approx(factor * 10 * (0.25 + 0.5))
+    levels = [plan(depth="unlimited").at(level) for level in range(1, 400)]
+    together = sum(level.selection + level.count for level in levels)
+    assert together < 10 * (0.25 + 0.5)
+
+
+def test_a_tree_that_ends_early_is_charged_whole():
+    account = ledger()
+    grown(numbers(1, top=1), account=account, depth=9, selection=0.0)
+    assert account.spent.epsilon == pytest.approx(9 * 0.5)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("hierarchies", [True, False])
+def test_occupied_cells_are_those_of_the_whole_tree(monkeypatch, seed, hierarchies):
+    """Without noise both trees are known; the whole one without its empty cells."""
+    monkeypatch.setattr(dp_cuts, "Geometric", WithoutNoise)
+    random = np.random.default_rng(seed)
+    axes = [
+        numbers(*random.integers(0, 8, 20).tolist(), name=name) for name in ("x", "y")
+    ]
+    options = {"depth": 6, "selection": 0.0, "hierarchies": hierarchies}
+    whole = grown(*axes, **options)
+    kept = grown(*axes, occupied=True, **options)
+    assert boxes_of_rows(kept) == boxes_of_rows(whole)
+    assert np.bincount(kept.cell_of, minlength=kept.count).min() >= 1
+    assert len(kept.splits) == kept.count - 1
+
+
+def boxes_of_rows(tree) -> list[list[int]]:
+    """The box of each row's cell."""
+    return np.hstack([tree.low[tree.cell_of], tree.high[tree.cell_of]]).tolist()
+
+
+def test_without_a_limit_occupied_cells_end_as_single_leaves():
+    axes = numbers(*range(8)), numbers(*range(8), name="y")
+    tree = grown(*axes, depth="unlimited", occupied=True)
+    assert (tree.low == tree.high).all()
+    assert tree.count == 8
+
+
+def test_counts_beyond_one_batch_are_drawn_in_several(monkeypatch):
+    monkeypatch.setattr(dp_cuts, "MOST_COUNTS", 5)
+    drawn = []
+
+    class Watched(Geometric):
+        def release(self, counts):
+            drawn.append(len(counts))
+            return super().release(counts)
+
+    monkeypatch.setattr(dp_cuts, "Geometric", Watched)
+    axis = numbers(*range(8))
+    tree = grown(axis, depth=3, selection=0.0, occupied=True)
+    assert sum(drawn) == 24
+    assert len(drawn) > 3
+    assert (tree.low[tree.cell_of, 0] == axis.codes).all()
 
 
 def test_choosing_by_the_box_costs_nothing():

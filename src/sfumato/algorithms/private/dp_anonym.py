@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.algorithms.base import Request, Solution
 from sfumato.algorithms.private.cell_merging import TreeCells, merged
 from sfumato.algorithms.private.node_labels import shown_axes
-from sfumato.algorithms.private.noisy_tree import MOST_DEPTH, CellTree, TreePlan, grow
+from sfumato.algorithms.private.noisy_tree import WHOLE_DEPTH, CellTree, grow
 from sfumato.algorithms.private.private_algorithm import (
     PrivateAlgorithm,
     asked_rows,
@@ -22,6 +22,7 @@ from sfumato.algorithms.private.private_algorithm import (
     share,
     whole,
 )
+from sfumato.algorithms.private.tree_plan import Depth, TreePlan, first_share
 from sfumato.data.arrays import Ints
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.data.option_examples import OptionExamples
@@ -29,11 +30,12 @@ from sfumato.dp.amplification import Poisson, Sampling, WithoutReplacement
 from sfumato.dp.cost import Cost, Relation
 from sfumato.dp.ledger import Ledger, LedgerEntry
 from sfumato.dp.sampling import poisson, without_replacement
-from sfumato.errors import BudgetError, InfeasibleError, RefusedError
+from sfumato.errors import BudgetError, InfeasibleError, PolicyError, RefusedError
 
 SAMPLINGS = ("poisson", "without-replacement")
 MEASURES = ("ncp", "average_class_size", "discernibility")
 PARTS = {"selection": 0.5, "count": 0.5}
+MOST_DEPTH = 1_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,15 +44,16 @@ class DpAnonym(PrivateAlgorithm):
 
     Guarantee: the cuts, and so the cells that quasi-identifiers are shown as, are
         ε-differentially private, ε amplified by the sampling: ln(1 + γ(e^ε₀ − 1)) with
-        ε₀ = depth × (ε_selection + ε_count). k-anonymity holds as well. Which cells
-        are merged or left out, how many rows a cell has and their sensitive values
-        come from the rows themselves and are not covered. For a row known to be drawn,
-        the cuts reveal up to ε₀: amplification needs the sample to be secret, but the
-        rows of the sample are published.
+        ε₀ the sum of ε_selection + ε_count over all levels. k-anonymity holds as
+        well. Which cells are merged or left out, how many rows a cell has and their
+        sensitive values come from the rows themselves and are not covered. For a row
+        known to be drawn, the cuts reveal up to ε₀: amplification needs the sample to
+        be secret, but the rows of the sample are published.
     Method: level by level, every cell's attribute is chosen by the exponential
         mechanism on the normalized width of its rows, and cut at the median of
         noisy counts of all values of its box. Cells below k are merged afterwards.
-    Cost: rows × depth; noise for every value of every cell's box.
+    Cost: rows × depth; noise for every value of every cell's box, beyond 16 levels of
+        cells that have rows.
     Limits: a truthful release is not differentially private as a whole; `safepub` and
         `dp-synthesis` are. Widths have sensitivity 1, so that a small ε chooses
         attributes almost at random. With hierarchies, a cut among many children of
@@ -74,8 +77,10 @@ class DpAnonym(PrivateAlgorithm):
         "release shows drawn rows, the cuts cost epsilon_on_the_sample."
     )
 
-    depth: int = 6
-    """How often cells are cut in two, at most; each level costs budget."""
+    depth: Depth = 6
+    """How often cells are cut in two, at most: the budget is shared evenly among the
+    levels; "unlimited": until nothing is left to cut, each level at 0.9 times the cost of
+    the level above."""
     sample: float = 0.5
     """The share of rows that is drawn."""
     sampling: Literal["poisson", "without-replacement"] = "poisson"
@@ -96,8 +101,7 @@ class DpAnonym(PrivateAlgorithm):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole(self, "depth")
-        require(1 <= self.depth <= MOST_DEPTH, self, "depth", f"1 to {MOST_DEPTH}")
+        self._check_depth()
         share(self, "sample")
         whole(self, "rounds")
         require(self.rounds >= 1, self, "rounds", "1 or more")
@@ -109,6 +113,29 @@ class DpAnonym(PrivateAlgorithm):
             for name, limit in (self.thresholds or {}).items()
         )
         require(known, self, "thresholds", f"limits above 0 of {', '.join(MEASURES)}")
+
+    def _check_depth(self) -> None:
+        if self.depth != "unlimited":
+            whole(self, "depth")
+            expected = f'1 to {MOST_DEPTH}, or "unlimited"'
+            require(1 <= self.depth <= MOST_DEPTH, self, "depth", expected)
+        elif self.mode == "relaxed":
+            raise PolicyError(
+                'dp-anonym: relaxed cuts may leave a box as it is; an "unlimited" depth '
+                "would never end.",
+                hint='Declare a depth, or set mode = "strict".',
+            )
+        if self.thresholds and not self._whole_tree:
+            raise PolicyError(
+                f"dp-anonym: thresholds are judged by the counts of all cells, which trees "
+                f"of at most {WHOLE_DEPTH} levels have; 'depth' is {self.depth}.",
+                hint=f"Lower depth to {WHOLE_DEPTH}, or remove the thresholds.",
+            )
+
+    @property
+    def _whole_tree(self) -> bool:
+        """Whether cells without rows are kept too."""
+        return self.depth != "unlimited" and self.depth <= WHOLE_DEPTH
 
     @property
     def relation(self) -> Relation:
@@ -186,6 +213,7 @@ class DpAnonym(PrivateAlgorithm):
             relation=self.relation,
             hierarchies=self.hierarchies,
             relaxed=self.mode == "relaxed",
+            occupied=not self._whole_tree,
         )
 
     def _good_enough(self, request: Request, tree: CellTree, k: int) -> bool:
@@ -216,9 +244,10 @@ class DpAnonym(PrivateAlgorithm):
     ) -> dict[str, Any]:
         """Figures of the release: what all rounds cost one row, or one subject."""
         rows = 1 if request.subject is None else self.rows_per_subject
-        facts = {
-            "cells": tree.count,
+        facts: dict[str, Any] = {"cells": tree.count} if self._whole_tree else {}
+        facts |= {
             "rounds": len(account.entries),
+            "epsilon_per_level": rows * self._first_level(account.entries[-1]),
             "epsilon_on_the_sample": rows * sum(map(_on_sample, account.entries)),
             "epsilon_amplified": ledger_of(request).spent.epsilon,
         }
@@ -229,9 +258,12 @@ class DpAnonym(PrivateAlgorithm):
     def _thesis(self, round_: LedgerEntry) -> float:
         """ε_selection + ε_count of one level, amplified: what section 7.3 would claim."""
         touched = 1 if self.relation is Relation.ADD_REMOVE else 2
-        levels = sum("counts" in part.what for part in round_.parts)
-        once = _on_sample(round_) / levels / touched
+        once = self._first_level(round_) / touched
         return log1p(self.sample * (exp(once) - 1))
+
+    def _first_level(self, round_: LedgerEntry) -> float:
+        """What the first level cost on the sample; further ones cost no more."""
+        return _on_sample(round_) * first_share(self.depth)
 
 
 def _on_sample(round_: LedgerEntry) -> float:

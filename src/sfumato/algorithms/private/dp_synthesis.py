@@ -12,9 +12,8 @@ from sfumato.algorithms.base import Request, Solution
 from sfumato.algorithms.private.node_labels import shown_axes
 from sfumato.algorithms.private.noisy_tree import (
     MOST_COUNTS,
-    MOST_DEPTH,
+    WHOLE_DEPTH,
     CellTree,
-    TreePlan,
     grow,
 )
 from sfumato.algorithms.private.private_algorithm import (
@@ -23,6 +22,7 @@ from sfumato.algorithms.private.private_algorithm import (
     require,
     whole,
 )
+from sfumato.algorithms.private.tree_plan import TreePlan
 from sfumato.data.arrays import Counts, Floats
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.data.option_examples import OptionExamples
@@ -78,7 +78,7 @@ class DpSynthesis(PrivateAlgorithm):
     def __post_init__(self) -> None:
         super().__post_init__()
         whole(self, "depth")
-        require(1 <= self.depth <= MOST_DEPTH, self, "depth", f"1 to {MOST_DEPTH}")
+        require(1 <= self.depth <= WHOLE_DEPTH, self, "depth", f"1 to {WHOLE_DEPTH}")
         require(self.show in ("values", "cells"), self, "show", "one of: values, cells")
 
     def check_models(self, request: Request) -> None:

@@ -2,32 +2,37 @@
 
 Whether and where a cell may be cut depends on its box, never on its rows. All cells of
 a level are disjoint, so that one level costs what one cell costs; levels add up.
+
+A deep tree has more cells than can be kept. What is published shows only cells that have
+rows, and the noise of a cell is independent of all other noise: so a tree that keeps
+occupied cells alone gives every release the same probability as the whole tree would.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.algorithms.base import Progress
-from sfumato.data.arrays import Codes, Flags, Floats
+from sfumato.algorithms.private.tree_plan import TreePlan
+from sfumato.data.arrays import Codes, Flags, Floats, Ints
 from sfumato.dp.additive_noise import Geometric
-from sfumato.dp.cost import Cost, Relation
+from sfumato.dp.batch_choice import BatchExponential
+from sfumato.dp.cost import Cost
 from sfumato.dp.ledger import Ledger
-from sfumato.dp.noisy_choice import Exponential
 from sfumato.dp.sampling import coins
-from sfumato.errors import PolicyError, RefusedError
+from sfumato.errors import RefusedError
 from sfumato.hierarchies.axis import Axis, CodedAxis
 from sfumato.kernels.common.group_boxes import group_bounds
 
-MOST_DEPTH = 16
+WHOLE_DEPTH = 16
+"""Levels of a tree whose cells are all kept."""
 MOST_COUNTS = 4_000_000
-"""Noisy counts that one level may need."""
+"""Noisy counts that one level of a whole tree may need, or one batch of another."""
 
 
 class CellCut(NamedTuple):
@@ -35,52 +40,6 @@ class CellCut(NamedTuple):
 
     cell: int
     new: int
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class TreePlan:
-    """How a tree is grown; all of it is public."""
-
-    depth: int
-    selection: float
-    """ε of choosing an attribute, per level; 0: the widest box decides, at no cost."""
-    count: float
-    """ε of the noisy counts, per level."""
-    hierarchies: bool = True
-    """Whether cuts fall between children of a node, or between any two leaves."""
-    relaxed: bool = False
-    """Whether rows at the median may go to either side."""
-
-    @classmethod
-    def within(
-        cls,
-        epsilon: float,
-        *,
-        depth: int,
-        selection: float,
-        count: float,
-        relation: Relation,
-        hierarchies: bool,
-        relaxed: bool,
-    ) -> TreePlan:
-        """The plan that spends ε whole: depth × (selection + count), by their shares.
-
-        A substituted row is in two cells, and costs twice.
-        """
-        if count <= 0:
-            raise PolicyError(
-                "No budget is left to count the values in cells.",
-                hint="Give budget.count a share above 0.",
-            )
-        touched = 1 if relation is Relation.ADD_REMOVE else 2
-        level = epsilon / depth / touched / (selection + count)
-        return cls(
-            depth=depth,
-            selection=level * selection,
-            count=level * count,
-            hierarchies=hierarchies,
-            relaxed=relaxed,
-        )
 
 
 @dataclass(eq=False, kw_only=True)
@@ -114,11 +73,19 @@ class AxisCuts:
 
     def breaks(self, low: int, high: int) -> Flags:
         """Behind which of the leaves low … high − 1 a cut may fall."""
-        if not self.hierarchies:
-            return np.ones(high - low, dtype=np.bool_)
-        levels = self.axis.levels
-        cover = int(np.argmax(levels[:, low] == levels[:, high]))
-        return self._breaks[max(cover - 1, 0), low:high]
+        leaves = np.arange(low, high)
+        ends = np.full(len(leaves), low), np.full(len(leaves), high)
+        return self.breaks_at(leaves, *ends)
+
+    def breaks_at(self, leaves: Ints, low: Ints, high: Ints) -> Flags:
+        """Whether a cut may fall behind leaves of the runs low … high."""
+        inside = np.asarray(leaves < high)
+        if self.hierarchies:
+            levels, place = self.axis.levels, np.flatnonzero(inside)
+            ends = levels[:, low[place]] == levels[:, high[place]]
+            below = np.maximum(np.argmax(ends, axis=0) - 1, 0)
+            inside[place] = self._breaks[below, leaves[place]]
+        return inside
 
     def width(self, low: Codes, high: Codes) -> Floats:
         """The normalized width of runs of leaves; 0 where there is none."""
@@ -129,20 +96,41 @@ class AxisCuts:
 def grow(
     quasi: tuple[CodedAxis, ...], plan: TreePlan, ledger: Ledger, progress: Progress
 ) -> CellTree:
-    """Grow the tree, charging every level before it looks at the rows."""
-    grower = _Grower(quasi, plan, ledger)
-    for level in range(plan.depth):
-        progress("cuts", level / plan.depth)
-        if not grower.level(level + 1):
+    """Charge every level of the plan, then grow the tree.
+
+    Levels that nothing is left to cut at are charged as well: that a tree ended early
+    is an outcome, and the claim is about all outcomes.
+    """
+    for what, epsilon in plan.charges():
+        ledger.charge_parts(what, [Cost(epsilon)] * 2, rows="disjoint cells")
+    grower = _Grower(quasi, plan)
+    level, most = 1, longest_path(quasi)
+    while plan.has(level):
+        progress("cuts", min(level / most, 0.99))
+        if not grower.level(level):
             break
+        level += 1
     return grower.tree
 
 
+def longest_path(quasi: tuple[CodedAxis, ...]) -> int:
+    """The most levels that strict cuts can have: each leaves a leaf of a box behind."""
+    return max(sum(coded.axis.size - 1 for coded in quasi), 1)
+
+
+class CutCells(NamedTuple):
+    """The cells that a level cuts, and the attribute of each."""
+
+    cells: Ints
+    axes: Codes
+
+    def part(self, start: int, stop: int) -> CutCells:
+        return CutCells(self.cells[start:stop], self.axes[start:stop])
+
+
 class _Grower:
-    def __init__(
-        self, quasi: tuple[CodedAxis, ...], plan: TreePlan, ledger: Ledger
-    ) -> None:
-        self.plan, self.ledger = plan, ledger
+    def __init__(self, quasi: tuple[CodedAxis, ...], plan: TreePlan) -> None:
+        self.plan = plan
         self.axis_cuts = [AxisCuts(coded.axis, plan.hierarchies) for coded in quasi]
         self.codes = np.array([coded.codes for coded in quasi], dtype=np.int32)
         sizes = np.array([coded.axis.size for coded in quasi], dtype=np.int32)
@@ -152,10 +140,6 @@ class _Grower:
             high=sizes[None, :] - 1,
             sizes=np.zeros(1),
         )
-        self.noise = Geometric(epsilon=plan.count)
-        self.choice: Callable[[Floats], int] = _widest
-        if plan.selection > 0:
-            self.choice = Exponential(epsilon=plan.selection).select  # type: ignore[assignment]
 
     def level(self, number: int) -> bool:
         """Cut every cell that its box lets cut; whether there was one."""
@@ -163,41 +147,26 @@ class _Grower:
         cells = np.flatnonzero(allowed.any(axis=1))
         if not len(cells):
             return False
-        self._charge(number)
-        axes = self._chosen_axes(cells, allowed)
-        counts, starts = self._noisy_counts(cells, axes)
-        self._cut(cells, axes, counts, starts)
+        axes = self._chosen_axes(cells, allowed[cells], number)
+        asked = CutCells(cells, axes)
+        parts = list(self._parts(asked))
+        noise = Geometric(epsilon=self.plan.at(number).count)
+        cuts = [self._places(part, self._noisy_counts(part, noise)) for part in parts]
+        self._apply(asked, _ChosenCuts.joined(cuts))
         return True
 
     def _cuttable(self) -> Flags:
         """(cells, axes): whether the box can be cut on the axis; looks at no row."""
-        allowed = self.tree.high > self.tree.low
-        return np.asarray(allowed, dtype=np.bool_)
+        return np.asarray(self.tree.high > self.tree.low, dtype=np.bool_)
 
-    def _charge(self, number: int) -> None:
-        where = "disjoint cells"
-        if self.plan.selection > 0:
-            self.ledger.charge_parts(
-                f"attribute of every cell, level {number}",
-                [Cost(self.plan.selection)] * 2,
-                rows=where,
-            )
-        self.ledger.charge_parts(
-            f"counts of every value in every cell, level {number}",
-            [Cost(self.plan.count)] * 2,
-            rows=where,
-        )
-
-    def _chosen_axes(self, cells: npt.NDArray[np.int64], allowed: Flags) -> Codes:
-        scores = self._widths()
-        chosen = np.empty(len(cells), dtype=np.int32)
-        for place, cell in enumerate(cells):
-            candidates = np.flatnonzero(allowed[cell])
-            best = 0
-            if len(candidates) > 1:
-                best = self.choice(scores[cell, candidates])
-            chosen[place] = candidates[best]
-        return chosen
+    def _chosen_axes(self, cells: Ints, allowed: Flags, number: int) -> Codes:
+        widths = np.where(allowed, self._widths()[cells], -1.0)
+        selection = self.plan.at(number).selection
+        if selection > 0:
+            chosen = BatchExponential(epsilon=selection).select(widths, allowed)
+        else:
+            chosen = np.argmax(widths, axis=1)
+        return chosen.astype(np.int32)
 
     def _widths(self) -> Floats:
         """(cells, axes): of the rows where choosing is paid for, else of the boxes."""
@@ -210,19 +179,28 @@ class _Grower:
             widths[:, axis] = cuts.width(low, high)
         return widths
 
-    def _noisy_counts(
-        self, cells: npt.NDArray[np.int64], axes: Codes
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Counts of every leaf of every cell's box on its axis, one batch of noise."""
-        low = self.tree.low[cells, axes].astype(np.int64)
-        widths = self.tree.high[cells, axes] - low + 1
-        starts = np.concatenate([[0], np.cumsum(widths)])
-        if starts[-1] > MOST_COUNTS:
+    def _parts(self, asked: CutCells) -> Iterator[CutCells]:
+        """The cells in batches of counts; a whole tree must do with one."""
+        tree = self.tree
+        widths = (tree.high - tree.low)[asked.cells, asked.axes].astype(np.int64) + 1
+        ends = np.cumsum(widths)
+        if not self.plan.occupied and ends[-1] > MOST_COUNTS:
             raise RefusedError(
-                f"One level of cuts needs {starts[-1]} noisy counts; {MOST_COUNTS} are "
+                f"One level of cuts needs {ends[-1]} noisy counts; {MOST_COUNTS} are "
                 "drawn at most.",
                 hint="Declare coarser domains, or lower 'depth'.",
             )
+        batch = (ends - 1) // MOST_COUNTS
+        starts = np.flatnonzero(np.diff(batch, prepend=-1))
+        for start, stop in zip(starts, [*starts[1:], len(batch)], strict=True):
+            yield asked.part(int(start), int(stop))
+
+    def _noisy_counts(self, asked: CutCells, noise: Geometric) -> _NoisyHistograms:
+        """Counts of every leaf of every cell's box on its axis, one batch of noise."""
+        cells, axes = asked
+        low = self.tree.low[cells, axes].astype(np.int64)
+        high = self.tree.high[cells, axes].astype(np.int64)
+        starts = np.concatenate([[0], np.cumsum(high - low + 1)])
         axis_of = np.full(self.tree.count, -1, dtype=np.int32)
         offset = np.zeros(self.tree.count, dtype=np.int64)
         axis_of[cells], offset[cells] = axes, starts[:-1] - low
@@ -230,85 +208,156 @@ class _Grower:
         cell = self.tree.cell_of[rows]
         places = self.codes[axis_of[cell], rows] + offset[cell]
         counts = np.bincount(places, minlength=int(starts[-1]))
-        return self.noise.release(counts), starts
+        return _NoisyHistograms(noise.release(counts), starts, low, high)
 
-    def _cut(
-        self,
-        cells: npt.NDArray[np.int64],
-        axes: Codes,
-        counts: npt.NDArray[np.int64],
-        starts: npt.NDArray[np.int64],
-    ) -> None:
-        cuts = [
-            self._place(int(c), int(a), counts[starts[i] : starts[i + 1]])
-            for i, (c, a) in enumerate(zip(cells, axes, strict=True))
-        ]
-        self._route(cells, axes, cuts)
-        self._divide(cells, axes, cuts)
-
-    def _place(self, cell: int, axis: int, counts: npt.NDArray[np.int64]) -> _Cut:
-        """The cut nearest to the noisy median, among those the box allows."""
-        low, high = int(self.tree.low[cell, axis]), int(self.tree.high[cell, axis])
-        breaks = np.flatnonzero(self.axis_cuts[axis].breaks(low, high))
-        total, below = int(counts.sum()), np.cumsum(counts)
+    def _places(self, asked: CutCells, seen: _NoisyHistograms) -> _ChosenCuts:
+        """The cuts nearest to the noisy medians, among those the boxes allow."""
+        allowed = np.zeros(len(seen.counts), dtype=np.bool_)
+        owner = seen.owner
+        leaves = np.arange(len(owner)) - seen.starts[owner] + seen.low[owner]
+        for axis, cuts in enumerate(self.axis_cuts):
+            here = np.flatnonzero(asked.axes[owner] == axis)
+            mine = owner[here]
+            allowed[here] = cuts.breaks_at(
+                leaves[here], seen.low[mine], seen.high[mine]
+            )
         if self.plan.relaxed:
-            return _relaxed_cut(breaks, below, low, high)
-        best = breaks[np.argmin(np.abs(2 * below[breaks] - total))]
-        edge = low + int(best)
-        return _Cut(edge, edge + 1, 1.0, float(below[best]), float(total - below[best]))
+            return _relaxed_cuts(seen, allowed)
+        return _strict_cuts(seen, allowed)
 
-    def _route(
-        self, cells: npt.NDArray[np.int64], axes: Codes, cuts: list[_Cut]
-    ) -> None:
-        """Send rows to the upper cells. Where a row goes depends only on itself."""
-        tree = self.tree
+    def _apply(self, asked: CutCells, cuts: _ChosenCuts) -> None:
+        """Send rows to the upper cells, and divide the boxes."""
+        above = self._above(asked, cuts)
+        if not self.plan.occupied:
+            self._divide(asked, cuts, above)
+            return
+        count = self.tree.count
+        up = np.bincount(self.tree.cell_of[above], minlength=count)[asked.cells]
+        all_rows = np.bincount(self.tree.cell_of, minlength=count)[asked.cells]
+        both = (up > 0) & (up < all_rows)
+        self._shrink(asked, cuts, lower=up == 0, upper=(up > 0) & ~both)
+        moved = np.isin(self.tree.cell_of[above], asked.cells[both])
+        self._divide(
+            CutCells(asked.cells[both], asked.axes[both]),
+            cuts.only(np.flatnonzero(both)),
+            above[moved],
+        )
+
+    def _above(self, asked: CutCells, cuts: _ChosenCuts) -> Ints:
+        """The rows that go up. Where a row goes depends only on itself."""
+        tree, (cells, axes) = self.tree, asked
         axis_of = np.full(tree.count, -1, dtype=np.int32)
         axis_of[cells] = axes
-        last, first, chance, new = (np.zeros(tree.count) for _ in range(4))
-        last[cells] = [cut.last_below for cut in cuts]
-        first[cells] = [cut.first_above for cut in cuts]
-        chance[cells] = [cut.chance_below for cut in cuts]
-        new[cells] = tree.count + np.arange(len(cells))
+        place = np.zeros(tree.count, dtype=np.int64)
+        place[cells] = np.arange(len(cells))
         rows = np.flatnonzero(axis_of[tree.cell_of] >= 0)
         cell = tree.cell_of[rows]
-        code = self.codes[axis_of[cell], rows]
-        above = code > last[cell]
+        code, cut = self.codes[axis_of[cell], rows], place[cell]
+        above = code > cuts.last_below[cut]
         # Halving ties by rank, as in the thesis, would let one row move others to
         # another cell. Cells would no longer be independent, so each tie gets its own
         # coin.
-        either = ~above & (code >= first[cell])
-        above[either] = ~coins(chance[cell[either]])
-        tree.cell_of[rows[above]] = new[cell[above]].astype(np.int32)
+        either = ~above & (code >= cuts.first_above[cut])
+        above[either] = ~coins(cuts.chance_below[cut[either]])
+        return np.asarray(rows[above])
 
-    def _divide(
-        self, cells: npt.NDArray[np.int64], axes: Codes, cuts: list[_Cut]
+    def _shrink(
+        self, asked: CutCells, cuts: _ChosenCuts, *, lower: Flags, upper: Flags
     ) -> None:
-        tree = self.tree
+        """Keep the one part that has rows, in place of the cell."""
+        tree, (cells, axes) = self.tree, asked
+        tree.high[cells[lower], axes[lower]] = cuts.last_below[lower]
+        tree.sizes[cells[lower]] = cuts.below[lower]
+        tree.low[cells[upper], axes[upper]] = cuts.first_above[upper]
+        tree.sizes[cells[upper]] = cuts.above[upper]
+
+    def _divide(self, asked: CutCells, cuts: _ChosenCuts, above: Ints) -> None:
+        tree, (cells, axes) = self.tree, asked
+        new = tree.count + np.arange(len(cells))
+        number = np.zeros(tree.count, dtype=np.int32)
+        number[cells] = new
+        tree.cell_of[above] = number[tree.cell_of[above]]
         low, high = tree.low[cells].copy(), tree.high[cells].copy()
-        for place, (cell, axis) in enumerate(zip(cells, axes, strict=True)):
-            cut = cuts[place]
-            tree.splits.append(CellCut(int(cell), tree.count + place))
-            tree.high[cell, axis] = cut.last_below
-            low[place, axis] = cut.first_above
-            tree.sizes[cell] = cut.below
+        low[np.arange(len(cells)), axes] = cuts.first_above
+        tree.high[cells, axes] = cuts.last_below
+        tree.sizes[cells] = cuts.below
+        tree.splits.extend(map(CellCut, cells.tolist(), new.tolist()))
         tree.low, tree.high = np.vstack([tree.low, low]), np.vstack([tree.high, high])
-        tree.sizes = np.append(tree.sizes, [cut.above for cut in cuts])
+        tree.sizes = np.append(tree.sizes, cuts.above)
 
 
-class _Cut(NamedTuple):
-    last_below: int
-    first_above: int
+@dataclass(frozen=True, eq=False)
+class _NoisyHistograms:
+    """Noisy counts of the leaves of several boxes, one after the other."""
+
+    counts: Ints
+    starts: Ints
+    low: Ints
+    high: Ints
+
+    @cached_property
+    def owner(self) -> Ints:
+        """The box of each count."""
+        return np.repeat(np.arange(len(self.low)), np.diff(self.starts))
+
+    @cached_property
+    def below(self) -> Ints:
+        """The counts of each box added up, from its lowest leaf on."""
+        added = np.cumsum(self.counts)
+        before = np.concatenate([[0], added])[self.starts[:-1]]
+        return np.asarray(added - before[self.owner])
+
+    @property
+    def total(self) -> Ints:
+        return np.asarray(self.below[self.starts[1:] - 1])
+
+
+@dataclass(frozen=True, eq=False)
+class _ChosenCuts:
+    """One cut for each of several cells."""
+
+    last_below: Ints
+    first_above: Ints
     """At most `last_below` in a relaxed cut: the leaves between may go either way."""
-    chance_below: float
-    below: float
-    above: float
+    chance_below: Floats
+    below: Floats
+    above: Floats
+
+    @classmethod
+    def joined(cls, parts: list[_ChosenCuts]) -> _ChosenCuts:
+        names = [each.name for each in fields(cls)]
+        return cls(*(np.concatenate([getattr(p, n) for p in parts]) for n in names))
+
+    def only(self, places: Ints) -> _ChosenCuts:
+        return _ChosenCuts(*(getattr(self, each.name)[places] for each in fields(self)))
+
+
+def _strict_cuts(seen: _NoisyHistograms, allowed: Flags) -> _ChosenCuts:
+    gap = np.abs(2 * seen.below - seen.total[seen.owner])
+    gap[~allowed] = np.iinfo(np.int64).max
+    least = np.minimum.reduceat(gap, seen.starts[:-1])
+    hits = np.flatnonzero(gap == least[seen.owner])
+    first = hits[np.searchsorted(hits, seen.starts[:-1])]
+    edge = seen.low + first - seen.starts[:-1]
+    below = seen.below[first].astype(np.float64)
+    return _ChosenCuts(edge, edge + 1, np.ones(len(edge)), below, seen.total - below)
+
+
+def _relaxed_cuts(seen: _NoisyHistograms, allowed: Flags) -> _ChosenCuts:
+    lines = []
+    for place, low in enumerate(seen.low):
+        inside = slice(seen.starts[place], seen.starts[place + 1])
+        breaks = np.flatnonzero(allowed[inside])
+        lines.append(_relaxed_cut(breaks, seen.below[inside], int(low)))
+    last, first, chance, below, above = (np.array(c) for c in zip(*lines, strict=True))
+    return _ChosenCuts(last, first, chance, below, above)
 
 
 def _relaxed_cut(
-    breaks: npt.NDArray[np.int64], below: npt.NDArray[np.int64], low: int, high: int
-) -> _Cut:
+    breaks: Ints, below: Ints, low: int
+) -> tuple[int, int, float, float, float]:
     """The unit that holds the median goes to both sides, by coins that balance them."""
-    ends = np.append(breaks, high - low)
+    ends = np.append(breaks, len(below) - 1)
     total = float(below[-1])
     unit = min(int(np.argmax(below[ends] >= total / 2)), len(ends) - 1)
     start = int(ends[unit - 1]) + 1 if unit else 0
@@ -317,8 +366,4 @@ def _relaxed_cut(
     chance = (total / 2 - before) / inside if inside > 0 else 0.5
     chance = min(max(chance, 0.0), 1.0)
     size = before + chance * inside
-    return _Cut(low + int(ends[unit]), low + start, chance, size, total - size)
-
-
-def _widest(scores: Floats) -> int:
-    return int(np.argmax(scores))
+    return low + int(ends[unit]), low + start, chance, size, total - size
