@@ -19,6 +19,7 @@ from experiments.results import (
     Scale,
     Verdict,
     exact,
+    judged,
     ranged,
 )
 from sfumato.data.seeds import Seed
@@ -51,11 +52,13 @@ def run(scale: Scale, name: str) -> Result:
     sizes = scale.of(
         (10_000, 32_561, 100_000, 300_000, 1_000_000), (2_000, 4_000, 8_000)
     )
-    repeats = 1
+    repeats = scale.of(3, 1)
     measured(500, 1)
     found = [measured(rows, repeats) for rows in sizes]
     line = Line("from table to proof, here", tuple(point for point, _ in found))
-    paper = Line("paper", tuple(exact(x, y) for x, y in PAPER.items()))
+    paper = Line(
+        "paper; the last two extrapolated", tuple(exact(x, y) for x, y in PAPER.items())
+    )
     panel = Panel(
         title="Time against rows",
         x="rows",
@@ -69,7 +72,7 @@ def run(scale: Scale, name: str) -> Result:
         name=name,
         title="Boger 2020, figure 5: time against rows",
         source="Rows of Adult train, ages moved by up to 2; K = 10, L = 5, θ = 0.3.",
-        spread="One run each; other programs ran beside.",
+        spread="Lowest and highest CPU time of 3 runs; line: median.",
         panels=(panel,),
         findings=_findings(float(slope), line, [left for _, left in found]),
     )
@@ -80,10 +83,12 @@ def _findings(slope: float, line: Line, left: list[int]) -> tuple[Finding, ...]:
     return (
         Finding(
             "boger figure 5",
-            Verdict.FAILS if slope < 1.5 else Verdict.HOLDS,
-            f"The same groups, found with a search tree: time grows as rows to the power "
-            f"of {slope:.2f}; {last.x:,.0f} rows take {last.y:.1f} s. The square "
-            "belongs to the published program, not to the method.",
+            judged([slope > 1.5, last.y < PAPER[100_000]]),
+            "The square belongs to the published program, not to the method. The same "
+            "groups, found with a search tree: time grows as rows to the power of "
+            f"{slope:.2f}, {last.x:,.0f} rows take {last.y:.1f} s of CPU. So a better "
+            "algorithm is what millions of rows need, as the paper says, and the groups "
+            "stay the same.",
         ),
         Finding(
             "boger section 4.3",

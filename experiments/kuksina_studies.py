@@ -16,6 +16,11 @@ from sfumato.io.read import read_source
 BASIC, CLASSIC = "mondrian basic", "mondrian classic"
 """Without hierarchies and with, by the thesis's words."""
 PEERS = ("datafly", BASIC, CLASSIC, "top-down")
+EPSILON = 0.5
+DEPTH = 16
+IN_ALL = f"dp-anonym, ε {EPSILON} in all"
+PER_LEVEL = f"dp-anonym, ε {EPSILON} a level"
+TEXT = "the thesis's text, not private"
 
 
 def line(
@@ -120,10 +125,8 @@ STUDIES = (
 )
 
 
-def released(
-    study: Study, source: pa.Table, algorithm: Mapping[str, Any], k: int
-) -> sf.Release:
-    """One release of a study; the algorithm's `epsilon` makes it a private one."""
+def policy(study: Study, algorithm: Mapping[str, Any], k: int) -> sf.Policy:
+    """k-anonymity of a study; the algorithm's `epsilon` makes it a private one."""
     options = dict(algorithm)
     epsilon = options.pop("epsilon", None)
     hierarchies = options.pop("with_hierarchies", True)
@@ -136,7 +139,14 @@ def released(
         "algorithm": options,
         "publish": {"max_loss": 1.0},
     }
-    return sf.anonymize(source, sf.Policy.model_validate(document))
+    return sf.Policy.model_validate(document)
+
+
+def released(
+    study: Study, source: pa.Table, algorithm: Mapping[str, Any], k: int
+) -> sf.Release:
+    """One release of a study."""
+    return sf.anonymize(source, policy(study, algorithm, k))
 
 
 def private(

@@ -40,7 +40,7 @@ EXPERIMENTS = {
     "kuksina-figure-8.14": Experiment("kuksina_utility"),
     "kuksina-figure-8.15": Experiment("kuksina_epsilon"),
     "kuksina-figure-8.16": Experiment("kuksina_epsilon"),
-    "kuksina-depth": Experiment("kuksina_epsilon"),
+    "kuksina-depth": Experiment("kuksina_depth"),
     "kuksina-figure-8.17": Experiment("kuksina_queries"),
     "kuksina-figure-8.18": Experiment("kuksina_queries"),
     "slides-walk": Experiment("slides_walk"),
