@@ -21,18 +21,12 @@ from sfumato.algorithms.private.noisy_tree import AxisCuts
 from sfumato.data.grouping import Grouping
 from sfumato.data.seeds import Seed
 from sfumato.hierarchies.axis import CodedAxis
-from sfumato.metrics.average_class_size import AverageClassSize
-from sfumato.metrics.base import MetricInput
-from sfumato.metrics.discernibility import Discernibility
-from sfumato.metrics.generalized_loss import GeneralizedLoss
-from sfumato.metrics.ncp import Ncp
 from sfumato.pipeline.code_table import coded_table, quasi_axes
-from sfumato.publish.base import Draft, Material
+from sfumato.publish.base import Material
 from sfumato.publish.generalize import Generalize
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
-METRICS = (Ncp, GeneralizedLoss, Discernibility, AverageClassSize)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,10 +97,8 @@ class Recursion:
         return int(edges[np.argmin(np.abs(2 * at_edges - below[-1]))])
 
 
-def written(
-    study: Study, source: pa.Table, k: int, epsilon: float
-) -> tuple[pa.Table, dict[str, float]]:
-    """A release by the thesis's text, and its utility by the usual metrics."""
+def written(study: Study, source: pa.Table, k: int, epsilon: float) -> pa.Table:
+    """A release by the thesis's text."""
     asked = policy(study, peer(CLASSIC), k)
     table = coded_table(asked, source)
     quasi = quasi_axes(asked, table, None)
@@ -118,20 +110,4 @@ def written(
         rows=np.flatnonzero(grouping.kept),
         seed=Seed.guessable(0),
     )
-    draft = Generalize().publish(material)
-    return draft.table, _utility(draft, grouping, k)
-
-
-def _utility(draft: Draft, grouping: Grouping, k: int) -> dict[str, float]:
-    shown = draft.table.group_by(list(draft.quasi)).aggregate([([], "count_all")])
-    rows = draft.table.num_rows
-    measured = MetricInput(
-        rows_in=rows,
-        rows_out=rows,
-        group_rows=grouping.sizes(),
-        ncp=draft.ncp,
-        loss=draft.loss,
-        published_sizes=shown.column("count_all").to_numpy(),
-        k=k,
-    )
-    return {metric.name: float(metric().measure(measured)) for metric in METRICS}
+    return Generalize().publish(material).table

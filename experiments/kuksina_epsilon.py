@@ -7,10 +7,11 @@ tree costs depth × ε; or that of each cell in the thesis's text, which is not 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 import pyarrow as pa
 
-from experiments.kuksina_as_written import written
+from experiments.kuksina_releases import as_written, measured
 from experiments.kuksina_studies import (
     CLASSIC,
     DEPTH,
@@ -18,8 +19,8 @@ from experiments.kuksina_studies import (
     Study,
     peer,
     private,
-    released,
 )
+from experiments.kuksina_utility import sourced
 from experiments.results import (
     Finding,
     Line,
@@ -46,29 +47,35 @@ def run(scale: Scale, name: str) -> Result:
     return against_epsilon(scale, name)
 
 
-def loss(study: Study, source: pa.Table, k: int, epsilon: float, word: str) -> float:
-    """NCP of one run."""
-    if word == "in the text":
-        return written(study, source, k, epsilon)[1]["ncp"]
+def _sizes(scale: Scale) -> tuple[tuple[int, ...], int, int]:
+    """k, runs and rows: the same in both figures, which share their runs."""
+    return scale.of(((2, 10, 100), 2, 5000), ((5, 50), 2, 800))
+
+
+@cache
+def losses(
+    place: int, k: int, epsilon: float, word: str, scale: Scale
+) -> tuple[float, ...]:
+    """NCP of so many runs."""
+    _, runs, rows = _sizes(scale)
+    study, source = STUDIES[place], sourced(place, rows)
     asked = private(epsilon, DEPTH, per_level=word == "a level")
-    return float(released(study, source, asked, k).utility["ncp"])
+    if word == "in the text":
+        asked = as_written(epsilon)
+    return tuple(measured(study, source, asked, k)["ncp"] for _ in range(runs))
 
 
 def against_k(scale: Scale, name: str) -> Result:
     """Figure 8.15: NCP against k at ε = 0.1 and 1."""
-    ks = scale.of((2, 10, 30, 100), (5, 50))
-    runs, rows = scale.of((3, 10_000), (2, 800))
+    ks, runs, rows = _sizes(scale)
     panels, sizes = [], []
-    for study in LARGE:
-        source = study.source(rows)
+    for place, study in enumerate(LARGE):
+        source = sourced(place, rows)
         sizes.append(f"{study.name}, {source.num_rows:,} rows")
         lines = tuple(
             Line(
                 f"ε = {e:g} {word}",
-                tuple(
-                    ranged(k, [loss(study, source, k, e, word) for _ in range(runs)])
-                    for k in ks
-                ),
+                tuple(ranged(k, losses(place, k, e, word, scale)) for k in ks),
             )
             for word in WORDS
             for e in (0.1, 1.0)
@@ -119,20 +126,16 @@ def _ends(panels: Sequence[Panel]) -> Finding:
 
 def against_epsilon(scale: Scale, name: str) -> Result:
     """Figure 8.16: NCP, averaged over k, against ε; beside the peers."""
-    epsilons = scale.of((0.1, 0.2, 0.3, 0.5, 1.0), (0.1, 1.0))
-    ks, rows = scale.of(((2, 10, 100), 10_000), ((5, 50), 800))
-    runs = scale.of(2, 2)
+    epsilons = scale.of((0.1, 0.3, 1.0), (0.1, 1.0))
+    ks, runs, rows = _sizes(scale)
     panels, sizes = [], []
-    for study in LARGE:
-        source = study.source(rows)
+    for place, study in enumerate(LARGE):
+        source = sourced(place, rows)
         sizes.append(f"{study.name}, {source.num_rows:,} rows")
         lines = [
             Line(
                 f"ε {word}",
-                tuple(
-                    ranged(e, list(_over_k(study, source, ks, e, word, runs)))
-                    for e in epsilons
-                ),
+                tuple(ranged(e, _over_k(place, e, word, scale)) for e in epsilons),
             )
             for word in WORDS
         ]
@@ -155,20 +158,15 @@ def against_epsilon(scale: Scale, name: str) -> Result:
     )
 
 
-def _over_k(
-    study: Study,
-    source: pa.Table,
-    ks: Sequence[int],
-    epsilon: float,
-    word: str,
-    runs: int,
-) -> Iterator[float]:
-    for _ in range(runs):
-        yield sum(loss(study, source, k, epsilon, word) for k in ks) / len(ks)
+def _over_k(place: int, epsilon: float, word: str, scale: Scale) -> list[float]:
+    """For each run, its mean over k."""
+    ks, runs, _ = _sizes(scale)
+    by_k = [losses(place, k, epsilon, word, scale) for k in ks]
+    return [sum(values[i] for values in by_k) / len(ks) for i in range(runs)]
 
 
 def _mean_peer(study: Study, source: pa.Table, name: str, ks: Sequence[int]) -> float:
-    values = [float(released(study, source, peer(name), k).utility["ncp"]) for k in ks]
+    values = [measured(study, source, peer(name), k)["ncp"] for k in ks]
     return sum(values) / len(values)
 
 

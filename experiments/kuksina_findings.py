@@ -108,9 +108,7 @@ def _similar(claim: str, where: str, panels: Sequence[Panel]) -> Finding:
         claim,
         judged([*met, better]),
         f"In times the figure of classic Mondrian and of top-down, over k, on {where}: "
-        f"DM {_told(panels[0])}. C_AVG {_told(panels[1])}. NCP {_told(panels[2])}. What "
-        "the text adds is the look at true counts before a cut: without it cells below k "
-        "must be merged afterwards.",
+        f"DM {_told(panels[0])}. C_AVG {_told(panels[1])}. NCP {_told(panels[2])}.",
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from experiments.kuksina_as_written import written
+from experiments.kuksina_releases import as_written, published
 from experiments.kuksina_studies import (
     CLASSIC,
     DEPTH,
@@ -21,7 +21,6 @@ from experiments.kuksina_studies import (
     TEXT,
     peer,
     private,
-    released,
 )
 from experiments.results import (
     Finding,
@@ -65,19 +64,18 @@ def releases(rows: int | None, runs: int) -> dict[str, list[pa.Table]]:
         CLASSIC: (peer(CLASSIC), 1),
         "dp-anonym, ε 0.1 in all": (private(EPSILON, DEPTH), runs),
         "dp-anonym, ε 0.1 a level": (private(EPSILON, DEPTH, per_level=True), runs),
+        TEXT: (as_written(EPSILON), runs),
     }
-    found = {
-        who: [released(study, source, algorithm, K).table for _ in range(repeats)]
+    return {
+        who: [published(study, source, algorithm, K) for _ in range(repeats)]
         for who, (algorithm, repeats) in asked.items()
     }
-    found[TEXT] = [written(study, source, K, EPSILON)[0] for _ in range(runs)]
-    return found
 
 
 def run(scale: Scale, name: str) -> Result:
     """One of the two queries."""
     country = COUNTRY[name]
-    runs, rows = scale.of((3, None), (2, 800))
+    runs, rows = scale.of((2, 10_000), (2, 800))
     source = STUDIES[0].source(rows)
     truth = counts(source, country)
     answers = {
@@ -99,7 +97,8 @@ def run(scale: Scale, name: str) -> Result:
     return Result(
         name=name,
         title=f"Kuksina 2023, figure {name.rpartition('-')[2]}: salary by race and sex",
-        source=f"Adult, {source.num_rows:,} rows, {where}; k = {K}, depth {DEPTH}.",
+        source=f"Adult, {source.num_rows:,} rows (capped), {where}; k = {K}, depth "
+        f"{DEPTH}.",
         spread=f"Whiskers: lowest and highest of {runs} runs of DP-anonym; dot: median.",
         panels=panels,
         findings=tuple(_findings(name, shares, errors)),

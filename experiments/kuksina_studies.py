@@ -17,7 +17,7 @@ BASIC, CLASSIC = "mondrian basic", "mondrian classic"
 """Without hierarchies and with, by the thesis's words."""
 PEERS = ("datafly", BASIC, CLASSIC, "top-down")
 EPSILON = 0.5
-DEPTH = 16
+DEPTH = 40
 IN_ALL = f"dp-anonym, ε {EPSILON} in all"
 PER_LEVEL = f"dp-anonym, ε {EPSILON} a level"
 TEXT = "the thesis's text, not private"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from experiments.kuksina_as_written import written
+from experiments import kuksina_releases as releases
 from experiments.kuksina_findings import findings
 from experiments.kuksina_studies import (
     BASIC,
@@ -24,10 +24,8 @@ from experiments.kuksina_studies import (
     PER_LEVEL,
     STUDIES,
     TEXT,
-    Study,
     peer,
     private,
-    released,
 )
 from experiments.results import (
     Line,
@@ -47,6 +45,7 @@ MEASURES = {
 PRIVATE = {
     IN_ALL: private(EPSILON, DEPTH),
     PER_LEVEL: private(EPSILON, DEPTH, per_level=True),
+    TEXT: releases.as_written(EPSILON),
 }
 FIGURES: dict[str, tuple[int, ...]] = {
     "8.11": (0,),
@@ -54,16 +53,16 @@ FIGURES: dict[str, tuple[int, ...]] = {
     "8.13": (1,),
     "8.14": (2, 3),
 }
-STEPS = (2, 5, 10, 15, 20, 24, 25, 26, 30, 40, 51, 52, 53, 65, 79, 80, 81, 90, 100)
+STEPS = (2, 5, 10, 15, 24, 25, 40, 51, 52, 65, 79, 80, 100)
 KS = {
-    "8.11": (2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 15, 25, 50, 100),
+    "8.11": (2, 5, 6, 7, 10, 11, 12, 25, 52, 100),
     "8.12": STEPS,
     "8.13": STEPS,
     "8.14": STEPS,
 }
 PRIVATE_KS = (2, 10, 100)
 """dp-anonym is run at these k alone, because it takes longest."""
-TEXT_KS = (2, 5, 10, 15, 25, 40, 65, 100)
+TEXT_KS = (2, 5, 10, 25, 52, 100)
 SPREAD = (
     "Bands: lowest and highest run of DP-anonym; line: median. Peers are deterministic."
 )
@@ -82,18 +81,19 @@ def run(scale: Scale, name: str) -> Result:
     """One figure."""
     figure = name.rpartition("-")[2]
     ks = scale.of(KS[figure], (5, 10, 50))
-    runs, rows = scale.of((5 if figure == "8.14" else 3, None), (2, 800))
+    runs, rows = scale.of((5 if figure == "8.14" else 2, 10_000), (2, 800))
     peers = PEERS if figure in ("8.11", "8.14") else PEERS[1:]
     panels: list[Panel] = []
     sizes = []
     for place in FIGURES[figure]:
         source = sourced(place, rows)
-        sizes.append(f"{STUDIES[place].name}, {source.num_rows:,} rows")
+        capped = " (capped)" if source.num_rows == rows else ""
+        sizes.append(f"{STUDIES[place].name}, {source.num_rows:,} rows{capped}")
         panels += study_panels(place, rows, peers, ks, runs)
     return Result(
         name=name,
         title=f"Kuksina 2023, figure {figure}: utility against k",
-        source=f"{'; '.join(sizes)}; dp-anonym: depth {DEPTH}, {runs} runs, no sampling.",
+        source=f"{'; '.join(sizes)}; depth {DEPTH}, {runs} runs of DP-anonym; no sampling.",
         spread=SPREAD,
         panels=tuple(panels),
         findings=tuple(findings(figure, panels)),
@@ -144,16 +144,8 @@ def measured(
 ) -> dict[str, Point]:
     """The measures over so many runs."""
     study, source = STUDIES[place], sourced(place, rows)
-    made = [_utility(study, source, name, k) for _ in range(runs)]
+    algorithm: Mapping[str, Any] = PRIVATE.get(name) or peer(name)
+    made = [releases.measured(study, source, algorithm, k) for _ in range(runs)]
     for each in made:
         each["mixed"] = each["generalized_loss" if name == BASIC else "ncp"]
     return {m: ranged(k, [each[m] for each in made]) for m in MEASURES}
-
-
-def _utility(study: Study, source: pa.Table, name: str, k: int) -> dict[str, float]:
-    if name == TEXT:
-        return written(study, source, k, EPSILON)[1]
-    algorithm: Mapping[str, Any] = PRIVATE.get(name) or peer(name)
-    return {
-        m: float(v) for m, v in released(study, source, algorithm, k).utility.items()
-    }

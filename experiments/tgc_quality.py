@@ -27,6 +27,8 @@ from experiments.tgc_sources import (
 
 NEAR = 1.15
 """Within this factor, two figures are called comparable."""
+APART = 1.05
+"""Beyond this factor, one of two protections is called poorer."""
 MEASURES = {
     "utility": "UM: sum of Q-diversity, mean over groups",
     "discernibility": "discernibility (DM)",
@@ -138,7 +140,7 @@ def _protects(panel: Panel, xs: Sequence[float]) -> Verdict:
         for x in xs
     ]
     poor = [
-        panel.line(n).at(x).y > _best(panel, "TGCP", x)
+        panel.line(n).at(x).y > APART * _best(panel, "TGCP", x)
         for n in ("Mondrian", "K-Members", "TGCU")
         for x in xs
     ]

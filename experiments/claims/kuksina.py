@@ -130,5 +130,10 @@ KUKSINA = Document(
             "DP-anonym runs with hierarchies and without.",
             "kuksina-depth",
         ),
+        Claim(
+            "kuksina future work, synthetic",
+            "(Open question.) Synthetic data where anonymized data miss the thresholds.",
+            "kuksina-fallback",
+        ),
     ),
 )

@@ -14,20 +14,11 @@ from experiments.registry import EXPERIMENTS
 
 UNTRIED: frozenset[str] = frozenset(
     {
-        "boger figure 5",
-        "boger section 4.3",
-        "boger figure 10",
-        "boger figure 10, right end",
-        "boger figure 12",
-        "boger abstract, quantity",
-        "boger future work, distance",
-        "boger future work, parameters",
         "kuksina figure 8.11",
         "kuksina figure 8.11, k = 6 and 11",
         "kuksina figure 8.12",
         "kuksina figure 8.12, basic Mondrian",
         "kuksina figure 8.13",
-        "kuksina figure 8.14",
         "kuksina figure 8.15",
         "kuksina figure 8.16",
         "kuksina abstract, utility",
@@ -35,11 +26,9 @@ UNTRIED: frozenset[str] = frozenset(
         "kuksina conclusion, Datafly",
         "kuksina conclusion, peers",
         "kuksina conclusion, hierarchies",
+        "kuksina future work, synthetic",
         "diva future work, privacy",
         "diva future work, parallel",
-        "tgc figure 13",
-        "tgc figure 14",
-        "tgc future work, mining",
     }
 )
 pictures = sorted(PAGES.glob("*.svg"))
