@@ -54,8 +54,8 @@ class DiskArrays(MemoryArrays):
     _watched: bool = False
 
     def keep(self, array: AnyArray) -> AnyArray:
-        """The same array on disk."""
-        if array.nbytes < SMALL:
+        """The same array on disk; one that is there already stays as it is."""
+        if array.nbytes < SMALL or _is_mapped(array):
             return array
         column = DiskColumn(self)
         column.add(np.ascontiguousarray(array))
@@ -105,6 +105,14 @@ class DiskArrays(MemoryArrays):
         for each in maps:
             if not each.closed:
                 each.madvise(mmap.MADV_DONTNEED)
+
+
+def _is_mapped(array: npt.NDArray[Any]) -> bool:
+    """Whether the cells of an array are those of a file."""
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    return isinstance(base.obj if isinstance(base, memoryview) else base, mmap.mmap)
 
 
 class DiskColumn:

@@ -27,6 +27,8 @@ class GrowingDictionary:
     """How many cells had none."""
     _parts: list[Any] = field(default_factory=list)
     _known: Any = None
+    _last: tuple[Any, Codes] | None = None
+    """The dictionary of the last cells, and the places of its values."""
 
     @property
     def values(self) -> Any:
@@ -53,6 +55,13 @@ class GrowingDictionary:
 
     def _places(self, values: Any) -> Codes:
         """Find the places of distinct values; new ones get the next places."""
+        if self._last is not None and _same_memory(self._last[0], values):
+            return self._last[1]
+        places = self._found(values)
+        self._last = values, places
+        return places
+
+    def _found(self, values: Any) -> Codes:
         found = pc.index_in(values, value_set=self.values)
         fresh = np.asarray(found.is_null().to_numpy(zero_copy_only=False))
         places = np.asarray(
@@ -65,3 +74,13 @@ class GrowingDictionary:
             self._parts.append(values.filter(pa.array(fresh)))
             self.counts = np.append(self.counts, np.zeros(new, dtype=np.int64))
         return places
+
+
+def _same_memory(one: Any, other: Any) -> bool:
+    """Whether two arrays are the same cells of memory, as parts of a column share them."""
+    return _place(one) == _place(other)
+
+
+def _place(values: Any) -> tuple[Any, ...]:
+    parts = [None if part is None else part.address for part in values.buffers()]
+    return (len(values), values.offset, *parts)

@@ -56,19 +56,21 @@ def batch_source(
     format: Format | str | None = None,
     named: bool = False,
     safe: bool = False,
+    numbered: bool = False,
 ) -> BatchSource:
     """Open Parquet or CSV to be read in batches.
 
     `named` and the other options are those of `read_source`; `safe` strips the marks of
-    a CSV file that was written for spreadsheets.
+    a CSV file that was written for spreadsheets. With `numbered`, texts of Parquet files
+    come as dictionaries, which are counted faster.
     """
     place = Path(path)
     if many_files(place):
-        return _parquet_source(parquet_files(place), place)
+        return _parquet_source(parquet_files(place), place, numbered=numbered)
     check_place(place)
     form = Format(format) if format else format_of(place)
     if form is Format.PARQUET:
-        return _parquet_source([place], place)
+        return _parquet_source([place], place, numbered=numbered)
     plain = form is Format.CSV and not (is_stream(place) or compression_of(place))
     if not plain or decimal == ",":
         raise RefusedError(
@@ -122,14 +124,16 @@ def _below(place: Path, top: Path) -> tuple[str, ...]:
     return place.relative_to(top).parts if top.is_dir() else (place.name,)
 
 
-def _parquet_source(files: Sequence[Path], path: Path) -> BatchSource:
+def _parquet_source(
+    files: Sequence[Path], path: Path, *, numbered: bool = False
+) -> BatchSource:
     try:
         found = [parquet.ParquetFile(file) for file in files]
         _check_alike([file.schema_arrow for file in found], path)
         size = sum(parquet_bytes(file.metadata, file.schema_arrow) for file in found)
         dataset = arrow_dataset.dataset(
             [str(file) for file in files],
-            format="parquet",
+            format=_layout(found[0].schema_arrow, numbered=numbered),
             partitioning=_hive(files, path),
             partition_base_dir=str(path) if path.is_dir() else "",
         )
@@ -152,6 +156,12 @@ def _parquet_source(files: Sequence[Path], path: Path) -> BatchSource:
             raise _damaged(path) from None
 
     return BatchSource(schema=schema.remove_metadata(), read=read, bytes=size)
+
+
+def _layout(schema: Any, *, numbered: bool) -> Any:
+    """How Parquet files are read; if asked, texts as they are: places in a dictionary."""
+    texts = [each.name for each in schema if pa.types.is_string(each.type)]
+    return arrow_dataset.ParquetFileFormat(dictionary_columns=texts if numbered else [])
 
 
 def _hive(files: Sequence[Path], path: Path) -> str | None:

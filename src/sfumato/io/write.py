@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any
@@ -62,17 +61,25 @@ def write_table(
         plain = bare(table if categories is None else _decoded_but(table, categories))
         _write_elsewhere(plain, Path(path), form, labels)
         return
-    slices = _bare_slices(table, categories)
-    first = next(slices)
+    _write_slices(_bare_slices(table, categories), Path(path), form)
+
+
+def _write_slices(slices: Iterator[pa.Table], path: Path, form: Format) -> None:
+    """Write rows part by part; a part is given up before the next one is made."""
+    part: pa.Table | None = next(slices)
+    schema = part.schema
     with pa.OSFile(str(path), "wb") as sink:
         try:
-            with _WRITERS[form](sink, first.schema) as writer:
-                for part in chain([first], slices):
+            with _WRITERS[form](sink, schema) as writer:
+                while part is not None:
                     writer.write_table(part)
+                    part = None
+                    part = next(slices, None)
         except (pa.ArrowException, OSError) as fault:
             if getattr(fault, "errno", None):
                 raise
-            raise _unwritable(first, form) from None
+            shown = schema.empty_table() if part is None else part
+            raise _unwritable(shown, form) from None
 
 
 def _bare_slices(

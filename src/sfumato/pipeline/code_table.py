@@ -114,24 +114,26 @@ def axes(
 def _kept(
     policy: Policy, source: pa.Table, name: str, arrays: MemoryArrays
 ) -> tuple[Column, pa.ChunkedArray]:
-    column, cells = _coded_alike(policy, source, name)
+    given = source.column(name)
+    column, cells = _coded_alike(policy, given, name)
     kept = replace(column, codes=arrays.keep(column.codes))
     arrays.release()
-    return kept, arrays.keep_cells(cells)
+    # Cells that are as they were given are where they were.
+    return kept, cells if cells is given else arrays.keep_cells(cells)
 
 
 def coded_column(policy: Policy, source: pa.Table, name: str) -> Column:
     """Code one column of the source as the policy says."""
-    return _coded_alike(policy, source, name)[0]
+    return _coded_alike(policy, source.column(name), name)[0]
 
 
 def _coded_alike(
-    policy: Policy, source: pa.Table, name: str
+    policy: Policy, cells: pa.ChunkedArray, name: str
 ) -> tuple[Column, pa.ChunkedArray]:
     section = policy.column(name)
     return code_alike(
         name,
-        source.column(name),
+        cells,
         kind=section.kind,
         missing=policy.data.missing,
         order=section.order,

@@ -60,7 +60,9 @@ def prove_counted(
     safe = claim.policy.publish.spreadsheet_safe
     with ThreadPoolExecutor() as pool:
         hashed = pool.submit(hash_file, place)
-        source = batch_source(place, delimiter=delimiter, named=True, safe=safe)
+        source = batch_source(
+            place, delimiter=delimiter, named=True, safe=safe, numbered=True
+        )
         with choice.open(source) as engine:
             if not _counts_hold(claim, engine, rows):
                 raise _unlike()

@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.data.arrays import Codes, Counts
 from sfumato.data.published_cells import packed_key
 from sfumato.hierarchies.axis import CodedAxis
-from sfumato.metrics.common.moments import coded_correlation
+from sfumato.metrics.common.moments import coded_correlations
 from sfumato.models.common.groups import packed, run_lengths, total_times
 from sfumato.pipeline.cell_forms import cell_forms
 from sfumato.pipeline.column_lines import (
@@ -168,18 +168,17 @@ class ReportFigures:
             after[name] = cells.centers(), of_row
         # Numbers near the largest overflow; what is no number then is not told.
         with np.errstate(all="ignore"):
-            found = [
-                (
-                    [one, two],
-                    coded_correlation(before[one], before[two]),
-                    coded_correlation(after[one], after[two]),
-                )
-                for one, two in combinations(names, 2)
-            ]
+            earlier = coded_correlations([before[name] for name in names])
+            later = coded_correlations([after[name] for name in names])
+        pairs = combinations(range(len(names)), 2)
         return [
-            {"columns": columns, "before": one, "after": two}
-            for columns, one, two in found
-            if isfinite(one) and isfinite(two)
+            {
+                "columns": [names[one], names[two]],
+                "before": float(earlier[one, two]),
+                "after": float(later[one, two]),
+            }
+            for one, two in pairs
+            if isfinite(earlier[one, two]) and isfinite(later[one, two])
         ]
 
 

@@ -12,9 +12,11 @@ import pytest
 import sfumato as sf
 from sfumato.cli import main
 from sfumato.data.batch_source import table_batches
+from sfumato.data.disk_arrays import DiskArrays
 from sfumato.engines.duckdb_engine import DuckDBEngine
 from sfumato.engines.memory_engine import MemoryEngine
 from sfumato.errors import DataError, OutputError, RefusedError, UsageError
+from sfumato.io.batch_files import batch_source
 from sfumato.pipeline.choose_engine import choose_engine, memory_of
 
 LIMIT = 10**8
@@ -203,3 +205,24 @@ def test_a_csv_file_is_checked_out_of_memory_as_in_memory(tmp_path, capsys):
 def test_a_private_record_is_refused_out_of_memory(parts, tmp_path):
     with pytest.raises(RefusedError, match="belongs to single rows"):
         sf.check(parts, quasi=["zip"], k=1, engine="duckdb", groups=tmp_path / "r")
+
+
+def test_numbered_texts_of_a_file_are_counted_like_plain_ones(tmp_path):
+    cells = ["x", None, "y", "x", "", "y", "x"]
+    place = tmp_path / "data.parquet"
+    pq.write_table(pa.table({"a": cells, "b": range(7)}), place, row_group_size=3)
+    found = []
+    for numbered in (False, True):
+        source = batch_source(place, named=True, numbered=numbered)
+        with DuckDBEngine(source, memory_limit=LIMIT) as engine:
+            found.append(counted(engine, ["a"]))
+    assert found[0] == found[1] == [(("",), 1), (("x",), 3), (("y",), 2), ((None,), 1)]
+
+
+def test_an_array_on_disk_is_not_written_again(monkeypatch):
+    monkeypatch.setattr("sfumato.data.disk_arrays.SMALL", 1)
+    disk = DiskArrays()
+    kept = disk.keep(np.arange(10))
+    assert disk.keep(kept) is kept
+    assert disk.keep(kept[2:]).base is not None
+    assert disk.keep(np.arange(3)).tolist() == [0, 1, 2]

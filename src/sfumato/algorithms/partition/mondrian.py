@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import ClassVar, Literal, get_args
 
@@ -58,6 +58,9 @@ PIECE = 1 << 15
 """A range of up to this many records is cut to the end in one call."""
 SERIAL = 50_000
 """A table of fewer records than this is cut on one thread."""
+
+BLOCK = 1 << 20
+"""Records that are numbered together, so that large tables need little room."""
 
 Mode = Literal["strict", "relaxed"]
 Cut = Literal["gain", "widest"]
@@ -122,6 +125,7 @@ class Mondrian(Algorithm):
         refuse_infeasible(request, task)
         bounds = cut_into_groups(self, request, task, clock)
         removed = remove_outliers(request, task, bounds, clock)
+        task = without_room(task)
         with clock.running():
             grouping = group_rows(request, task, bounds, removed)
         if len(removed) and not still_met(request, task, grouping):
@@ -186,6 +190,12 @@ class CutTask:
         return make_cut_workspace(
             self.settings, capacity
         ), judge if self.judged else None
+
+
+def without_room(task: CutTask) -> CutTask:
+    """The same task after all cuts: the room that cutting needs is given up."""
+    nothing = task.records.spare[:, :0].copy()
+    return replace(task, records=task.records._replace(spare=nothing), workspaces=[])
 
 
 def prepare(options: Mondrian, request: Request) -> CutTask:
@@ -372,7 +382,10 @@ def group_of_records(records: Records, bounds: Ints) -> npt.NDArray[np.int32]:
     """The group of each record, by its number."""
     groups = np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
     result = np.empty(len(groups), dtype=np.int32)
-    result[records.planes[-1] & NUMBER] = groups
+    tags = records.planes[-1]
+    for start in range(0, len(groups), BLOCK):
+        block = slice(start, start + BLOCK)
+        result[tags[block] & NUMBER] = groups[block]
     return result
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -40,35 +41,61 @@ BLOCK = 1 << 20
 """Rows whose numbers are looked at together."""
 
 
-def coded_correlation(left: CodedNumbers, right: CodedNumbers) -> float:
-    """Pearson's correlation of two coded columns, without a number for every row."""
-    rows = len(left[1])
-    if rows <= BLOCK:
-        return correlation(left[0][left[1]], right[0][right[1]])
-    count, sums = 0, np.zeros(2)
-    for one, two in _known_blocks(left, right):
-        count += len(one)
-        sums += one.sum(), two.sum()
-    if count < 2:
-        return 0.0
-    mean = sums / count
-    square = np.zeros(3)
-    for one, two in _known_blocks(left, right):
-        one, two = one - mean[0], two - mean[1]
-        square += one @ one, two @ two, one @ two
-    scale = float(np.sqrt(square[0] * square[1]))
-    return float(square[2]) / scale if scale > 0 else 0.0
+def coded_correlations(columns: Sequence[CodedNumbers]) -> Floats:
+    """Pearson's correlation of each two coded columns, over rows that have both numbers.
+
+    A large table is gone through once for all of them, without a number for every row.
+    """
+    rows = len(columns[0][1]) if columns else 0
+    if rows > BLOCK:
+        return _from_blocks(columns)
+    found = np.ones((len(columns), len(columns)))
+    numbers = [values[codes] for values, codes in columns]
+    for one, two in combinations(range(len(columns)), 2):
+        found[one, two] = found[two, one] = correlation(numbers[one], numbers[two])
+    return found
 
 
-def _known_blocks(
-    left: CodedNumbers, right: CodedNumbers
-) -> Iterator[tuple[Floats, Floats]]:
-    """The numbers of rows that have both, block by block."""
-    for start in range(0, len(left[1]), BLOCK):
+def _from_blocks(columns: Sequence[CodedNumbers]) -> Floats:
+    """Sum squares and products of numbers that are centered once, block by block."""
+    centers = [_center(*column) for column in columns]
+    width = len(columns)
+    sums = np.zeros((4, width, width))
+    for start in range(0, len(columns[0][1]), BLOCK):
         rows = slice(start, start + BLOCK)
-        one, two = left[0][left[1][rows]], right[0][right[1][rows]]
-        known = ~(np.isnan(one) | np.isnan(two))
-        yield one[known], two[known]
+        numbers = np.stack(
+            [(v - m)[c[rows]] for (v, c), m in zip(columns, centers, strict=True)]
+        )
+        known = ~np.isnan(numbers)
+        numbers[~known] = 0.0
+        there = known.astype(np.float64)
+        sums += (
+            there @ there.T,
+            numbers @ there.T,
+            (numbers * numbers) @ there.T,
+            numbers @ numbers.T,
+        )
+    return _correlated(*sums)
+
+
+def _center(values: Floats, codes: Codes) -> float:
+    counts = np.zeros(len(values), dtype=np.int64)
+    for start in range(0, len(codes), BLOCK):
+        counts += np.bincount(codes[start : start + BLOCK], minlength=len(values))
+    mean = weighted_moments(values, counts)[0]
+    return 0.0 if np.isnan(mean) else mean
+
+
+def _correlated(
+    count: Floats, total: Floats, square: Floats, product: Floats
+) -> Floats:
+    """Correlations from sums over the rows that both columns of a pair have."""
+    rows = np.maximum(count, 1.0)
+    spread = square - total * total / rows
+    together = product - total * total.T / rows
+    scale = np.sqrt(np.maximum(spread, 0.0) * np.maximum(spread.T, 0.0))
+    told = (count >= 2) & (scale > 0)
+    return np.where(told, together / np.where(told, scale, 1.0), 0.0)
 
 
 def correlation(left: Floats, right: Floats) -> float:
