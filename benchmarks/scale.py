@@ -131,7 +131,7 @@ def run(words: list[str]) -> dict[str, Any]:
     return {
         "cpu_seconds": round(usage.ru_utime + usage.ru_stime, 1),
         "wall_seconds": round(perf_counter() - started, 1),
-        "peak_megabytes": usage.ru_maxrss // 1024,
+        "peak_mebibytes": usage.ru_maxrss // 1024,
     }
 
 

@@ -87,12 +87,16 @@ class Algorithm(ABC):
         refuse_split_persons(request)
         keep = rows_to_keep(request)
         part = request if len(keep) == request.rows else request.only(keep)
-        solution = self.improved(part, self.search(part))
+        solution = self.found(part)
         spread = _spread(solution.grouping.group_of, keep, request.rows)
         whole = replace(solution.grouping, group_of=spread)
         whole = _as_a_recipient_sees(request, whole)
         _self_check(self, request, whole)
         return replace(solution, grouping=whole)
+
+    def found(self, request: Request) -> Solution:
+        """Search, and refine what was found; rows that had to go are gone."""
+        return self.improved(request, self.search(request))
 
     def _refuse_refining(self) -> None:
         if self.refine and self.certifies:

@@ -19,7 +19,14 @@ from sfumato.dp.ledger import Ledger
 from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.hierarchies.sensitive_axis import roll_up
-from sfumato.models.base import Groups, OutputModel, ProcessModel, Scope, Verdict
+from sfumato.models.base import (
+    Groups,
+    Histogram,
+    OutputModel,
+    ProcessModel,
+    Scope,
+    Verdict,
+)
 from sfumato.models.common.groups import build_groups, value_shares
 from sfumato.models.common.targets import matching
 
@@ -175,6 +182,7 @@ class Request:
             missing_any=self.missing_any,
             source_reference=self._source_shares(views),
         )
+        groups = replace(groups, histograms=self._beside_table(groups.histograms))
         targets = {target for model in self.models for target in model.targets()}
         if not targets:
             return groups
@@ -188,6 +196,24 @@ class Request:
             },
         )
 
+    def _beside_table(
+        self, histograms: Mapping[View, Histogram]
+    ) -> Mapping[View, Histogram]:
+        """Histograms of a part of a table, compared with the whole table."""
+        if self.table is None:
+            return histograms
+        return {
+            view: replace(found, reference=self.compared_with(view)._shares(view))
+            for view, found in histograms.items()
+        }
+
+    def _shares(self, view: View) -> Floats:
+        """The distribution of a sensitive column over all rows."""
+        column = self.sensitive[view.column]
+        axis, to_new = roll_up(column.axis, view.level)
+        codes = to_new[column.codes]
+        return value_shares(axis, codes, self.subject, missing_any=self.missing_any)
+
     def _source_shares(self, views: Iterable[View]) -> dict[View, Floats]:
         """The distributions of the source, where this request has lost rows of it."""
         if self.source is None:
@@ -195,11 +221,7 @@ class Request:
         found = {}
         for view in views:
             if view != SUBJECT and view.reference == "source":
-                column = self.source.sensitive[view.column]
-                axis, to_new = roll_up(column.axis, view.level)
-                codes, who = to_new[column.codes], self.source.subject
-                shares = value_shares(axis, codes, who, missing_any=self.missing_any)
-                found[view] = shares
+                found[view] = self.source._shares(view)
         return found
 
     def as_one_group(self) -> Groups:

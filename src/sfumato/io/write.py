@@ -66,7 +66,7 @@ def write_table(
 
 def _write_slices(slices: Iterator[pa.Table], path: Path, form: Format) -> None:
     """Write rows part by part; a part is given up before the next one is made."""
-    part: pa.Table | None = next(slices)
+    part = next(slices)
     schema = part.schema
     with pa.OSFile(str(path), "wb") as sink:
         try:

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from sfumato import registry
 from sfumato.algorithms.base import Algorithm, Request, Solution
+from sfumato.algorithms.cellwise.cellwise_algorithm import CellwiseAlgorithm
 from sfumato.algorithms.common.refusals import one_group_decides
 from sfumato.algorithms.private.private_algorithm import PrivateAlgorithm
 from sfumato.data.grouping import Grouping
@@ -33,6 +34,7 @@ from sfumato.testing.awkward_tables import (
     request_for,
 )
 from sfumato.testing.cell_reference import distinct_l_of, k_of
+from sfumato.testing.cellwise_checks import cellwise_checks
 from sfumato.testing.conformance_check import (
     CALM,
     Check,
@@ -63,6 +65,8 @@ def check_algorithm(
     checks = list(_about_the_class(algorithm_class, named))
     for name, chosen in named.items():
         checks += _about_solving(algorithm_class(**chosen), name)
+    if issubclass(algorithm_class, CellwiseAlgorithm):
+        checks += cellwise_checks(algorithm_class)
     if not issubclass(algorithm_class, PrivateAlgorithm):
         checks += _about_serving(algorithm_class())
     return checks
@@ -83,7 +87,7 @@ def _about_the_class(
             must_try_every_option,
             algorithm_class,
             named,
-            elsewhere={*shared, *SMALL_BUDGETS},
+            elsewhere={*shared, *SMALL_BUDGETS, "partition_rows"},
         ),
     )
 

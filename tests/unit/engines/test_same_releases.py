@@ -26,6 +26,7 @@ ALGORITHMS = [
     {"name": "local-optimal"},
     {"name": "k-member"},
     {"name": "best"},
+    {"name": "mdav", "partition_rows": 20},
 ]
 REQUIREMENTS = [
     [{"model": "k-anonymity", "k": 3}],

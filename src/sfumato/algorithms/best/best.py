@@ -14,6 +14,7 @@ from sfumato.algorithms.best.entropy_axes import in_bits
 from sfumato.algorithms.best.grown_groups import grow_groups, tuples_of
 from sfumato.algorithms.best.harvest import NODES, levels_of
 from sfumato.algorithms.best.loss_bound import gap, lower_bound
+from sfumato.algorithms.cellwise.cellwise_algorithm import CellwiseAlgorithm
 from sfumato.algorithms.common.population_matches import People
 from sfumato.algorithms.refinement.refine import looks_at_table, loss_of, meets
 from sfumato.algorithms.refinement.refinement_work import summary
@@ -48,7 +49,7 @@ Loss = Literal["ncp", "entropy"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Best(Algorithm):
+class Best(CellwiseAlgorithm):
     """Picks and combines algorithms by data and requirements, then refines.
 
     Guarantee: every group meets every requirement. The loss is at most that of each
@@ -85,6 +86,12 @@ class Best(Algorithm):
             raise PolicyError(
                 f"best: 'loss' is {self.loss!r}.",
                 hint=f"It must be one of: {', '.join(get_args(Loss))}.",
+            )
+        if self.loss == "entropy" and self.partition_rows is not None:
+            raise PolicyError(
+                "best: 'partition_rows' is set, and 'loss' is 'entropy': the bits of a "
+                "value are counted over the whole table.",
+                hint="Leave out one of the two.",
             )
 
     def search(self, request: Request) -> Solution:

@@ -12,7 +12,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Algorithm, Request, Solution
+from sfumato.algorithms.base import Request, Solution
+from sfumato.algorithms.cellwise.cellwise_algorithm import CellwiseAlgorithm
 from sfumato.algorithms.common.compiled_rules import Compiled, compile_rules
 from sfumato.algorithms.common.parallel_ranges import Clock
 from sfumato.algorithms.common.refusals import one_group_fails
@@ -74,7 +75,7 @@ ROOM = 0.8
 
 
 @dataclass(frozen=True, kw_only=True)
-class Harvest(Algorithm):
+class Harvest(CellwiseAlgorithm):
     """Takes boxes out of the table as soon as they are full, cheap ones first.
 
     Guarantee: every group meets every requirement; no row is suppressed.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -131,8 +131,9 @@ def prepare(request: Request, plan: ClusteringPlan) -> ClusteringTask:
 
 
 def refuse_infeasible(request: Request) -> None:
-    """Refuse a table that cannot even be one group."""
+    """Refuse a table that cannot even be one group; of a part, its rows alone decide."""
     whole = Grouping(np.zeros(request.rows, dtype=np.int32), 1)
+    request = replace(request, table=None)
     for model in request.models:
         if not request.meets(model, whole).holds:
             raise one_group_fails(request, [model])

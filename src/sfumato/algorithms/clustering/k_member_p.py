@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sfumato.algorithms.base import Algorithm, Request, Solution
+from sfumato.algorithms.base import Request, Solution
+from sfumato.algorithms.cellwise.cellwise_algorithm import CellwiseAlgorithm
 from sfumato.algorithms.clustering.clustering_task import (
     ClusteringPlan,
     nothing,
@@ -18,7 +19,7 @@ from sfumato.data.option_examples import OptionExamples
 
 
 @dataclass(frozen=True, kw_only=True)
-class KMemberP(Algorithm):
+class KMemberP(CellwiseAlgorithm):
     """k-member that minimizes S-diversity and does not look at quasi-identifiers.
 
     Guarantee: every group meets every requirement; no row is suppressed.

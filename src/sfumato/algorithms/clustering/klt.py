@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from sfumato.algorithms.base import Algorithm, Request, Solution
+from sfumato.algorithms.base import Request, Solution
+from sfumato.algorithms.cellwise.cellwise_algorithm import CellwiseAlgorithm
 from sfumato.algorithms.clustering.coordinates import coordinates_of
 from sfumato.data.arrays import Codes, Ints
 from sfumato.data.grouping import Grouping
@@ -64,7 +65,7 @@ STRIDE = 1 << 14
 
 
 @dataclass(frozen=True, kw_only=True)
-class Klt(Algorithm):
+class Klt(CellwiseAlgorithm):
     """Groups of near rows with at least K rows, L values and no share above θ.
 
     Guarantee: every group meets every requirement; rows that cannot be placed are

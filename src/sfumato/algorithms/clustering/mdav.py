@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.algorithms.base import Algorithm, Request, Solution
+from sfumato.algorithms.base import Request, Solution
+from sfumato.algorithms.cellwise.cellwise_algorithm import CellwiseAlgorithm
 from sfumato.algorithms.clustering.clustering_task import (
     ClusteringPlan,
     ClusteringTask,
@@ -30,7 +31,7 @@ SMALLEST, LARGEST = 1e-100, 1e100
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mdav(Algorithm):
+class Mdav(CellwiseAlgorithm):
     """Maximum distance to average vector: groups of k around extreme rows.
 
     Guarantee: every group meets every requirement; no row is suppressed.

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.algorithms.base import Algorithm, Request, Solution
+from sfumato.algorithms.base import Request, Solution
+from sfumato.algorithms.cellwise.cellwise_algorithm import CellwiseAlgorithm
 from sfumato.algorithms.clustering.clustering_task import (
     ClusteringPlan,
     ClusteringTask,
@@ -34,7 +35,7 @@ BATCH = 2000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Oka(Algorithm):
+class Oka(CellwiseAlgorithm):
     """One-pass k-means, then an adjustment stage.
 
     Guarantee: every group meets every requirement; no row is suppressed.

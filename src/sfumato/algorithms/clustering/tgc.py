@@ -7,7 +7,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from sfumato.algorithms.base import Algorithm, Request, Solution, silent
+from sfumato.algorithms.base import Request, Solution, silent
+from sfumato.algorithms.cellwise.cellwise_algorithm import CellwiseAlgorithm
 from sfumato.algorithms.clustering.clustering_task import (
     ClusteringPlan,
     ClusteringTask,
@@ -54,7 +55,7 @@ class TgcThresholds:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tgc(Algorithm):
+class Tgc(CellwiseAlgorithm):
     """Clusters up to a threshold of quality, in subspaces found by medians.
 
     Guarantee: every group meets every requirement; no row is suppressed.

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
+from sfumato.algorithms.cellwise.cellwise_algorithm import CellwiseAlgorithm
 from sfumato.algorithms.diva.candidate_clusterings import Source
 from sfumato.algorithms.diva.coloring import (
     Budget,
@@ -44,7 +45,7 @@ MANY = 2_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Diva(Algorithm):
+class Diva(CellwiseAlgorithm):
     """Clusters that keep the values constraints ask for, then any algorithm.
 
     Guarantee: every group meets every requirement on groups, and every value that

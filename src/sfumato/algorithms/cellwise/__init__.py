@@ -1,0 +1,1 @@
+"""Search large tables cell by cell: what algorithms that compare rows share."""
