@@ -201,6 +201,7 @@ def check(
     policy: PolicyLike = None,
     *,
     requirements: Sequence[OutputModel] = (),
+    original: Source | None = None,
     groups: str | os.PathLike[str] | None = None,
     manifest: str | os.PathLike[str] | None = None,
     engine: str | None = None,
@@ -210,6 +211,7 @@ def check(
 ) -> CheckResult:
     """Check a published table, made by Sfumato or not, from its cells.
 
+    With its `original`, the result also has its loss, which is private.
     `groups` is the private record of a release whose cells do not show its groups.
     `manifest` says what kind of values each column has. Without it the policy does;
     where the policy does not, the kind is inferred from the cells. `engine` is
@@ -218,6 +220,7 @@ def check(
     """
     from sfumato.pipeline import check_table as checks
     from sfumato.pipeline.choose_engine import CHECKING, choose_engine
+    from sfumato.pipeline.measured_loss import refuse_loss, with_loss
 
     policy, required = policy_of(policy), models_of(requirements)
     chosen = choose_engine(data, engine, memory_limit, copies=CHECKING)
@@ -234,15 +237,20 @@ def check(
 
     if chosen.name != "memory":
         checks.refuse_record(record)
+        refuse_loss(original is not None)
         source = published_batches(data, policy, settings, safe=safe)
         with chosen.open(source) as opened:
             return checks.check_on_engine(asking(source.schema.empty_table()), opened)
     table = as_meant(data, read_published(data, policy, settings), safe=safe)
     asked = asking(table)
     beside = second_table(data, asked.form, safe=safe)
-    return checks.check_table(
-        asked, checks.GivenTables(table=table, beside=beside, groups=record)
-    )
+    given = checks.GivenTables(table=table, beside=beside, groups=record)
+    result = checks.check_table(asked, given)
+    if original is None:
+        return result
+    known = asking_policy(data, policy, settings, original)
+    files = pair_files(original, data, known, base=base_of(base, known))
+    return with_loss(result, files, record)
 
 
 @spelled_out

@@ -82,6 +82,13 @@ def check(
             help="Require any model of the catalogue; may be repeated.",
         ),
     ] = None,
+    original: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|URL#TABLE",
+            help="The original: also measure what was lost. The output is then private.",
+        ),
+    ] = None,
     groups: Annotated[
         Path | None,
         typer.Option(
@@ -131,7 +138,7 @@ def check(
     settings = {key: value for key, value in roles.items() if value}
     models = _requirements(k, l, t, require or [])
     chosen = say_engine(file, engine, memory_limit, making=False)
-    places = {"groups": groups, "manifest": manifest, **chosen}
+    places = {"groups": groups, "manifest": manifest, "original": original, **chosen}
     result = _judge(file, policy, settings, models, places)
     with reader_may_leave():
         if json:
@@ -192,10 +199,18 @@ def _record(file: str, result: CheckResult) -> dict[str, Any]:
         "holds": result.holds,
         "requirements": result.verdicts,
         "risk": result.risk,
+        **_loss_record(result),
         "kinds": result.kinds,
         "withheld_columns_present": list(result.withheld),
         "columns_not_mentioned": list(result.unmentioned),
     }
+
+
+def _loss_record(result: CheckResult) -> dict[str, Any]:
+    """The loss, where the original was given."""
+    if not (result.loss or result.loss_not_measured):
+        return {}
+    return {"loss": {**result.loss, "not_measured": dict(result.loss_not_measured)}}
 
 
 def _warn(file: str, result: CheckResult) -> None:
@@ -219,6 +234,7 @@ def _print(file: str, result: CheckResult) -> None:
     print_columns(requirement_rows(result.verdicts))
     _print_inferred(result)
     _print_risk(result)
+    _print_loss(result)
     typer.echo(
         "Every requirement holds." if result.holds else "Not every requirement holds."
     )
@@ -238,6 +254,17 @@ def _print_inferred(result: CheckResult) -> None:
             f"Inferred from the published cells: {listing(guessed)}. --manifest names "
             "what the release was made with."
         )
+
+
+def _print_loss(result: CheckResult) -> None:
+    """Print what was lost, where the original was given."""
+    if not (result.loss or result.loss_not_measured):
+        return
+    typer.echo("Lost, measured beside the original (private):")
+    print_columns(measure_rows(result.loss))
+    for name, reason in result.loss_not_measured.items():
+        typer.echo(f"Not measured: {name} ({reason}).")
+    typer.echo("")
 
 
 def _print_risk(result: CheckResult) -> None:

@@ -26,6 +26,10 @@ class CheckResult(SafeRepr):
     """How each sensitive column was read: kind, distance, and where that came from."""
     unmentioned: tuple[str, ...] = ()
     """Columns that the policy does not mention."""
+    loss: Mapping[str, float] = field(default_factory=dict)
+    """NCP and the share of bits lost, where the original was given; private."""
+    loss_not_measured: Mapping[str, str] = field(default_factory=dict)
+    """Why a loss is missing."""
 
     def _summary(self) -> str:
         held = sum(verdict["holds"] for verdict in self.verdicts)
