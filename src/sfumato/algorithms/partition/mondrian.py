@@ -49,6 +49,7 @@ from sfumato.kernels.partition.cut_workspace import (
     make_cut_rules,
     make_cut_workspace,
 )
+from sfumato.kernels.partition.dense_rows import can_be_dense
 from sfumato.kernels.partition.gain_cut import cut_gain
 from sfumato.kernels.partition.outlier_removal import trim_groups
 from sfumato.kernels.partition.widest_cut import cut_widest
@@ -215,6 +216,7 @@ def prepare(options: Mondrian, request: Request) -> CutTask:
         least=least_rows(compiled.rules),
         by_frequency=options.flat_order == "frequency",
         relaxed=options.mode == "relaxed",
+        dense=options.mode == "strict" and can_be_dense(axes),
     )
     judged = not only_sizes(compiled.rules)
     words, weights = rows.words, np.diff(rows.starts)

@@ -30,6 +30,7 @@ from sfumato.kernels.common.geometry import (
 from sfumato.kernels.common.group_rules import RuleTable
 from sfumato.kernels.common.packed_records import TAG
 from sfumato.kernels.compilation.decorators import inner
+from sfumato.kernels.partition.dense_rows import DenseWorkspace, make_dense_workspace
 
 WORD, SHIFT, MASK = 0, 1, 2
 """Rows of `fields`: first one column per axis, then one per view."""
@@ -69,6 +70,8 @@ class CutSettings(NamedTuple):
     by_frequency: bool
     """Whether flat values are lined up by frequency rather than by code."""
     relaxed: bool
+    dense: bool
+    """Whether cuts by gain are found in dense rows, where only a size is asked."""
 
 
 class CutWorkspace(NamedTuple):
@@ -85,6 +88,9 @@ class CutWorkspace(NamedTuple):
     flat: Codes
     position: Ints
     """Weight, then rank, of each code on one axis, counted from its lowest."""
+    tried: Ints
+    """The axes in the order in which they are tried."""
+    dense: DenseWorkspace
 
 
 class CutRules(NamedTuple):
@@ -124,6 +130,8 @@ def make_cut_workspace(settings: CutSettings, capacity: int) -> CutWorkspace:
         edges=np.empty((2 * settings.axes, places), dtype=np.int32),
         flat=np.full((3, flat), -1, dtype=np.int32),
         position=np.empty(span, dtype=np.int64),
+        tried=np.empty(settings.axes, dtype=np.int64),
+        dense=make_dense_workspace(settings.tables, capacity, used=settings.dense),
     )
 
 

@@ -27,9 +27,10 @@ import numpy as np
 
 from sfumato.data.arrays import Bytes, Codes, Floats, Ints
 from sfumato.kernels.common.borrowed_arrays import borrow
-from sfumato.kernels.common.geometry import FREE, HEIGHT, SHAPE, TREE, AxisTables
+from sfumato.kernels.common.geometry import FREE, SHAPE
 from sfumato.kernels.common.packed_records import STACK, Records, push_parts, split
 from sfumato.kernels.compilation.decorators import both, inlined, inner
+from sfumato.kernels.partition.bounded_cuts import levels, score
 from sfumato.kernels.partition.cut_line import (
     EACH_RECORD,
     cost_runs,
@@ -64,14 +65,17 @@ from sfumato.kernels.partition.cut_workspace import (
     measure_box,
     weight_of,
 )
+from sfumato.kernels.partition.dense_cut import (
+    MOST_TRIED,
+    NONE,
+    costliest_first,
+    cut_small,
+    find_large,
+)
+from sfumato.kernels.partition.dense_rows import SMALL
 from sfumato.kernels.partition.population_counts import people_beside
 
-MOST_TRIED = 24
-"""With more axes than this, those on which the group loses most are tried first, and
-the others only while no allowed cut is found."""
-STEPS = 1e9
 REFUSED = -3.0
-NONE = -2.0
 
 
 @both
@@ -101,7 +105,10 @@ def cut_gain(
         waiting -= 1
         low = stack[0, waiting]
         high = stack[1, waiting]
-        if not find_gain(settings, records, low, high, workspace, judge):
+        if judge is None and settings.dense and not once and high - low <= SMALL:
+            cut_small(settings, records, low, high, borders, workspace)
+            continue
+        if not find_cut(settings, records, low, high, workspace, judge):
             borders[low] = 1
             continue
         middle = split(records.planes, records.spare, low, high, workspace.flags)
@@ -109,6 +116,21 @@ def cut_gain(
             return middle
         waiting = push_parts(stack, waiting, low, middle, high)
     return -1
+
+
+@inlined
+def find_cut(
+    settings: CutSettings,
+    records: Records,
+    low: int,
+    high: int,
+    workspace: CutWorkspace,
+    judge: CutRules | None,
+) -> bool:
+    """Set the sides of the group's best cut, in whichever way is faster."""
+    if judge is None and settings.dense:
+        return find_large(settings, records, low, high, workspace)
+    return find_gain(settings, records, low, high, workspace, judge)
 
 
 @inlined
@@ -133,11 +155,11 @@ def find_gain(
             settings.fields, settings.axes, records.planes, low, end, workspace, judge
         )
     best = NONE
-    order = costliest_first(workspace.axis_costs[: settings.axes])
+    costliest_first(workspace.axis_costs, settings.axes, workspace.tried)
     for place in range(settings.axes):
         if place >= MOST_TRIED and best > NONE:
             break
-        j = order[place]
+        j = workspace.tried[place]
         if workspace.box[PRESENT, j] > 1:
             best = best_of_axis(
                 settings, records, j, low, end, high, n, loss, best, workspace, judge
@@ -151,22 +173,6 @@ def find_gain(
             settings, records.planes, low, end, high, 1, workspace.flags, judge
         )
     return True
-
-
-@inner
-def costliest_first(costs: Floats) -> Ints:
-    """Put the axes in order; if there are very many, those that cost most come first."""
-    order = np.arange(len(costs))
-    if len(costs) <= MOST_TRIED:
-        return order
-    for place in range(MOST_TRIED):
-        best = place
-        for i in range(place + 1, len(costs)):
-            more = costs[order[i]] - costs[order[best]]
-            if more > 0.0 or (more == 0.0 and order[i] < order[best]):
-                best = i
-        order[place], order[best] = order[best], order[place]
-    return order
 
 
 @inlined
@@ -222,12 +228,6 @@ def best_of_axis(
 
 
 @inner
-def levels(tables: AxisTables, j: int) -> int:
-    """How many levels of an axis can part a group."""
-    return tables.axis[j, HEIGHT] - 1 if tables.axis[j, SHAPE] == TREE else np.int64(1)
-
-
-@inner
 def score_cuts(
     least: int,
     runs: int,
@@ -251,17 +251,6 @@ def score_cuts(
         if singles and here >= least and n - here >= least:
             after = here * costs[ONE, run] + (n - here) * costs[REST, run]
             costs[AROUND, run] = score(here, n, loss, after)
-
-
-@inner
-def score(left: int, n: int, loss: float, after: float) -> float:
-    """Return the gain of a cut in steps; without any, below 0, higher if more even.
-
-    Steps make ties of gains that differ by rounding alone, so that the order in which
-    sums were taken cannot decide.
-    """
-    gain = np.floor((loss - after) / loss * STEPS + 0.5) if loss > 0 else 0.0
-    return gain if gain > 0 else min(left, n - left) / n - 1.0
 
 
 @inner

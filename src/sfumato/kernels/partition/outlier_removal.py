@@ -21,6 +21,7 @@ from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.kernels.common.geometry import FREE, SHAPE, WEIGHT
 from sfumato.kernels.common.packed_records import NUMBER, Records, split
 from sfumato.kernels.compilation.decorators import both, inner
+from sfumato.kernels.partition.bounded_cuts import STEPS, levels
 from sfumato.kernels.partition.cut_line import (
     EACH_RECORD,
     cost_runs,
@@ -51,7 +52,7 @@ from sfumato.kernels.partition.cut_workspace import (
     measure_box,
     weight_of,
 )
-from sfumato.kernels.partition.gain_cut import STEPS, levels, mark
+from sfumato.kernels.partition.gain_cut import mark
 from sfumato.kernels.partition.population_counts import people_beside
 
 
