@@ -49,7 +49,7 @@ def group_delta(k: int, *, epsilon: float, rate: float) -> float:
     best, hits, size = 0.0, k, 0
     while exp(-size * decay) > best:
         size = max(ceil(hits / share) - 1, 1)
-        best = max(best, _tail(size, rate, share))
+        best = max(best, binomial_tail(size, rate, floor(share * size) + 1))
         hits += 1
     return best
 
@@ -83,13 +83,12 @@ def _delta(k: int, cost: Cost, rate: float) -> float:
     return group_delta(k, epsilon=cost.epsilon, rate=rate) * MARGIN
 
 
-def _tail(size: int, rate: float, share: float) -> float:
-    """P[Bin(size, rate) > share · size].
+def binomial_tail(size: int, rate: float, hits: int) -> float:
+    """P[Bin(size, rate) ≥ hits], for hits above the mean.
 
     Terms fall ever faster, so the rest after a term is at most a geometric series. Once
     that is negligible, it is added as a whole, so that the sum is never too small.
     """
-    hits = floor(share * size) + 1
     if hits > size:
         return 0.0
     terms = [exp(_log_binomial(hits, size, rate))]

@@ -36,6 +36,8 @@ SAMPLINGS = ("poisson", "without-replacement")
 MEASURES = ("ncp", "average_class_size", "discernibility")
 PARTS = {"selection": 0.5, "count": 0.5}
 MOST_DEPTH = 1_000
+FEW_LEVELS = 10
+"""Levels of a tree whose cells are all kept; with thresholds, more are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +54,7 @@ class DpAnonym(PrivateAlgorithm):
     Method: level by level, every cell's attribute is chosen by the exponential
         mechanism on the normalized width of its rows, and cut at the median of
         noisy counts of all values of its box. Cells below k are merged afterwards.
-    Cost: rows × depth; noise for every value of every cell's box, beyond 16 levels of
+    Cost: rows × depth; noise for every value of every cell's box, beyond 10 levels of
         cells that have rows.
     Limits: a truthful release is not differentially private as a whole; `safepub` and
         `dp-synthesis` are. Widths have sensitivity 1, so that a small ε chooses
@@ -125,7 +127,8 @@ class DpAnonym(PrivateAlgorithm):
                 "would never end.",
                 hint='Declare a depth, or set mode = "strict".',
             )
-        if self.thresholds and not self._whole_tree:
+        deep = self.depth == "unlimited" or self.depth > WHOLE_DEPTH
+        if self.thresholds and deep:
             raise PolicyError(
                 f"dp-anonym: thresholds are judged by the counts of all cells, which trees "
                 f"of at most {WHOLE_DEPTH} levels have; 'depth' is {self.depth}.",
@@ -134,8 +137,9 @@ class DpAnonym(PrivateAlgorithm):
 
     @property
     def _whole_tree(self) -> bool:
-        """Whether cells without rows are kept too."""
-        return self.depth != "unlimited" and self.depth <= WHOLE_DEPTH
+        """Whether cells without rows are kept too: where they are few, or counted."""
+        few = self.depth != "unlimited" and self.depth <= FEW_LEVELS
+        return few or bool(self.thresholds)
 
     @property
     def relation(self) -> Relation:

@@ -30,7 +30,7 @@ from sfumato.hierarchies.axis import Axis, CodedAxis
 from sfumato.kernels.common.group_boxes import group_bounds
 
 WHOLE_DEPTH = 16
-"""Levels of a tree whose cells are all kept."""
+"""Most levels of a tree whose cells are all kept."""
 MOST_COUNTS = 4_000_000
 """Noisy counts that one level of a whole tree may need, or one batch of another."""
 

@@ -116,8 +116,11 @@ class PrivateAlgorithm(Algorithm):
         """Fail early, by name, if a search broke its promise; `verify` checks again."""
         if solution.synthetic is not None:
             return
-        for model in request.models:
-            if not request.meets(model, solution.grouping).holds:
+        # What cells show is not known to the request where levels are not its own.
+        models = tuple(model for model in request.models if not model.counts_values)
+        judged = replace(request, models=models)
+        for model in models:
+            if not judged.meets(model, solution.grouping).holds:
                 raise GuaranteeError(f"'{self.name}' returned groups beyond {model}.")
 
 
@@ -136,6 +139,13 @@ def asked_rows(request: Request) -> int:
 def refuse_beyond_groups(algorithm: Algorithm, request: Request) -> None:
     """Refuse models that need more than single published groups to be judged."""
     for model in request.models:
+        if model.counts_values:
+            raise RefusedError(
+                f"'{algorithm.name}' cannot be sure to keep {model.name}: how many rows "
+                "show a value is decided by the rows, outside its guarantee.",
+                hint="Set algorithm.name to 'safepub', which tests constraints within "
+                "the budget, or to 'diva', without differential privacy.",
+            )
         if model.scope is not Scope.GROUP:
             raise RefusedError(
                 f"'{algorithm.name}' cannot enforce {model.name}, which judges more "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import ceil, prod
 from typing import Any, ClassVar
@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Request, Solution
+from sfumato.algorithms.private.constraint_test import ConstraintTest
 from sfumato.algorithms.private.private_algorithm import (
     PrivateAlgorithm,
     asked_rows,
@@ -19,7 +20,14 @@ from sfumato.algorithms.private.private_algorithm import (
     require,
     share,
 )
-from sfumato.data.arrays import Ints
+from sfumato.algorithms.private.shown_limits import within_limits
+from sfumato.algorithms.private.shown_values import (
+    levels_shown,
+    refuse_impossible,
+    rows_showing,
+    shown_values,
+)
+from sfumato.data.arrays import Counts, Ints
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.data.option_examples import OptionExamples
 from sfumato.data.published_cells import distinct_tuples, packed_key
@@ -34,6 +42,7 @@ from sfumato.models.base import SensitiveModel
 
 MOST_CANDIDATES = 2_000
 PARTS = {"search": 0.0, "release": 1.0}
+PARTS_WITH_CONSTRAINTS = {"search": 0.0, "constraints": 0.1, "release": 0.9}
 SENSITIVITY = 1.0 + 2.0**-20
 """Of a candidate's score: 1, and what rounding may add to scores below 2**32."""
 
@@ -50,7 +59,9 @@ class SafePub(PrivateAlgorithm):
         ones too, at a level that the data does not decide (or that the exponential
         mechanism decides, within the budget); rows whose published tuple occurs fewer
         than k times are left out, with the smallest k for which the exact tail sum of
-        the binomial distribution is at most δ: 74 for (1, 1e-6).
+        the binomial distribution is at most δ: 74 for (1, 1e-6). Diversity constraints
+        are tested before rows are drawn, by noisy counts within the budget: a test that
+        is passed is followed by a release that meets them with `confidence`.
     Cost: one pass over the distinct tuples; with a search, one per candidate.
     Limits: needs δ above 0, and groups far larger than k-anonymity would.
         `max_suppressed` does not apply: how much is left out follows from the budget.
@@ -61,7 +72,9 @@ class SafePub(PrivateAlgorithm):
     sentence: ClassVar[str] = (
         "Publishes true rows of a sample at fixed levels, where enough rows are alike."
     )
-    examples: ClassVar[OptionExamples] = ({"rows_per_subject": 2, "sample": 0.3},)
+    examples: ClassVar[OptionExamples] = (
+        {"rows_per_subject": 2, "sample": 0.3, "confidence": 0.9},
+    )
     covers: ClassVar[str] = "the whole release"
     leaves_open: ClassVar[str] = (
         "Nothing of the release is outside the guarantee; what is in private/ is."
@@ -71,9 +84,14 @@ class SafePub(PrivateAlgorithm):
     """The level of each column; left out: the middle of its hierarchy, rounded up."""
     sample: float | None = None
     """The share of rows that is drawn; left out: the highest that epsilon allows."""
+    confidence: float = 0.95
+    """How sure it must be, before rows are drawn, that the release will meet the lower
+    bounds of diversity constraints."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        share(self, "confidence")
+        require(self.confidence < 1, self, "confidence", "above 0, below 1")
         if self.sample is not None:
             share(self, "sample")
         for level in (self.levels or {}).values():
@@ -81,7 +99,8 @@ class SafePub(PrivateAlgorithm):
             require(good, self, "levels", "a table of whole numbers from 0")
 
     def check_models(self, request: Request) -> None:
-        refuse_beyond_groups(self, request)
+        others = [model for model in request.models if not model.counts_values]
+        refuse_beyond_groups(self, replace(request, models=tuple(others)))
         for model in request.models:
             if isinstance(model, SensitiveModel):
                 raise RefusedError(
@@ -90,9 +109,9 @@ class SafePub(PrivateAlgorithm):
                     hint="Remove the requirement: differential privacy covers every "
                     "column.",
                 )
-        if request.models and request.subject is not None and self.rows_per_subject > 1:
+        if others and request.subject is not None and self.rows_per_subject > 1:
             raise RefusedError(
-                f"{request.models[0].name} counts subjects, which 'safepub' does not "
+                f"{others[0].name} counts subjects, which 'safepub' does not "
                 f"publish; up to {self.rows_per_subject} rows of each are used.",
                 hint="Set rows_per_subject = 1, or remove the requirement.",
             )
@@ -102,28 +121,38 @@ class SafePub(PrivateAlgorithm):
                 "'safepub' needs delta above 0; delta is 0.",
                 hint="Set delta of differential-privacy, such as 1e-6.",
             )
-        if self.levels is not None and wanted.shares(PARTS)["search"] > 0:
+        shares = self._shares(request)
+        if self.levels is not None and shares["search"] > 0:
             raise PolicyError(
                 "safepub: 'levels' are given, and budget has a share for 'search'.",
                 hint="Give one of the two.",
             )
-        self._levels((*request.quasi, *request.beside))
-        self._smallest(self._release(request), request)
+        values = shown_values(request.models)
+        axes = (*request.quasi, *request.beside)
+        self._levels(axes, levels_shown(axes, values))
+        k = self._smallest(self._release(request), request)
+        refuse_impossible(values, k=k)
+        if shares.get("constraints", 1.0) <= 0:
+            raise PolicyError(
+                "No budget is left to test the diversity constraints.",
+                hint="Give budget.constraints a share above 0.",
+            )
 
     def search(self, request: Request) -> Solution:
         used, rows = self.used(request)
         account = self.row_account(request)
         axes = (*used.quasi, *used.beside)
-        shares = self.model(request).shares(PARTS)
         release = self._release(request)
         rate, k = self._rate(release), self._smallest(release, request)
-        levels = self._levels(axes)
-        if shares["search"] > 0:
-            budget = account.budget.epsilon * shares["search"]
-            choice = Exponential(epsilon=budget, sensitivity=SENSITIVITY)
-            levels = _searched(axes, k, choice, account)
-        group_of, count = self._publish(axes, levels, rate, k, release, account)
+        values = shown_values(request.models)
+        test = self._test(request, account, used.rows)
+        levels = self._chosen_levels(request, axes, account, test)
+        if test is not None:
+            test.insist(_safe_rows(test, axes, levels), account)
+        sample = self._publish(axes, levels, rate, k, release, account)
         self.settle(request, account)
+        shown = [(v, rows_showing(axes, levels, v.target)) for v in values]
+        group_of, count = within_limits(*sample, shown, k=k)
         _refuse_delta(release.delta, int((group_of != SUPPRESSED).sum()), rate)
         whole = np.full(request.rows, SUPPRESSED, dtype=np.int32)
         whole[rows] = group_of
@@ -136,17 +165,64 @@ class SafePub(PrivateAlgorithm):
                 "k": k,
                 "sampling_rate": rate,
                 "levels": dict(zip(names, levels, strict=True)),
+                **(self._test_facts(request) if test is not None else {}),
             },
             quasi=(*request.quasi, *request.beside),
         )
+
+    def _shares(self, request: Request) -> dict[str, float]:
+        """The share of epsilon of each part; constraints have one where they are tested."""
+        tested = any(value.tested for value in shown_values(request.models))
+        parts = PARTS_WITH_CONSTRAINTS if tested else PARTS
+        return self.model(request).shares(parts)
+
+    def _test(
+        self, request: Request, account: Ledger, rows: int
+    ) -> ConstraintTest | None:
+        """The test of the constraints, where there are lower bounds."""
+        values = tuple(v for v in shown_values(request.models) if v.tested)
+        if not values:
+            return None
+        release = self._release(request)
+        test = ConstraintTest(
+            values=values,
+            epsilon=account.budget.epsilon * self._shares(request)["constraints"],
+            confidence=self.confidence,
+            k=self._smallest(release, request),
+            rate=self._rate(release),
+        )
+        if not test.with_shares:
+            return test
+        return replace(test, rows=test.count_rows(rows, account))
+
+    def _test_facts(self, request: Request) -> dict[str, Any]:
+        cost = self.model(request).cost.epsilon * self._shares(request)["constraints"]
+        return {"confidence": self.confidence, "epsilon_of_constraints": cost}
+
+    def _chosen_levels(
+        self,
+        request: Request,
+        axes: tuple[CodedAxis, ...],
+        account: Ledger,
+        test: ConstraintTest | None,
+    ) -> Levels:
+        """The levels that are given, or those that the exponential mechanism chooses."""
+        allowed = levels_shown(axes, shown_values(request.models))
+        shares = self._shares(request)
+        if shares["search"] <= 0:
+            return self._levels(axes, allowed)
+        budget = account.budget.epsilon * shares["search"]
+        choice = Exponential(epsilon=budget, sensitivity=SENSITIVITY)
+        k = self._smallest(self._release(request), request)
+        return _searched(axes, k, choice, account, allowed, test)
 
     def least_rows(self, solution: Solution) -> int:
         return int(solution.facts["k"])
 
     def _release(self, request: Request) -> Cost:
         """What drawing and publishing may cost per row."""
-        budget, shares = self.row_account(request).budget, self.model(request).shares
-        return Cost(budget.epsilon * shares(PARTS)["release"], budget.delta)
+        budget = self.row_account(request).budget
+        return Cost(budget.epsilon * self._shares(request)["release"], budget.delta)
 
     def _rate(self, release: Cost) -> float:
         highest = sampling_rate(release.epsilon)
@@ -163,7 +239,8 @@ class SafePub(PrivateAlgorithm):
         asked = asked_rows(request)
         return max(smallest_group(release, rate=self._rate(release)), asked)
 
-    def _levels(self, axes: tuple[CodedAxis, ...]) -> Levels:
+    def _levels(self, axes: tuple[CodedAxis, ...], allowed: list[list[int]]) -> Levels:
+        """The levels of the policy; `allowed` are those that show what must be shown."""
         given = self.levels or {}
         strange = sorted(set(given) - {coded.name for coded in axes})
         if strange:
@@ -171,16 +248,28 @@ class SafePub(PrivateAlgorithm):
                 f"safepub: 'levels' names '{strange[0]}', which is not published.",
                 hint=f"Published are: {', '.join(coded.name for coded in axes)}.",
             )
-        return tuple(self._level(coded, given) for coded in axes)
+        return tuple(
+            self._level(coded, given, shown)
+            for coded, shown in zip(axes, allowed, strict=True)
+        )
 
-    def _level(self, coded: CodedAxis, given: Mapping[str, int]) -> int:
+    def _level(
+        self, coded: CodedAxis, given: Mapping[str, int], allowed: list[int]
+    ) -> int:
         top = coded.axis.height - 1
-        level = given.get(coded.name, ceil(top / 2))
+        usual = ceil(top / 2) if len(allowed) > top else max(allowed)
+        level = given.get(coded.name, usual)
         if level > top:
             raise PolicyError(
                 f"safepub: 'levels' asks for level {level} of '{coded.name}', which has "
                 f"levels 0 to {top}.",
                 hint="Level 0 shows values, the last one '*'.",
+            )
+        if level not in allowed:
+            raise RefusedError(
+                f"diversity asks for a value of '{coded.name}' that its level {level} "
+                "does not show.",
+                hint=f"Set its level to {allowed[0]}, or leave it out of 'levels'.",
             )
         return level
 
@@ -248,28 +337,42 @@ def _key(columns: list[npt.NDArray[np.int32]]) -> Ints:
     return packed_key([c - c.min(initial=0) for c in columns], len(columns[0]))
 
 
+def _safe_rows(
+    test: ConstraintTest, axes: tuple[CodedAxis, ...], levels: Levels
+) -> Counts:
+    every = np.arange(len(axes[0].codes))
+    groups = _tuples(axes, levels, every)
+    return test.safe_rows(axes, levels, groups, np.ones_like(every))
+
+
 def _searched(
-    axes: tuple[CodedAxis, ...], k: int, choice: Exponential, account: Ledger
+    axes: tuple[CodedAxis, ...],
+    k: int,
+    choice: Exponential,
+    account: Ledger,
+    allowed: list[list[int]],
+    test: ConstraintTest | None,
 ) -> Levels:
     """Levels chosen by the exponential mechanism: precision of the rows that remain.
 
     A candidate's score is its rows in groups of k or more, each worth the share of
     precision that the levels leave, over k: a row more or less moves a group of k rows
-    across the limit at most, so that scores have sensitivity 1.
+    across the limit at most, so that scores have sensitivity 1. Where constraints are
+    tested, the score is at most what they have to spare, which has sensitivity 1
+    too: levels that would fail the test are worth less than any that would not.
     """
-    heights = [coded.axis.height for coded in axes]
-    if prod(heights) > MOST_CANDIDATES:
+    if prod(map(len, allowed)) > MOST_CANDIDATES:
         raise RefusedError(
-            f"{len(heights)} quasi-identifiers have more than {MOST_CANDIDATES} "
+            f"{len(allowed)} quasi-identifiers have more than {MOST_CANDIDATES} "
             "combinations of levels, too many to choose from.",
             hint="Give 'levels', or use shorter hierarchies.",
         )
-    candidates = list(product(*(range(height) for height in heights)))
+    candidates = list(product(*allowed))
     account.charge(
         f"one of {len(candidates)} combinations of levels", choice.cost, rows="all rows"
     )
     distinct, counts = _collapsed(axes)
-    scores = [_score(distinct, counts, levels, k) for levels in candidates]
+    scores = [_score(distinct, counts, levels, k, test) for levels in candidates]
     return candidates[choice.select(scores)]
 
 
@@ -285,12 +388,19 @@ def _collapsed(axes: tuple[CodedAxis, ...]) -> tuple[tuple[CodedAxis, ...], Ints
 
 
 def _score(
-    distinct: tuple[CodedAxis, ...], counts: Ints, levels: Levels, k: int
+    distinct: tuple[CodedAxis, ...],
+    counts: Ints,
+    levels: Levels,
+    k: int,
+    test: ConstraintTest | None = None,
 ) -> float:
     groups = _tuples(distinct, levels, np.arange(len(counts)))
     sizes = np.bincount(groups, weights=counts, minlength=1)
     kept = float(sizes[sizes >= k].sum())
-    return kept / k * _precision(distinct, levels)
+    score = kept / k * _precision(distinct, levels)
+    if test is None:
+        return score
+    return min(score, test.spare(test.safe_rows(distinct, levels, groups, counts)))
 
 
 def _precision(axes: tuple[CodedAxis, ...], levels: Levels) -> float:
