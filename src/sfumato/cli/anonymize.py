@@ -215,23 +215,21 @@ def source_of(
     asked: Policy, policy: Path, data: str | Path | None
 ) -> str | Path | DatabaseSource:
     """Return the source to read: the one given, or the one that the policy names."""
-    from sfumato.io.databases import DatabasePlace, DatabaseSource, is_database
+    from sfumato.io.databases import is_database
     from sfumato.io.formats import is_stream
+    from sfumato.pipeline.named_source import named_source
 
     if data is not None:
         return data if is_database(str(data)) else Path(data)
     said = asked.data
-    if said.url is not None:
-        place = DatabasePlace.of(said.url, policy.parent)
-        return DatabaseSource(place=place, table=said.table, query=said.query)
     if said.path is not None and is_stream(said.path):
         return Path(said.path)
-    if asked.data.path is None:
+    if said.path is None and said.url is None:
         raise UsageError(
             f"'{policy}' names no data, and --data is not given.",
             hint="Add data.path or data.url to the policy, or name it with --data.",
         )
-    return policy.parent / asked.data.path
+    return named_source(asked, policy.parent)
 
 
 def chosen_seed(text: str | None, number: int | None) -> Seed | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sfumato.cli.anonymize import source_of
 from sfumato.cli.common_options import AsJson, RepeatableSeed
 from sfumato.cli.requirements import split_names
 from sfumato.cli.success_output import (
@@ -22,6 +23,7 @@ from sfumato.pipeline.private_notes import PRIVATE
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from sfumato.io.databases import DatabaseSource
     from sfumato.pipeline.attack_run import Attacked
     from sfumato.pipeline.lookup import LookedUp
     from sfumato.policy import Policy
@@ -37,7 +39,10 @@ def attack(
     name: Annotated[str, typer.Argument(metavar="NAME")],
     release: Annotated[Path, typer.Argument(metavar="RELEASE_DIR")],
     original: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The source of the release.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="The source of the release; left out: the policy's."
+        ),
     ] = None,
     policy: Annotated[
         Path | None,
@@ -86,9 +91,11 @@ def attack(
     """
     if name == LOOK_UP:
         return _look_up(release, policy, record, groups, json=json)
-    if original is None:
+    source = _named_by(policy) if original is None else original
+    if source is None:
         raise UsageError(
-            "Nothing says what was published.", hint="Give the source: --original FILE."
+            "Nothing says what was published.",
+            hint="Give the source: --original FILE, or a --policy that names it.",
         )
     if record is not None or groups is not None:
         option = "--groups" if record is None else "--record"
@@ -98,7 +105,7 @@ def attack(
         )
     found = _attacked(
         release,
-        original,
+        source,
         name,
         policy,
         {
@@ -120,9 +127,21 @@ def attack(
     return 0 if found.holds else EXCEEDED
 
 
+def _named_by(policy: Path | None) -> str | Path | DatabaseSource | None:
+    """The source that a policy names, if there is one and it names any."""
+    from sfumato.policy import Policy
+
+    if policy is None:
+        return None
+    asked = Policy.load(policy)
+    if asked.data.path is None and asked.data.url is None:
+        return None
+    return source_of(asked, policy, None)
+
+
 def _attacked(
     release: Path,
-    original: Path,
+    original: str | Path | DatabaseSource,
     name: str,
     policy: Path | None,
     settings: dict[str, Any],

@@ -26,6 +26,7 @@ from sfumato.pipeline.pair import PairFiles
 from sfumato.pipeline.private_record import Alignment
 from sfumato.pipeline.release import Release
 from sfumato.pipeline.release_files import ReleaseFiles
+from sfumato.pipeline.source_order import by_key
 from sfumato.policy import Policy
 from sfumato.publish.anatomize import GROUP
 from sfumato.publish.base import Form
@@ -179,7 +180,7 @@ def pair_files(
         kept = published.source_rows
         return PairFiles(
             policy=policy,
-            original=source,
+            original=by_key(source, policy),
             published=published.table,
             beside=published.beside,
             base=base,
@@ -231,7 +232,7 @@ def attacked_files(
     table, beside = found.tables(asked)
     return PairFiles(
         policy=asked,
-        original=read_table(original, asked, {}),
+        original=by_key(read_table(original, asked, {}), asked),
         published=table,
         beside=beside,
         base=base or asked.base,

@@ -36,6 +36,7 @@ from sfumato.report.number_text import (
 )
 from sfumato.report.plain_words import key_numbers, verdict_sentence, words
 from sfumato.report.risk_rows import (
+    ATTACK_HEAD,
     attack_rows,
     public_attack_rows,
     question_rows,
@@ -143,7 +144,7 @@ def _private(
     return {
         "private": private,
         "risk": _risk(facts, sides),
-        "attacks": {"rows": attack_rows(attacks)},
+        "attacks": {"head": ATTACK_HEAD, "rows": attack_rows(attacks)},
         "marginals": private_marginals(figures.get("marginals", {})),
         "correlations": correlation_rows(figures.get("correlations", [])),
         "mixed": mixed_rows(figures.get("mixed")),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sfumato.report.bar_cells import BarRow, bar
-from sfumato.report.number_text import amount, percent, setting
+from sfumato.report.number_text import amount, percent
 from sfumato.risk.figures.thresholds import THRESHOLDS
 
 QUESTIONS = {
@@ -97,6 +97,13 @@ def _by_class(sizes: Sequence[Mapping[str, int]]) -> list[float]:
     return [count / total for count in rows]
 
 
+ATTACK_HEAD = (
+    *("attack", "column", "people", "success", "95% interval", "baseline", "control"),
+    *("worst", "promised bound"),
+)
+"""What the columns of `attack_rows` are."""
+
+
 def attack_rows(attacks: Sequence[Mapping[str, Any]]) -> list[BarRow]:
     """Every attack with its figures; private."""
     return [
@@ -139,4 +146,4 @@ def _bound(each: Mapping[str, Any]) -> str:
     if each.get("bound") is None:
         return "none"
     side = "✗ above" if each["exceeded"] else "✓ within"
-    return f"{side} {setting(each['bound'])}"
+    return f"{side} {percent(each['bound'])}"

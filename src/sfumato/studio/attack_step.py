@@ -9,7 +9,8 @@ from sfumato import registry
 from sfumato.data.schema import Role
 from sfumato.errors import UsageError
 from sfumato.policy import Policy
-from sfumato.studio.chosen_candidate import chosen_of, why_not
+from sfumato.report.risk_rows import ATTACK_HEAD, attack_rows
+from sfumato.studio.chosen_candidate import chosen_of, record_at, why_not
 from sfumato.studio.form_input import SentForm
 from sfumato.studio.step_base import Query, StepState, StudioStep, needs_data
 from sfumato.studio.workspace import (
@@ -50,8 +51,6 @@ def _stamp(facts: ProjectFacts) -> str:
     """Which file was attacked."""
     chosen = chosen_of(facts)
     assert chosen is not None
-    from sfumato.studio.chosen_candidate import record_at
-
     return str(record_at(chosen.place / "manifest.json").get("data_sha256"))
 
 
@@ -63,10 +62,22 @@ def show(facts: ProjectFacts, _query: Query) -> dict[str, Any]:
         "found": results(facts) or None,
         "known": facts.policy.names(Role.QUASI),
         "sample": SAMPLE,
-        "names": registry.names("attacks"),
+        "names": [(each.name, each.sentence) for each in registry.catalogue("attacks")],
+        **_table(results(facts)),
         "person": facts.space.answers.get("lookup"),
         "most": MOST_SHOWN,
         "chosen": chosen_of(facts),
+    }
+
+
+def _table(found: dict[str, Any]) -> dict[str, Any]:
+    """The results as the private report shows them, each with what it tries."""
+    told = {each.name: each.sentence for each in registry.catalogue("attacks")}
+    attacks = found.get("attacks", [])
+    rows = zip(attacks, attack_rows(attacks), strict=True)
+    return {
+        "head": ATTACK_HEAD,
+        "rows": [(cells, told[each["name"]], each["note"]) for each, cells in rows],
     }
 
 
@@ -75,11 +86,8 @@ def commands(facts: ProjectFacts) -> list[str]:
     policy = shlex.quote(facts.space.folder.policy_name)
     chosen = chosen_of(facts)
     place = "candidates/1" if chosen is None else f"candidates/{chosen.number}"
-    source = "DATA"
-    if facts.policy is not None and facts.policy.data.path is not None:
-        source = shlex.quote(facts.policy.data.path)
     return [
-        f"sfumato attack all {place} --original {source} --policy {policy}",
+        f"sfumato attack all {place} --policy {policy}",
         f"sfumato attack lookup {place} --record - --policy {policy}",
     ]
 

@@ -17,6 +17,7 @@ from sfumato.errors import GuaranteeError
 from sfumato.io.atomic_files import own_directory, own_file
 from sfumato.pipeline.comparison.candidate_policies import Candidate, candidates
 from sfumato.pipeline.kept_attacks import keep_attacks
+from sfumato.pipeline.named_source import named_source
 from sfumato.pipeline.release_files import ReleaseFiles
 from sfumato.pipeline.reports import report_again
 from sfumato.pipeline.write_release import write_directory
@@ -38,7 +39,7 @@ def compare(
     asked = Policy.parse(policy, source="The policy", base=place)
     process = bool(asked.process_models())
     found = api.compare(
-        _source(asked, place),
+        named_source(asked, place),
         asked,
         seed=None if process else seed,
         spend=spend,
@@ -55,7 +56,11 @@ def compare(
                 # Made and paid for: making it again would cost again.
                 found.release(each.number).save(_place(place, each.number))
     record = found.record()
-    return {**record, "policy": policy, "seed": None if process else seed}
+    more: dict[str, Any] = {"policy": policy, "seed": None if process else seed}
+    if not found.accepted:
+        refusal = found.nothing_accepted()
+        more["refusal"] = {"message": refusal.message, "hint": refusal.hint}
+    return {**record, **more}
 
 
 def make_candidate(
@@ -72,7 +77,7 @@ def make_candidate(
     asked = Policy.parse(policy, source="The policy", base=place)
     target = _place(place, number)
     made = api.anonymize(
-        _source(asked, place), asked, seed=seed, progress=progress, base=place
+        named_source(asked, place), asked, seed=seed, progress=progress, base=place
     )
     progress("write", 0.95)
     manifest = made.save(target, force=target.exists())
@@ -102,7 +107,7 @@ def attack(
     target = _place(place, number)
     found = api.attack(
         target,
-        _source(asked, place),
+        named_source(asked, place),
         names or "all",
         asked,
         known=known,
@@ -204,10 +209,6 @@ def _copy(source: Path, target: Path) -> None:
                     shutil.copyfile(file, own_file(target / each.name / file.name))
         elif each.is_file():
             shutil.copyfile(each, own_file(target / each.name))
-
-
-def _source(policy: Policy, root: Path) -> Path:
-    return root / str(policy.data.path)
 
 
 def _place(root: Path, number: int) -> Path:

@@ -14,6 +14,7 @@ from sfumato.data.cell_text import as_text, has_text
 from sfumato.data.json_records import dump_line
 from sfumato.data.schema import Kind, Role
 from sfumato.errors import UsageError
+from sfumato.pipeline.code_table import coded_column
 from sfumato.policy import Policy
 from sfumato.policy.edit_text import toml_key
 from sfumato.studio.form_input import SentForm
@@ -66,7 +67,7 @@ def _roles_mark(policy: Policy) -> str:
 def show(facts: ProjectFacts, query: Query) -> dict[str, Any]:
     """Every column with its role, its kind, reasons and identifying power."""
     if not facts.ready or facts.policy is None or facts.table is None:
-        return {"rows": [], "sets": [], "profiled": False, "confirmed": False}
+        return {"rows": [], "sets": [], "profiled": False}
     profile = facts.note("profile")
     known = profile.get("columns", {})
     asked = query.get("values", "")
@@ -80,8 +81,16 @@ def show(facts: ProjectFacts, query: Query) -> dict[str, Any]:
         "sets": profile.get("sets", [])[:6],
         "profiled": all(name in known for name in facts.table.column_names),
         "confirmed": confirmed(facts),
+        "gone": gone(facts),
         "warnings": list(_warnings(facts.policy, known)),
     }
+
+
+def gone(facts: ProjectFacts) -> list[str]:
+    """Columns that the policy has, and the table has not."""
+    assert facts.policy is not None
+    assert facts.table is not None
+    return [n for n in facts.policy.columns if n not in facts.table.column_names]
 
 
 def _row(
@@ -102,8 +111,16 @@ def _row(
         "role": DROP if role is None else str(role),
         "kind": "" if section.kind is None else str(section.kind),
         "guess": guess,
+        "proposed": _word(guess),
+        "differs": bool(guess) and _word(guess) != _word({"role": role}),
         "values": _values(table, name) if shown else None,
     }
+
+
+def _word(guess: Mapping[str, Any]) -> str:
+    """The role of a column, as the list of roles calls it."""
+    dropped = not guess or guess.get("drop") or guess["role"] is None
+    return ROLES[DROP if dropped else str(guess["role"])].split(":")[0]
 
 
 def _values(table: pa.Table, name: str) -> list[tuple[str, int]]:
@@ -145,9 +162,18 @@ def save(space: Workspace, form: SentForm) -> str | None:
     for place, name in enumerate(table.column_names):
         settings |= _changed(policy, name, form, place)
     if settings:
+        changed = space.history.parsed(policy.edited(settings))
+        _refuse_other_kinds(policy, changed, table)
         what = _what(settings)
         space.history.edit(settings, what=what, revision=form.text("revision"))
     return None
+
+
+def _refuse_other_kinds(policy: Policy, changed: Policy, table: pa.Table) -> None:
+    """Refuse a kind that the cells of its column do not have."""
+    for name in table.column_names:
+        if changed.column(name).kind is not policy.column(name).kind:
+            coded_column(changed, table, name)
 
 
 def _changed(policy: Policy, name: str, form: SentForm, place: int) -> dict[str, Any]:
@@ -181,6 +207,15 @@ def _what(settings: Mapping[str, Any]) -> str:
     return f"column {listed[0]}{more}"
 
 
+def forget(space: Workspace, form: SentForm) -> str | None:
+    """Take away what the policy says of columns that the table does not have."""
+    refuse_while_running(space)
+    settings = {f"columns.{toml_key(n)}": None for n in gone(ProjectFacts.of(space))}
+    what = "columns that are gone"
+    space.history.edit(settings, what=what, revision=form.text("revision"))
+    return None
+
+
 def confirm(space: Workspace, form: SentForm) -> str | None:
     """Remember that a person has read the roles."""
     save(space, form)
@@ -192,7 +227,7 @@ def confirm(space: Workspace, form: SentForm) -> str | None:
 def look(space: Workspace, _form: SentForm) -> str | None:
     """Count what each column tells, where that is not known yet."""
     policy = space.require_policy()
-    space.data_path(policy)
+    space.source(policy)
     arguments = {"root": str(space.folder.root), "policy": space.read_text()}
     space.begin("profile", "Looking at columns", arguments, note="profile")
     return None
@@ -204,5 +239,5 @@ STEP = StudioStep(
     state=state,
     show=show,
     commands=commands,
-    changes={"save": save, "confirm": confirm, "look": look},
+    changes={"save": save, "confirm": confirm, "look": look, "forget": forget},
 )

@@ -11,26 +11,27 @@ from sfumato.dp.cost import sequential
 from sfumato.errors import RefusedError, SfumatoError, UsageError
 from sfumato.pipeline.comparison.candidate_policies import Candidate, candidates
 from sfumato.policy import Policy
-from sfumato.report.charts import group_size_chart, loss_chart
+from sfumato.report.charts import group_size_chart, loss_chart, size_label
 from sfumato.report.comparison_page import candidate_rows
-from sfumato.report.facts import build
+from sfumato.report.facts import ColumnFacts, size_bins
 from sfumato.report.scatter_chart import scatter_chart
 from sfumato.studio.before_and_after import before_and_after
 from sfumato.studio.chosen_candidate import (
     CHOSEN,
     COMPARISON,
     chosen_of,
-    record_at,
 )
 from sfumato.studio.form_input import SentForm
+from sfumato.studio.paid_comparison import balance_of, begin, lost, settle
+from sfumato.studio.policy_paths import refuse_outside
 from sfumato.studio.protection_step import value_of
 from sfumato.studio.step_base import Query, StepState, StudioStep, needs_data
 from sfumato.studio.workspace import ProjectFacts, Workspace, refuse_while_running
 
 LIMITS = {
-    "prosecutor_max": "Highest risk that is accepted",
-    "ncp": "Most detail (NCP) that may be lost",
-    "suppressed_share": "Most rows that may be left out",
+    "prosecutor_max": "Highest re-identification risk, 0 to 1",
+    "ncp": "Most detail (NCP) that may be lost, 0 to 1",
+    "suppressed_share": "Most rows that may be left out, 0 to 1",
 }
 
 
@@ -65,13 +66,14 @@ def show(facts: ProjectFacts, query: Query) -> dict[str, Any]:
         "record": record or None,
         "stale": bool(record) and record.get("mark") != facts.columns_mark,
         "settings": _settings(policy),
-        "algorithms": registry.names("algorithms"),
+        "algorithms": [(e.name, e.sentence) for e in registry.catalogue("algorithms")],
         "operators": registry.catalogue("operators"),
         "limits": [(n, text, policy.accept.get(n, "")) for n, text in LIMITS.items()],
         "plan": _plan(facts),
         "detail": None,
         "chosen": chosen_of(facts),
     }
+    shown["lost"] = lost(facts)
     if record:
         shown |= _compared(record)
         shown["detail"] = _detail(facts, record, query)
@@ -86,16 +88,16 @@ def _settings(policy: Policy) -> dict[str, Any]:
             (key, ", ".join(map(str, values)))
             for key, values in policy.compare.set.items()
         ],
-        "sizes": _size_key(policy),
+        **_size_setting(policy),
     }
 
 
-def _size_key(policy: Policy) -> str | None:
-    """The path of k, where the policy asks for one."""
+def _size_setting(policy: Policy) -> dict[str, str | None]:
+    """The path of k and the model that it is of, where the policy asks for one."""
     for place, wanted in enumerate(policy.require):
         if isinstance(wanted.settings.get("k"), int):
-            return f"require.{place}.k"
-    return None
+            return {"sizes": f"require.{place}.k", "size_model": wanted.model}
+    return {"sizes": None, "size_model": None}
 
 
 def _plan(facts: ProjectFacts) -> dict[str, Any]:
@@ -103,12 +105,27 @@ def _plan(facts: ProjectFacts) -> dict[str, Any]:
     assert facts.policy is not None
     assert facts.table is not None
     try:
-        found = candidates(facts.policy, rows=facts.table.num_rows)
+        found = inner_candidates(facts.space, facts.policy, facts.table.num_rows)
+        balance = balance_of(facts.policy, facts.space)
     except SfumatoError as fault:
-        return {"fault": fault, "names": [], "cost": None}
+        return {"fault": fault, "names": [], "cost": None, "balance": None}
     costs = [m.cost for each in found for m in each.policy.process_models()]
-    cost = sequential(costs) if costs else None
-    return {"fault": None, "names": [each.name for each in found], "cost": cost}
+    return {
+        "fault": None,
+        "names": [each.name for each in found],
+        "cost": sequential(costs) if costs else None,
+        "balance": balance,
+    }
+
+
+def inner_candidates(
+    space: Workspace, policy: Policy, rows: int
+) -> tuple[Candidate, ...]:
+    """The candidates of a policy; none may read or write outside the project folder."""
+    found = candidates(policy, rows=rows)
+    for each in found:
+        refuse_outside(each.policy, space.folder)
+    return found
 
 
 def _compared(record: dict[str, Any]) -> dict[str, Any]:
@@ -132,22 +149,21 @@ def _detail(
     if not found:
         return None
     place = facts.space.folder.candidates / number
-    detail: dict[str, Any] = {"candidate": found[0], "made": False, "records": None}
-    manifest = record_at(place / "manifest.json")
-    audit = record_at(place / "private" / "audit.json")
-    if manifest and "facts" in audit:
-        told = build(manifest, audit["facts"])
-        losses = [each for each in told["columns"] if each.get("ncp") is not None]
-        detail |= {
-            "made": True,
-            "losses": [(each["name"], each["ncp"]) for each in losses],
-            "loss_chart": loss_chart(losses) if losses else None,
-            "size_chart": group_size_chart(told["group_sizes"])
-            if told["group_sizes"]
-            else None,
-            "records": _records(facts, place, record, query),
-        }
-    return detail
+    made = (place / "manifest.json").is_file()
+    losses = [
+        ColumnFacts(name=name, role="quasi", treatment="", ncp=loss)
+        for name, loss in found[0].get("loss_by_column", {}).items()
+    ]
+    bins = size_bins(found[0].get("group_sizes", ()))
+    return {
+        "candidate": found[0],
+        "made": made,
+        "losses": [(each["name"], each["ncp"]) for each in losses],
+        "loss_chart": loss_chart(losses) if losses else None,
+        "size_chart": group_size_chart(bins) if bins else None,
+        "sizes": [(size_label(each), each) for each in bins if each["groups"]],
+        "records": _records(facts, place, record, query) if made else None,
+    }
 
 
 def _records(
@@ -224,24 +240,29 @@ def run(space: Workspace, form: SentForm) -> str | None:
     """Compare the candidates; under a process model only after confirmation."""
     refuse_while_running(space)
     policy = space.require_policy()
-    space.data_path(policy)
+    space.source(policy)
     spend = form.text("spend") == "yes"
     if policy.process_models() and not spend:
         raise RefusedError(
             "Every candidate is charged to the ledger; nothing was charged.",
             hint="Confirm what it costs, then compare.",
         )
-    mark = ProjectFacts.of(space).columns_mark
+    facts = ProjectFacts.of(space)
+    if facts.table is not None:
+        inner_candidates(space, policy, facts.table.num_rows)
+    mark = facts.columns_mark
     arguments = {
         "root": str(space.folder.root),
         "policy": space.read_text(),
         "seed": Seed.fresh().hex(),
         "spend": spend,
     }
+    begin(policy, space)
 
     def finish(record: dict[str, Any]) -> None:
         space.folder.forget_note(CHOSEN)
-        space.folder.write_note(COMPARISON, {**record, "mark": mark})
+        kept = {**record, "mark": mark, "paid": settle(space, record)}
+        space.folder.write_note(COMPARISON, kept)
 
     task = space.tasks.begin("compare", "Comparing candidates", arguments, finish)
     task.ended.wait(0.5)
@@ -254,8 +275,8 @@ def _candidate(space: Workspace, form: SentForm) -> tuple[dict[str, Any], Candid
     number = form.number("number")
     if not record:
         raise UsageError("Nothing was compared yet.", hint="Compare first.")
-    policy = Policy.parse(record["policy"], base=space.folder.root)
-    found = candidates(policy, rows=int(record["rows"]))
+    policy = space.history.parsed(record["policy"])
+    found = inner_candidates(space, policy, int(record["rows"]))
     if not 1 <= number <= len(found):
         raise UsageError(f"There is no candidate {number}.", hint="Choose another.")
     return record, found[number - 1]

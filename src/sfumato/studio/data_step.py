@@ -14,11 +14,14 @@ import pyarrow as pa
 from sfumato.data.cell_text import as_text, has_text
 from sfumato.data.source import delimiter_of, encoding_of
 from sfumato.demo import write as write_demo
-from sfumato.errors import UsageError
+from sfumato.errors import SfumatoError, UsageError
 from sfumato.io.atomic_files import OWN_FILE
+from sfumato.io.formats import Format, format_of
+from sfumato.policy import Policy
 from sfumato.policy.profiles import PROFILES
 from sfumato.studio.form_input import SentForm
-from sfumato.studio.project_folder import HIERARCHIES, POLICY
+from sfumato.studio.project_folder import HIERARCHIES, POLICY, TABLES
+from sfumato.studio.source_cache import source_name
 from sfumato.studio.step_base import Query, StepState, StudioStep
 from sfumato.studio.workspace import (
     SHORT_WAIT,
@@ -51,21 +54,40 @@ def show(facts: ProjectFacts, query: Query) -> dict[str, Any]:
         "delimiters": DELIMITERS,
         "preview": None if facts.table is None else _preview(facts.table, query),
         "settings": _settings(facts),
+        "folder": facts.space.folder.root,
+        "endings": ", ".join(sorted(TABLES)),
     }
 
 
 def _settings(facts: ProjectFacts) -> dict[str, Any] | None:
-    if facts.policy is None or facts.table is None:
+    """How the source is read; also where it cannot be, so that this can be mended."""
+    policy, table = facts.policy, facts.table
+    if policy is None or (policy.data.path is None and policy.data.url is None):
         return None
+    said = policy.data
     return {
-        "path": facts.policy.data.path,
-        "delimiter": DELIMITERS.get(
-            delimiter_of(facts.table), delimiter_of(facts.table)
-        ),
-        "encoding": encoding_of(facts.table),
-        "missing": list(facts.policy.data.missing),
-        "missing_as": facts.policy.data.missing_as,
+        "name": source_name(policy),
+        "database": said.url is not None,
+        "plain": said.url is None and _is_plain(policy),
+        "found": None if table is None else (_between(table), encoding_of(table)),
+        "delimiter": DELIMITERS.get(said.delimiter or "", said.delimiter or ""),
+        "encoding": said.encoding or "",
+        "key": list(said.key),
+        "missing": list(said.missing),
+        "missing_as": said.missing_as,
     }
+
+
+def _is_plain(policy: Policy) -> bool:
+    """Whether the source is a text file, with a delimiter and an encoding."""
+    try:
+        return format_of(Path(policy.data.path or "")) is Format.CSV
+    except SfumatoError:
+        return False
+
+
+def _between(table: pa.Table) -> str:
+    return DELIMITERS.get(delimiter_of(table), delimiter_of(table))
 
 
 def _preview(table: pa.Table, query: Query) -> dict[str, Any]:
@@ -112,7 +134,8 @@ def commands(facts: ProjectFacts) -> list[str]:
     """`init` on the chosen file."""
     if facts.policy is None or facts.policy.data.path is None:
         return ["sfumato init DATA -o policy.toml"]
-    return [f"sfumato init {shlex.quote(facts.policy.data.path)} -o policy.toml"]
+    path, name = facts.policy.data.path, facts.space.folder.policy_name
+    return [f"sfumato init {shlex.quote(path)} -o {shlex.quote(name)}"]
 
 
 def uploaded(space: Workspace) -> list[str]:
@@ -132,13 +155,11 @@ def choose(space: Workspace, form: SentForm) -> str | None:
     name = form.text("file")
     place = space.folder.data_file(name)
     path = place.relative_to(space.folder.root).as_posix()
-    marks = form.text("missing").strip()
+    marks = _listed(form, "missing")
     settings = {
         "delimiter": _delimiter(form.text("delimiter")),
         "encoding": form.text("encoding").strip() or None,
-        "missing": ["", *(m.strip() for m in marks.split(",") if m.strip())]
-        if marks
-        else None,
+        "missing": ["", *marks] if marks else None,
         "profile": form.text("profile") or None,
     }
     revision = form.text("revision")
@@ -156,16 +177,39 @@ def choose(space: Workspace, form: SentForm) -> str | None:
 
 
 def _delimiter(text: str) -> str | None:
-    return {name: mark for mark, name in DELIMITERS.items()}.get(text)
+    return {name: mark for mark, name in DELIMITERS.items()}.get(text, text or None)
 
 
-def missing_marks(space: Workspace, form: SentForm) -> str | None:
-    """Change the marks of missing values."""
-    marks = [each.strip() for each in form.text("missing").split(",")]
-    listed = ["", *dict.fromkeys(mark for mark in marks if mark)]
-    settings = {"data.missing": listed, "data.missing_as": form.text("missing_as")}
-    what = "marks of missing values"
+def reading(space: Workspace, form: SentForm) -> str | None:
+    """Change how the source is read: marks, delimiter, encoding, key."""
+    refuse_while_running(space)
+    said = space.require_policy().data
+    marks = ["", *dict.fromkeys(mark for mark in _listed(form, "missing"))]
+    settings: dict[str, Any] = {
+        "data.missing": marks,
+        "data.missing_as": form.text("missing_as"),
+    }
+    for name, sent in (
+        ("delimiter", _delimiter(form.text("delimiter"))),
+        ("encoding", form.text("encoding").strip() or None),
+        ("key", _listed(form, "key") or None),
+    ):
+        if name in form.fields and (sent or getattr(said, name)):
+            settings[f"data.{name}"] = sent
+    what = "how the data are read"
     space.history.edit(settings, what=what, revision=form.text("revision"))
+    return None
+
+
+def _listed(form: SentForm, name: str) -> list[str]:
+    """The names or marks of a field, which commas separate."""
+    return [each.strip() for each in form.text(name).split(",") if each.strip()]
+
+
+def again(space: Workspace, _form: SentForm) -> str | None:
+    """Read the source again; a server does not tell when a table changed."""
+    refuse_while_running(space)
+    space.sources.forget()
     return None
 
 
@@ -223,7 +267,8 @@ STEP = StudioStep(
     commands=commands,
     changes={
         "choose": choose,
-        "missing": missing_marks,
+        "reading": reading,
+        "again": again,
         "example": example,
         "delete": delete,
     },

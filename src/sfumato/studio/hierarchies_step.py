@@ -63,18 +63,20 @@ def show(facts: ProjectFacts, query: Query) -> dict[str, Any]:
         "column": name,
         "view": view,
         "setting": _setting(facts.policy, name),
-        "kind": str(view.column.kind),
-        "numeric": view.column.kind.numeric,
-        "dates": view.column.kind in (Kind.DATE, Kind.DATETIME),
+        **_kind(view),
         "units": UNITS,
         "vocabularies": NAMES,
-        "values": [
-            v for c, v in enumerate(view.column.labels) if c != view.column.missing
-        ]
-        if view.editable
-        else [],
+        "values": view.values if view.editable else [],
         **{"levels": [], "tree": None, "groups": [], **shown},
     }
+
+
+def _kind(view: HierarchyView) -> dict[str, Any]:
+    if view.column is None:
+        return {"kind": None, "numeric": False, "dates": False}
+    kind = view.column.kind
+    dates = kind in (Kind.DATE, Kind.DATETIME)
+    return {"kind": str(kind), "numeric": kind.numeric, "dates": dates}
 
 
 def _shown(view: HierarchyView, query: Query) -> dict[str, Any]:
@@ -136,7 +138,7 @@ def _set(space: Workspace, form: SentForm, settings: Mapping[str, Any]) -> str:
     keyed = {f"columns.{toml_key(name)}.{key}": v for key, v in settings.items()}
     policy = space.require_policy()
     text = policy.edited(keyed)
-    tried = Policy.parse(text, source="The changed policy", base=space.folder.root)
+    tried = space.history.parsed(text)
     found = space.views.view(space.source(tried), tried, name)
     if found.fault is not None and not found.uncovered:
         raise found.fault
@@ -157,6 +159,7 @@ def wizard(space: Workspace, form: SentForm) -> str | None:
         "auto": lambda _: "auto",
         "free": lambda _: "free",
         "flat": lambda _: "flat",
+        "learned": lambda _: "learned",
     }
     builder = form.text("builder")
     if builder not in makers:
@@ -186,7 +189,7 @@ def order(space: Workspace, form: SentForm) -> str | None:
     """Say in which order the values of a category come."""
     _, _, view = _asked(space, form)
     told = [line.strip() for line in form.text("order").splitlines() if line.strip()]
-    known = [v for c, v in enumerate(view.column.labels) if c != view.column.missing]
+    known = view.values
     if sorted(told) != sorted(known):
         raise UsageError(
             f"The list has {len(told)} values, and the column {len(known)}; every value "
@@ -233,8 +236,10 @@ def rename(space: Workspace, form: SentForm) -> str | None:
 def other(space: Workspace, form: SentForm) -> str | None:
     """Put values that the hierarchy does not know under a group "Other"."""
     policy, name, view = _asked(space, form)
-    rows = file_rows(view.column, policy, name)
-    if rows is None or not view.uncovered:
+    rows = None
+    if view.column is not None and view.uncovered:
+        rows = file_rows(view.column, policy, name)
+    if rows is None:
         raise UsageError("Every value is covered.", hint="There is nothing to do.")
     return _edited(space, form, edits.with_other(rows, view.uncovered))
 

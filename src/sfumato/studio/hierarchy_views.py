@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,15 +11,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sfumato.data.schema import Kind
+from sfumato.data.schema import Kind, Role
 from sfumato.data.table import Column
 from sfumato.errors import HierarchyError, SfumatoError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.hierarchies.build import build, refuse_reserved
 from sfumato.hierarchies.hierarchy_files import read_file
+from sfumato.pipeline.build_request import coded_rows
 from sfumato.pipeline.code_table import coded_column
+from sfumato.pipeline.run import Run
 from sfumato.policy import Policy
 from sfumato.studio.hierarchy_edits import LeafRow
+from sfumato.studio.policy_paths import hierarchy_file
 
 MOST_CHILDREN = 60
 """More nodes under one parent are counted and not listed."""
@@ -50,15 +53,26 @@ class TreeNode:
 class HierarchyView:
     """What is applied to a column, or why nothing can be."""
 
-    column: Column
+    column: Column | None
+    """None: the cells are not of the kind that the policy says."""
     coded: CodedAxis | None
     fault: SfumatoError | None = None
     uncovered: tuple[str, ...] = ()
 
     @property
     def editable(self) -> bool:
-        known = self.column.size <= MOST_EDITED
-        return known and not self.column.kind.numeric and self.coded is not None
+        column = self.column
+        if column is None or self.coded is None:
+            return False
+        return column.size <= MOST_EDITED and not column.kind.numeric
+
+    @property
+    def values(self) -> list[str]:
+        """The values of the column, without the missing one."""
+        if self.column is None:
+            return []
+        missing = self.column.missing
+        return [v for c, v in enumerate(self.column.labels) if c != missing]
 
     def levels(self) -> list[dict[str, Any]]:
         """How many labels each level has, and the most that one of them hides."""
@@ -119,24 +133,40 @@ class ViewCache:
 
     def view(self, table: pa.Table, policy: Policy, name: str) -> HierarchyView:
         """The hierarchy of a column, as a run would apply it."""
-        column = self._column(table, policy, name)
+        try:
+            column = self._column(table, policy, name)
+            others = self._others(table, policy, name)
+        except SfumatoError as fault:
+            return HierarchyView(None, None, fault)
         key = (
             name,
             id(column),
+            *map(id, others),
             policy.column(name).model_dump_json(),
             _age(policy, name),
         )
         if key not in self._views:
             if len(self._views) > MOST_VIEWS:
                 self._views.clear()
-            self._views[key] = self._made(column, policy, name)
+            self._views[key] = self._made(column, others, policy)
         return self._views[key]
 
-    def _made(self, column: Column, policy: Policy, name: str) -> HierarchyView:
-        section = policy.column(name)
+    def _others(self, table: pa.Table, policy: Policy, name: str) -> list[Column]:
+        """What a tree is learned from."""
+        if policy.column(name).hierarchy != "learned":
+            return []
+        known = set(table.column_names) - {name}
+        names = [each for each in policy.names(Role.QUASI) if each in known]
+        return [self._column(table, policy, each) for each in names]
+
+    def _made(
+        self, column: Column, others: Sequence[Column], policy: Policy
+    ) -> HierarchyView:
+        name = column.name
+        spec = policy.column(name).hierarchy
         try:
             refuse_reserved(column)
-            coded = build(column, section.hierarchy, base=policy.base)
+            coded = build(column, spec, base=policy.base, others=others)
         except SfumatoError as fault:
             bare = _uncovered(column, policy, name)
             # Another fault comes first: then putting values under "Other" is no help.
@@ -146,24 +176,29 @@ class ViewCache:
 
     def _column(self, table: pa.Table, policy: Policy, name: str) -> Column:
         section = policy.column(name)
-        key = (name, section.kind, section.order, policy.data.missing)
+        key: tuple[Any, ...] = (name, section.kind, section.order, policy.data.missing)
+        dropped = policy.data.missing_as == "drop"
         with self._lock:
             if table is not self._table:
                 self._table, self._columns, self._views = table, {}, {}
+            if dropped:
+                key = (name, policy.model_dump_json(include={"data", "columns"}))
             if key not in self._columns:
-                self._columns[key] = coded_column(policy, table, name)
+                made = _left_over if dropped else coded_column
+                self._columns[key] = made(policy, table, name)
             return self._columns[key]
+
+
+def _left_over(policy: Policy, table: pa.Table, name: str) -> Column:
+    """A column of the rows that are left where rows with missing values go."""
+    rows, _ = coded_rows(Run(policy=policy, source=table, base=policy.base))
+    return rows.columns[name]
 
 
 def _file(policy: Policy, name: str) -> Path | None:
     """The file of a hierarchy; None if it is made by a rule."""
-    spec = policy.column(name).hierarchy
-    path = spec
-    if isinstance(spec, Mapping):
-        path = spec.get("file") or spec.get("tree")
-    if not isinstance(path, str) or path in ("auto", "flat", "free"):
-        return None
-    return (policy.base or Path()) / path
+    path = hierarchy_file(policy.column(name).hierarchy)
+    return None if path is None else (policy.base or Path()) / path
 
 
 def _age(policy: Policy, name: str) -> int:

@@ -13,6 +13,7 @@ from sfumato.errors import RefusedError, UsageError
 from sfumato.io.atomic_files import OWN_DIRECTORY, OWN_FILE
 from sfumato.pipeline.reports import replace_file
 from sfumato.policy import Policy
+from sfumato.studio.policy_paths import refuse_outside
 from sfumato.studio.project_folder import ProjectFolder
 
 HISTORY = "history"
@@ -50,8 +51,13 @@ class PolicyHistory:
         text = self.text()
         if text is None:
             return None
-        name = f"'{self.folder.policy.name}'"
-        return Policy.parse(text, source=name, base=self.folder.root)
+        return self.parsed(text, source=f"'{self.folder.policy.name}'")
+
+    def parsed(self, text: str, *, source: str = "The changed policy") -> Policy:
+        """A text as a policy of this project; no path of it may lead out of the folder."""
+        policy = Policy.parse(text, source=source, base=self.folder.root)
+        refuse_outside(policy, self.folder)
+        return policy
 
     def revision(self) -> str:
         """What a page shows that it was made from; empty without a policy."""
@@ -70,7 +76,7 @@ class PolicyHistory:
                 )
             if text == self.text():
                 return
-            Policy.parse(text, source="The changed policy", base=self.folder.root)
+            self.parsed(text)
             self._append(text, what)
             replace_file(self.folder.policy, text, mode=OWN_FILE)
 

@@ -154,9 +154,8 @@ def typed(space: Workspace, form: SentForm) -> dict[str, Any]:
     policy = space.require_policy()
     place = _place(policy, form)
     text = policy.edited(_changed(policy, form))
-    root = space.folder.root
-    tried = Policy.parse(text, source="The changed policy", base=root)
-    found = space.outlooks.find(space.source(tried), tried, root)
+    tried = space.history.parsed(text)
+    found = space.outlooks.find(space.source(tried), tried, space.folder.root)
     outlook = next((each for each in found if each.place == place), None)
     entries = {each.name: each for each in registry.catalogue("models")}
     return _requirement(tried, place, entries, outlook)

@@ -21,6 +21,7 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from sfumato.errors import RefusedError, SfumatoError, UsageError
+from sfumato.policy import Policy
 from sfumato.report.templating import fill, text_of_template
 from sfumato.studio.access import Access
 from sfumato.studio.attack_step import STEP as ATTACKS
@@ -36,7 +37,8 @@ from sfumato.studio.protection_step import typed
 from sfumato.studio.release_step import STEP as RELEASE
 from sfumato.studio.release_step import file_of
 from sfumato.studio.request_guard import RequestGuard
-from sfumato.studio.step_base import Progressed, StudioStep
+from sfumato.studio.source_cache import source_name, without_secrets
+from sfumato.studio.step_base import Progressed, StepState, StudioStep
 from sfumato.studio.studio_projects import StudioProjects
 from sfumato.studio.workspace import ProjectFacts, Workspace
 
@@ -94,17 +96,31 @@ class StudioApplication:
             Route("/{step}", self.show_step),
             Route("/{step}/{action}", self.change_step, methods=["POST"]),
         ]
-        inner = Starlette(routes=routes)
+        inner = Starlette(routes=routes, exception_handlers={Exception: self.failed})
         return RequestGuard(inner, self.access)
 
     @property
     def space(self) -> Workspace:
         return self.projects.current
 
+    async def failed(self, _request: Request, fault: Exception) -> Response:
+        """A page for an error that nobody expected: its type, and ways to go on."""
+        text = await run_in_threadpool(
+            lambda: fill(
+                "failed.html.jinja",
+                package=PACKAGE,
+                kind=type(fault).__name__,
+                **self._frame(None),
+            )
+        )
+        return HTMLResponse(text, status_code=500)
+
     async def first(self, _request: Request) -> Response:
         """Go on where the work stopped: the first step that is not done."""
         facts = await run_in_threadpool(ProjectFacts.of, self.space)
-        waiting = [s for s in STEPS if s.state(facts).progressed is not Progressed.DONE]
+        waiting = [
+            s for s in STEPS if _state(s, facts).progressed is not Progressed.DONE
+        ]
         return RedirectResponse(f"/{(waiting or STEPS)[0].key}", status_code=303)
 
     async def enter(self, request: Request) -> Response:
@@ -340,11 +356,13 @@ class StudioApplication:
             shown = step.show(facts, query)
         except SfumatoError as found:
             fault, shown = fault or found, step.show(facts, {})
+        source = "" if facts.policy is None else _named(facts.policy)
         return fill(
             f"{step.key}_step.html.jinja",
             package=PACKAGE,
             step=step,
-            state=step.state(facts),
+            state=_state(step, facts),
+            source=source,
             rail=_rail(facts, step),
             facts=facts,
             commands=step.commands(facts),
@@ -380,7 +398,7 @@ async def _received(reader: UploadReader, request: Request) -> Path:
 
 
 def _rail(facts: ProjectFacts, chosen: StudioStep) -> Sequence[Mapping[str, Any]]:
-    states = [(step, step.state(facts)) for step in STEPS]
+    states = [(step, _state(step, facts)) for step in STEPS]
     return [
         {
             "number": place,
@@ -394,9 +412,24 @@ def _rail(facts: ProjectFacts, chosen: StudioStep) -> Sequence[Mapping[str, Any]
     ]
 
 
+def _state(step: StudioStep, facts: ProjectFacts) -> StepState:
+    """How far a step is; one that cannot be told is open, and its page says why."""
+    try:
+        return step.state(facts)
+    except SfumatoError as fault:
+        return StepState.open(fault.message)
+
+
+def _named(policy: Policy) -> str:
+    try:
+        return source_name(policy)
+    except SfumatoError:
+        return ""
+
+
 def _policy_text(space: Workspace) -> str:
     try:
-        return space.read_text()
+        return without_secrets(space.read_text())
     except SfumatoError:
         return ""
 

@@ -50,11 +50,12 @@ def profile(
 ) -> dict[str, Any]:
     """Look at the columns of a policy's source."""
     from sfumato.pipeline.given_tables import read_table
+    from sfumato.pipeline.named_source import named_source
     from sfumato.policy import Policy
 
     asked = Policy.parse(policy, base=Path(root))
     progress("reading", 0.1)
-    source = read_table(Path(root) / str(asked.data.path), asked, {})
+    source = read_table(named_source(asked, Path(root)), asked, {})
     progress("looking at columns", 0.4)
     return profile_record(infer(source, missing=asked.data.missing))
 

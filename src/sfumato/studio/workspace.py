@@ -3,47 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from sfumato.data.json_records import dump_line
 from sfumato.errors import RefusedError, SfumatoError, UsageError
-from sfumato.pipeline.given_tables import read_table
 from sfumato.policy import Policy
 from sfumato.studio.background_task import BackgroundTask, TaskBoard
 from sfumato.studio.hierarchy_views import ViewCache
 from sfumato.studio.policy_history import PolicyHistory
 from sfumato.studio.project_folder import ProjectFolder
+from sfumato.studio.source_cache import SourceCache
 from sfumato.studio.table_outlook import OutlookCache
 
 SHORT_WAIT = 1.5
 """Seconds that a page waits for a task, so that short ones need no second page."""
-
-
-@dataclass(eq=False)
-class SourceCache:
-    """The source as a table, read again only if the file or its settings changed."""
-
-    _key: tuple[Any, ...] = ()
-    _table: pa.Table | None = None
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
-
-    def read(self, path: Path, policy: Policy) -> pa.Table:
-        """The table of a file, as the policy reads it."""
-        told = path.stat()
-        settings = policy.data.model_dump_json(exclude={"missing", "missing_as"})
-        key = (path, told.st_mtime_ns, told.st_size, settings)
-        with self._lock:
-            if self._table is None or key != self._key:
-                self._table = None
-                self._table = read_table(path, policy, {})
-                self._key = key
-            return self._table
 
 
 @dataclass(eq=False)
@@ -62,19 +39,9 @@ class Workspace:
     def __post_init__(self) -> None:
         self.history = PolicyHistory(self.folder)
 
-    def data_path(self, policy: Policy) -> Path:
-        """The source of a policy; it must be a file in the project folder."""
-        if policy.data.url is not None:
-            raise UsageError(
-                "The policy reads a database, and the studio reads files.",
-                hint="Write the table to a file, or use the commands.",
-            )
-        if policy.data.path is None:
-            raise UsageError("The policy names no data.", hint="Choose a file.")
-        return self.folder.data_file(policy.data.path)
-
     def source(self, policy: Policy) -> pa.Table:
-        return self.sources.read(self.data_path(policy), policy)
+        """The source of a policy, as its runs number the rows."""
+        return self.sources.read(policy, self.folder)
 
     def begin(
         self, name: str, title: str, arguments: Mapping[str, Any], *, note: str
@@ -134,10 +101,11 @@ class ProjectFacts:
 
     @property
     def columns_mark(self) -> str:
-        """A hash of what the policy says about data and columns."""
+        """A hash of the source, and of what the policy says about it and its columns."""
         assert self.policy is not None
         document = self.policy.model_dump(mode="json", exclude_defaults=True)
         kept = {key: document.get(key) for key in ("data", "columns", "unlisted")}
+        kept["source"] = self.space.sources.stamp
         return hashlib.sha256(dump_line(kept).encode()).hexdigest()
 
     @property

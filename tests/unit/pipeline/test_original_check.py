@@ -165,3 +165,18 @@ def test_unexplained_rows_equal_a_count_by_hand(seed):
     by_values = Counter(tables[1]["ill"]) - Counter(tables[0]["ill"])
     assert unexplained_rows(pair).rows == max(expected, sum(by_values.values()))
     assert unexplained_rows(pair).checked == 9
+
+
+@pytest.mark.parametrize("written", [False, True], ids=["in memory", "written"])
+def test_a_source_with_a_key_is_attacked_in_the_order_of_its_rows(tmp_path, written):
+    """A release numbers rows by the key, whatever their order in the source is."""
+    table = people(1, rows=60).assign(id=range(60)).sample(frac=1, random_state=1)
+    policy = sf.Policy.build(**ROLES, identifier="id", k=4, key=["id"])
+    release = sf.anonymize(table, policy, insecure_seed=1)
+    release.save(tmp_path / "release")
+    attacked = tmp_path / "release" if written else release
+    found = sf.attack(attacked, table, "linkage", policy, insecure_seed=1)
+    in_order = sf.attack(
+        attacked, table.sort_values("id"), "linkage", policy, insecure_seed=1
+    )
+    assert found.record() == in_order.record()

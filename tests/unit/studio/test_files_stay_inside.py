@@ -108,3 +108,52 @@ def test_an_upload_is_deleted_on_request_and_other_files_are_not(example):
     assert not (example.root / "people.csv").exists()
     assert example.send("/data/delete", file="source.csv").status == 422
     assert (example.root / "source.csv").exists()
+
+
+PATHS = [
+    {"data.path": "../secret.csv"},
+    {"columns.sex.hierarchy": "/etc/passwd"},
+    {"columns.sex.hierarchy": {"file": "../sex.csv"}},
+    {"columns.sex.hierarchy": {"tree": "../sex.json"}},
+    {"require": [{"model": "k-map", "k": 5, "population": "../all.csv"}]},
+    {"privacy.link_key": "/etc/passwd"},
+    {"privacy.ledger": "../ledger.json", "privacy.epsilon": 1.0},
+]
+
+
+@pytest.mark.parametrize("settings", PATHS, ids=lambda each: next(iter(each)))
+def test_no_setting_of_the_policy_leads_out_of_the_folder(example, settings):
+    text = example.space.require_policy().edited(settings)
+    with pytest.raises(UsageError, match="leads out of the project folder"):
+        example.space.history.write(text, what="test")
+    (example.root / "policy.toml").write_text(text, encoding="utf-8")
+    for path in ("/data", "/hierarchies", "/protection", "/compare"):
+        answer = example.ask(path)
+        assert answer.status == 200
+        assert "leads out of the project folder" in answer.text
+
+
+def test_a_link_in_the_folder_is_no_way_out_for_a_setting(example, tmp_path):
+    (tmp_path / "sex.csv").write_text("F;*\nM;*\n")
+    (example.root / "sex.csv").symlink_to(tmp_path / "sex.csv")
+    with pytest.raises(UsageError, match="leads out of the project folder"):
+        example.space.history.edit({"columns.sex.hierarchy": "sex.csv"}, what="test")
+
+
+def test_no_candidate_leads_out_of_the_folder(example):
+    tried = {"key-0": "columns.sex.hierarchy", "values-0": "/etc/passwd"}
+    assert example.send("/compare/save", **tried).status == 303
+    assert "leads out of the project folder" in example.ask("/compare").text
+    answer = example.send("/compare/run")
+    assert answer.status == 422
+    assert "leads out of the project folder" in answer.text
+    assert example.space.tasks.current is None
+
+
+def test_a_population_that_is_typed_stays_inside_too(example):
+    example.send("/protection/add", model="k-map")
+    typed = {"place": 2, "set-population": "/etc/passwd", "set-sampling_fraction": ""}
+    for action in ("save", "outlook"):
+        answer = example.send(f"/protection/{action}", **typed)
+        assert answer.status == 422
+        assert "leads out of the project folder" in answer.text

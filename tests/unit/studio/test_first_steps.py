@@ -10,6 +10,10 @@ from sfumato.policy import Policy
 from tests.running_studio import running_studio
 
 EVIL = "<script>alert(1)</script>"
+PAGES = (
+    *("/data", "/columns", "/hierarchies", "/hierarchies?column=sex", "/protection"),
+    *("/compare", "/attacks", "/release", "/projects"),
+)
 
 
 def policy(studio) -> Policy:
@@ -78,6 +82,81 @@ def test_roles_count_as_confirmed_until_one_changes(example):
     assert "not confirmed yet" in example.ask("/columns").text
 
 
+def test_a_kind_that_the_cells_do_not_have_is_refused_and_nothing_breaks(example):
+    names = example.space.source(policy(example)).column_names
+    fields = {f"role-{i}": _role(example, name) for i, name in enumerate(names)}
+    fields |= {f"kind-{i}": _kind(example, name) for i, name in enumerate(names)}
+    before = example.space.history.text()
+    fields[f"kind-{names.index('sex')}"] = "integer"
+    answer = example.send("/columns/save", **fields)
+    assert answer.status == 422
+    assert "3000 of 3000 cells are not an integer" in answer.text
+    assert example.space.history.text() == before
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"columns.sex.kind": "integer"},
+        {"columns.sex.kind": "ordered", "columns.sex.order": ["F"]},
+        {"columns.sex.hierarchy": "hierarchies/none.csv"},
+        {"data.missing": ["M", "F"], "data.missing_as": "drop"},
+        {"columns.nowhere.role": "quasi"},
+        {"data.delimiter": "|"},
+        {"data.path": "gone.csv"},
+        {"data.encoding": "utf-16"},
+    ],
+    ids=lambda settings: ", ".join(settings),
+)
+def test_whatever_an_editor_writes_every_page_is_shown_and_undo_helps(
+    example, settings
+):
+    before = example.space.history.text()
+    text = policy(example).edited(settings)
+    (example.root / "policy.toml").write_text(text, encoding="utf-8")
+    for path in PAGES:
+        assert example.ask(path).status == 200, path
+    assert example.send("/history/undo", back="columns").status == 303
+    assert example.space.history.text() == before
+
+
+def test_columns_that_the_table_does_not_have_are_taken_out(example):
+    example.space.history.edit({"columns.nowhere.role": "quasi"}, what="test")
+    assert (
+        "columns that the table does not have: nowhere" in example.ask("/columns").text
+    )
+    assert example.send("/columns/forget").status == 303
+    assert "nowhere" not in policy(example).columns
+
+
+def test_how_a_file_is_read_is_changed_without_a_new_policy(studio):
+    rows = "".join(f"{20 + i % 9}|{'FM'[i % 2]}\n" for i in range(40))
+    studio.upload("p.csv", f"age|sex\n{rows}".encode())
+    studio.send("/data/choose", file="p.csv")
+    studio.wait()
+    told = {"missing": "F", "missing_as": "any", "encoding": "latin-1"}
+    assert studio.send("/data/reading", delimiter="bar", **told).status == 303
+    said = policy(studio).data
+    assert (said.delimiter, said.encoding) == ("|", "latin-1")
+    assert (said.missing, said.missing_as) == (("", "F"), "any")
+    studio.send("/data/reading", delimiter="", encoding="", missing_as="value")
+    said = policy(studio).data
+    assert (said.delimiter, said.encoding, said.missing) == (None, None, ("",))
+
+
+def test_an_error_that_nobody_expected_is_a_page_with_a_way_out(example, monkeypatch):
+    def broken(_table, _query):
+        raise RuntimeError("a cell: Edgar Kestrel")
+
+    monkeypatch.setattr("sfumato.studio.data_step._preview", broken)
+    answer = example.ask("/data")
+    assert answer.status == 500
+    assert "An unexpected error of type RuntimeError." in answer.text
+    assert "Edgar" not in answer.text
+    assert "Undo the last change" in answer.text
+    assert "content-security-policy" in answer.headers
+
+
 def test_values_are_hidden_until_they_are_asked_for(example):
     assert "<li>F <small>" not in example.ask("/columns").text
     assert "<li>F <small>" in example.ask("/columns?values=sex").text
@@ -114,7 +193,7 @@ def test_a_policy_broken_by_hand_is_an_error_on_every_page(example):
 
 def test_a_page_of_another_tab_is_refused_and_shows_what_is_now(example):
     answer = example.send(
-        "/data/missing", revision="old", missing="NA", missing_as="any"
+        "/data/reading", revision="old", missing="NA", missing_as="any"
     )
     assert answer.status == 409
     assert "changed in another tab" in answer.text

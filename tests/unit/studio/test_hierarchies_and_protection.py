@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+
+import pyarrow.compute as pc
 import pytest
 
+from sfumato import api
 from sfumato.policy import Policy
 
 
@@ -47,6 +51,26 @@ def test_a_wizard_sets_the_hierarchy(example, column, fields, setting):
     answer = example.send("/hierarchies/wizard", column=column, **fields)
     assert answer.status == 303
     assert spec(example, column) == setting
+
+
+def test_a_learned_tree_is_shown_as_a_run_learns_it(example):
+    """A run writes the tree that it learned into its private part."""
+    setting = {"column": "occupation", "builder": "learned"}
+    assert example.send("/hierarchies/wizard", **setting).status == 303
+    shown = example.ask("/hierarchies/export?column=occupation").text
+    release = api.anonymize(example.root / "source.csv", policy(example))
+    (learned,) = release.learned.values()
+    lines = [line.split(";") for line in shown.splitlines()]
+    assert lines == list(csv.reader(learned.splitlines()))[1:]
+
+
+def test_a_tree_has_no_rows_that_missing_values_take_away(example):
+    rows = example.space.source(policy(example))
+    gone = [pc.equal(rows[name], "") for name in ("zip", "ethnicity", "occupation")]
+    whole = rows.num_rows - pc.sum(pc.or_(pc.or_(gone[0], gone[1]), gone[2])).as_py()
+    example.space.history.edit({"data.missing_as": "drop"}, what="test")
+    assert 0 < whole < 3000
+    assert f"<small>{whole:,} rows" in example.ask("/hierarchies?column=sex").text
 
 
 def test_a_wizard_that_does_not_fit_changes_nothing(example):

@@ -59,6 +59,13 @@ def test_a_candidate_shows_losses_groups_and_records_that_are_hidden(walked):
     assert '<span class="before">' in shown
 
 
+def test_a_candidate_that_was_not_made_shows_its_losses_and_groups_too(walked):
+    text = walked.ask("/compare?candidate=1").text
+    assert "Loss per column" in text
+    assert "rows in a group" in text
+    assert "Look at its records" in text
+
+
 def test_choosing_a_candidate_is_an_edit_of_the_policy(walked):
     policy = Policy.load(walked.root / "policy.toml")
     assert policy.algorithm.name == "mondrian"
@@ -68,7 +75,7 @@ def test_choosing_a_candidate_is_an_edit_of_the_policy(walked):
 def test_attacks_are_shown_with_baseline_and_interval(walked):
     text = walked.ask("/attacks").text
     assert "Every promised bound holds." in text
-    assert "by guessing" in text
+    assert "baseline" in text
     assert "95% interval" in text
 
 
@@ -173,6 +180,27 @@ def test_a_task_ends_with_the_studio(tmp_path):
         task = studio.space.tasks.current
     assert task.ended.wait(60)
     assert not task.running
+
+
+def test_where_no_candidate_is_accepted_the_nearest_and_its_limit_are_told(example):
+    limits = {"accept-prosecutor_max": "0.01", "values-0": "5, 10"}
+    example.send("/compare/save", **{**FEW, **limits})
+    example.send("/compare/run")
+    example.wait()
+    text = example.ask("/compare").text
+    assert "None of 2 candidates is accepted" in text
+    assert "Nearest is candidate 2 (mondrian, k = 10)" in text
+    assert "prosecutor_max is 10.0%, at most 1.00% is accepted" in text
+
+
+def test_a_comparison_of_an_older_file_is_told(walked):
+    assert "changed since this comparison" not in walked.ask("/compare").text
+    source = walked.root / "source.csv"
+    before = source.stat()
+    os.utime(source, ns=(1, 1))
+    assert "changed since this comparison" in walked.ask("/compare").text
+    os.utime(source, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert "changed since this comparison" not in walked.ask("/compare").text
 
 
 def test_operators_are_compared_and_no_longer(example):

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 
 import pytest
 
+from sfumato.dp.account import Account
+from sfumato.dp.cost import Cost, Relation
+from sfumato.studio.background_task import TaskState
+from sfumato.studio.paid_comparison import begin, settle
 from tests.private_comparison import PRIVATE_POLICY
 from tests.running_studio import RunningStudio, confirm_roles, running_studio
 
@@ -80,3 +86,72 @@ def test_a_candidate_that_is_gone_is_not_paid_for_again(paid):
     assert answer.status == 409
     assert "would charge the ledger again" in answer.text
     assert charged(paid) == [0.5, 1.0]
+
+
+def test_what_was_paid_and_what_is_left_is_told(paid):
+    text = paid.ask("/compare").text
+    assert (
+        "2 candidates charged to the ledger: ε 1.5, δ 2e-06; 2 finished and kept."
+        in text
+    )
+    assert "The ledger has ε 1.5, δ 0.01 left of ε 3, δ 0.01." in text
+
+
+def kill_after_a_charge(studio: RunningStudio) -> list[float]:
+    """Kill the process of a comparison once a candidate was charged."""
+    task = studio.space.tasks.current
+    while not (studio.root / LEDGER).exists():
+        assert task.running
+        studio.ask("/task")
+    os.kill(task.process_id, signal.SIGKILL)
+    assert task.ended.wait(60)
+    assert task.state is TaskState.LOST
+    return charged(studio)
+
+
+def test_a_paid_comparison_that_was_killed_tells_what_was_charged_and_is_left(studio):
+    ask_for_privacy(studio)
+    studio.send("/compare/run", spend="yes")
+    spent = kill_after_a_charge(studio)
+    text = studio.ask("/compare").text
+    assert "The last comparison did not finish, and its candidates are gone." in text
+    some = "1 of its candidates was" if len(spent) == 1 else "2 of its candidates were"
+    assert f"{some} charged to the ledger before: ε {sum(spent):g}," in text
+    assert f"The ledger has ε {3 - sum(spent):g}," in text
+
+
+def test_what_a_killed_comparison_cost_is_told_after_a_restart(studio, tmp_path):
+    ask_for_privacy(studio)
+    studio.send("/compare/run", spend="yes")
+    spent = kill_after_a_charge(studio)
+    home = tmp_path / "again"
+    shutil.copytree(studio.root.parent, home)
+    with running_studio(home) as again:
+        again.enter()
+        assert f"ledger before: ε {sum(spent):g}," in again.ask("/compare").text
+        again.space.history.edit(
+            {"compare.set": {"require.0.epsilon": [0.25]}}, what=""
+        )
+        again.send("/compare/run", spend="yes")
+        again.wait()
+        text = again.ask("/compare").text
+        assert "did not finish" not in text
+        assert "1 candidate charged to the ledger: ε 0.25," in text
+
+
+def test_a_candidate_that_was_charged_and_canceled_is_told(studio):
+    """A canceled candidate gave no release, and its charge stays."""
+    ask_for_privacy(studio)
+    begin(studio.space.require_policy(), studio.space)
+    account = Account(studio.root / LEDGER, Cost(3.0, 0.01))
+    account.charge(Cost(0.5), relation=Relation.ADD_REMOVE, note="safepub")
+    states = [{"status": "not run"}, {"status": "not run"}]
+    paid = settle(studio.space, {"candidates": states})
+    assert paid == {
+        "charges": 1,
+        "epsilon": 0.5,
+        "delta": 0.0,
+        "left": {"epsilon": 2.5, "delta": 0.01},
+        "kept": 0,
+    }
+    assert studio.space.folder.read_note("paid") == {}

@@ -93,6 +93,8 @@ class ComparedCandidate(SafeRepr):
             "figures": dict(self.figures),
             "not_measured": dict(self.outcome.not_measured),
             **self.outcome.counts,
+            "loss_by_column": dict(self.outcome.loss_by_column),
+            "group_sizes": [dict(each) for each in self.outcome.group_sizes],
             "requirements": [
                 {key: each[key] for key in ("model", "parameters", "measured")}
                 for each in self.outcome.requirements

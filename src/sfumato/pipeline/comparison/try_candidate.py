@@ -98,6 +98,8 @@ class Outcome(SafeRepr):
     requirements: Sequence[Mapping[str, Any]] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     """Rows, groups and suppressed rows of the release."""
+    loss_by_column: Mapping[str, float] = field(default_factory=dict)
+    group_sizes: Sequence[Mapping[str, int]] = ()
     failure: Failure | None = None
     release: Release | None = None
     """Kept only where it cannot be made again: under a process model."""
@@ -121,12 +123,15 @@ def try_candidate(
     except Exception as fault:
         seconds = perf_counter() - started
         return Outcome(seconds=seconds, failure=Failure.of(fault))
-    manifest = release.manifest
+    manifest, facts = release.manifest, release.facts
+    columns = facts.get("columns", {})
     return Outcome(
         seconds=perf_counter() - started,
         figures=found.values,
         not_measured=found.missing,
         requirements=release.verdicts,
         counts={name: manifest[name] for name in COUNTS if name in manifest},
+        loss_by_column={n: c["ncp"] for n, c in columns.items() if "ncp" in c},
+        group_sizes=tuple(facts.get("group_sizes", ())),
         release=release if policy.process_models() else None,
     )

@@ -3,6 +3,7 @@
 const PAUSE = 400;
 const FIELDS = "a[href], button, input:not([type=hidden]), select, textarea, summary";
 let saving = null;
+let waiting = 0;
 let trials = 0;
 
 // Follows a running task, and reloads the page when it has ended.
@@ -84,11 +85,25 @@ function released() {
   return new Promise((go) => addEventListener("pointerup", () => setTimeout(go, 50), { once: true }));
 }
 
+// What is sent next is about the policy as it is now.
+function takeRevision(page) {
+  const now = page.querySelector("input[name=revision]");
+  if (!now) return;
+  for (const each of document.querySelectorAll("input[name=revision]")) each.value = now.value;
+}
+
 async function save(form, left) {
+  // A page that came back meanwhile with an error took this form away.
+  if (!form.isConnected) return;
   let said = "Not saved: the studio does not answer. Is it still running?";
   try {
     const { page, ok } = await sent(form, form.action);
     await released();
+    if (ok && waiting > 1) {
+      // More was changed meanwhile, and is saved next: the fields stay as they are.
+      takeRevision(page);
+      return;
+    }
     show(page, left);
     begin();
     said = ok ? "Saved." : "Not saved.";
@@ -103,7 +118,13 @@ async function save(form, left) {
 function saveChanges(form) {
   form.addEventListener("change", (event) => {
     trials += 1;
-    saving = save(form, event.target.id).finally(() => (saving = null));
+    waiting += 1;
+    const done = () => {
+      waiting -= 1;
+      if (!waiting) saving = null;
+    };
+    // One after the other: each is about the policy that the one before has left.
+    saving = (saving || Promise.resolve()).then(() => save(form, event.target.id)).finally(done);
   });
 }
 
