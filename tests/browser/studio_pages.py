@@ -12,6 +12,7 @@ from tests.running_studio import RunningStudio
 PATIENCE = 240_000
 """Milliseconds that a task may take on a busy machine."""
 MOST_TABS = 400
+NARROW = (320, 800)
 
 
 @contextmanager
@@ -69,3 +70,19 @@ def press(page: Any, selector: str) -> None:
     tab_to(page, selector)
     with page.expect_navigation():
         page.keyboard.press("Enter")
+
+
+def fit_for_everybody(browser: Browser, opened: Opened) -> None:
+    """Axe finds nothing, light or dark; the page fits 320 pixels and 200% zoom."""
+    page = opened.page
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert browser.violations(opened) == [], (page.url, scheme)
+    page.emulate_media(color_scheme="light")
+    for width, height in (NARROW, (DESKTOP[0] // 2, DESKTOP[1] // 2)):
+        page.set_viewport_size({"width": width, "height": height})
+        found = page.evaluate("document.documentElement.scrollWidth")
+        assert found <= width, (page.url, width)
+    page.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})
+    main = page.evaluate("document.querySelector('main').offsetWidth")
+    assert main >= DESKTOP[0] / 2, page.url

@@ -73,12 +73,11 @@ def show(facts: ProjectFacts, _query: Query) -> dict[str, Any]:
 def _table(found: dict[str, Any]) -> dict[str, Any]:
     """The results as the private report shows them, each with what it tries."""
     told = {each.name: each.sentence for each in registry.catalogue("attacks")}
-    attacks = found.get("attacks", [])
-    rows = zip(attacks, attack_rows(attacks), strict=True)
-    return {
-        "head": ATTACK_HEAD,
-        "rows": [(cells, told[each["name"]], each["note"]) for each, cells in rows],
-    }
+    attacks, shown = found.get("attacks", []), []
+    for each, cells in zip(attacks, attack_rows(attacks), strict=True):
+        # What an attack tries is said once, at its first column.
+        shown.append((cells, told.pop(each["name"], ""), each["note"]))
+    return {"head": ATTACK_HEAD, "rows": shown}
 
 
 def commands(facts: ProjectFacts) -> list[str]:

@@ -6,6 +6,7 @@ import shlex
 from typing import Any
 
 from sfumato import registry
+from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
 from sfumato.dp.cost import sequential
 from sfumato.errors import RefusedError, SfumatoError, UsageError
@@ -25,7 +26,13 @@ from sfumato.studio.form_input import SentForm
 from sfumato.studio.paid_comparison import balance_of, begin, lost, settle
 from sfumato.studio.policy_paths import refuse_outside
 from sfumato.studio.protection_step import value_of
-from sfumato.studio.step_base import Query, StepState, StudioStep, needs_data
+from sfumato.studio.step_base import (
+    NO_QUASI,
+    Query,
+    StepState,
+    StudioStep,
+    needs_data,
+)
 from sfumato.studio.workspace import ProjectFacts, Workspace, refuse_while_running
 
 LIMITS = {
@@ -43,6 +50,8 @@ def state(facts: ProjectFacts) -> StepState:
     assert facts.policy is not None
     if not facts.policy.require:
         return StepState.blocked("Require something first.")
+    if not facts.policy.names(Role.QUASI):
+        return StepState.blocked(NO_QUASI)
     if facts.space.tasks.running():
         return StepState.open("running")
     chosen = chosen_of(facts)

@@ -16,7 +16,13 @@ from sfumato.studio import hierarchy_edits as edits
 from sfumato.studio.form_input import SentForm
 from sfumato.studio.hierarchy_views import HierarchyView, file_rows
 from sfumato.studio.protection_step import value_of
-from sfumato.studio.step_base import Query, StepState, StudioStep, needs_data
+from sfumato.studio.step_base import (
+    NO_QUASI,
+    Query,
+    StepState,
+    StudioStep,
+    needs_data,
+)
 from sfumato.studio.workspace import ProjectFacts, Workspace, refuse_while_running
 
 
@@ -27,7 +33,7 @@ def state(facts: ProjectFacts) -> StepState:
         return waits
     names = columns_of(facts)
     if not names:
-        return StepState.blocked("Name a quasi-identifier first.")
+        return StepState.blocked(NO_QUASI)
     wrong = [name for name in names if _view(facts, name).fault is not None]
     if wrong:
         return StepState.open(f"'{wrong[0]}' does not fit")

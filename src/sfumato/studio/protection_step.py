@@ -16,7 +16,13 @@ from sfumato.policy import Policy
 from sfumato.policy.edit_text import toml_value
 from sfumato.studio.form_input import SentForm
 from sfumato.studio.requirement_text import with_requirement, without_requirement
-from sfumato.studio.step_base import Query, StepState, StudioStep, needs_data
+from sfumato.studio.step_base import (
+    NO_QUASI,
+    Query,
+    StepState,
+    StudioStep,
+    needs_data,
+)
 from sfumato.studio.workspace import ProjectFacts, Workspace, refuse_while_running
 
 FIRST_VALUES: Mapping[str, Any] = {
@@ -40,7 +46,7 @@ def state(facts: ProjectFacts) -> StepState:
         return waits
     assert facts.policy is not None
     if not facts.policy.names(Role.QUASI):
-        return StepState.blocked("Name a quasi-identifier first.")
+        return StepState.blocked(NO_QUASI)
     if not facts.policy.require:
         return StepState.open("nothing is required yet")
     try:

@@ -61,6 +61,7 @@ class StudioStep:
 
 
 NO_DATA = "Choose the data first."
+NO_QUASI = "Name a quasi-identifier first."
 UNREADABLE = "The policy or its data cannot be read."
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import adbc_driver_sqlite.dbapi as sqlite
 import duckdb
 import pyarrow as pa
@@ -40,15 +42,15 @@ algorithms = ["mondrian"]
 TABLE, QUERY = 'table = "people"', 'query = "SELECT * FROM people WHERE age > 0"'
 
 
-def fill(system: str, place) -> None:
-    """A database with a table of sixty people."""
+def fill(system: str, place: Path, rows: pa.Table = ROWS) -> None:
+    """A database with a table of people."""
     if system == "duckdb":
-        with duckdb.connect(str(place)) as connection:
-            connection.register("rows", ROWS)
-            connection.execute("CREATE TABLE people AS SELECT * FROM rows")
+        with duckdb.connect(str(place)) as made:
+            made.register("rows", rows)
+            made.execute("CREATE TABLE people AS SELECT * FROM rows")
         return
     with sqlite.connect(str(place)) as connection, connection.cursor() as cursor:
-        cursor.adbc_ingest("people", ROWS, mode="create")
+        cursor.adbc_ingest("people", rows, mode="create")
         connection.commit()
 
 
@@ -127,17 +129,10 @@ def test_a_table_without_a_key_is_mended_in_the_studio(tmp_path):
 
 def test_a_changed_table_is_read_again(people):
     people.ask("/data")
-    other = ROWS.slice(0, 30)
     place = people.root / "people.db"
     place.unlink()
-    if "duckdb" in people.space.read_text():
-        with duckdb.connect(str(place)) as connection:
-            connection.register("rows", other)
-            connection.execute("CREATE TABLE people AS SELECT * FROM rows")
-    else:
-        with sqlite.connect(str(place)) as connection, connection.cursor() as cursor:
-            cursor.adbc_ingest("people", other, mode="create")
-            connection.commit()
+    system = "duckdb" if "duckdb" in people.space.read_text() else "sqlite"
+    fill(system, place, ROWS.slice(0, 30))
     people.send("/data/again")
     assert "30 rows" in people.ask("/data").text
 

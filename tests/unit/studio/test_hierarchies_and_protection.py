@@ -19,12 +19,15 @@ def spec(studio, name: str) -> object:
     return policy(studio).column(name).hierarchy
 
 
-def test_without_a_quasi_identifier_both_steps_say_what_is_missing(studio):
+def test_without_a_quasi_identifier_all_steps_say_what_is_missing(studio):
     studio.upload("p.csv", b"note\nx\ny\n")
     text = 'version = 1\nunlisted = "keep"\n[data]\npath = "p.csv"\n'
+    text += '[[require]]\nmodel = "k-anonymity"\nk = 2\n'
     studio.space.history.write(text, what="test")
-    for path in ("/hierarchies", "/protection"):
-        assert "Name a quasi-identifier first." in studio.ask(path).text
+    for path in ("/hierarchies", "/protection", "/compare"):
+        page = studio.ask(path).text
+        assert "Name a quasi-identifier first." in page
+        assert '<a href="/columns">Go to the columns</a>' in page
 
 
 def test_the_tree_has_the_rows_of_the_table(example):
