@@ -20,7 +20,7 @@ from starlette.responses import (
 )
 from starlette.routing import Route
 
-from sfumato.errors import RefusedError, SfumatoError, UsageError
+from sfumato.errors import OutputError, RefusedError, SfumatoError, UsageError
 from sfumato.policy import Policy
 from sfumato.report.templating import fill, text_of_template
 from sfumato.studio.access import Access
@@ -190,8 +190,8 @@ class StudioApplication:
             form = await read_form(request, self.access)
             async with self._changing:
                 place = await run_in_threadpool(change, self.space, form)
-        except SfumatoError as fault:
-            return await self._page(step, {}, fault=fault)
+        except (SfumatoError, OSError) as fault:
+            return await self._page(step, {}, fault=_told(fault))
         return RedirectResponse(place or f"/{step.key}", status_code=303)
 
     async def upload(self, request: Request) -> Response:
@@ -201,8 +201,8 @@ class StudioApplication:
                 self.space.folder, self.access, self.projects.most_bytes
             )
             remember_upload(self.space, await _received(reader, request))
-        except SfumatoError as fault:
-            return await self._refused_upload(DATA, fault)
+        except (SfumatoError, OSError) as fault:
+            return await self._refused_upload(DATA, _told(fault))
         return RedirectResponse("/data", status_code=303)
 
     async def import_hierarchy(self, request: Request) -> Response:
@@ -219,10 +219,10 @@ class StudioApplication:
                 back = await run_in_threadpool(
                     take_file, self.space, name, path, revision
                 )
-        except SfumatoError as fault:
+        except (SfumatoError, OSError) as fault:
             if reader.path is not None:
                 reader.path.unlink(missing_ok=True)
-            return await self._refused_upload(HIERARCHIES, fault)
+            return await self._refused_upload(HIERARCHIES, _told(fault))
         return RedirectResponse(back, status_code=303)
 
     async def export_hierarchy(self, request: Request) -> Response:
@@ -418,6 +418,16 @@ def _state(step: StudioStep, facts: ProjectFacts) -> StepState:
         return step.state(facts)
     except SfumatoError as fault:
         return StepState.open(fault.message)
+
+
+def _told(fault: SfumatoError | OSError) -> SfumatoError:
+    """An error as pages show it; of a full disk, what the system says of it."""
+    if isinstance(fault, SfumatoError):
+        return fault
+    return OutputError(
+        f"The project folder cannot be written: {fault.strerror or 'unknown reason'}.",
+        hint="Free space on the disk, or look at the permissions of the folder.",
+    )
 
 
 def _named(policy: Policy) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
 
 from sfumato.errors import UsageError
@@ -94,6 +96,30 @@ def test_an_upload_that_is_cut_short_leaves_nothing(studio):
     answer = studio.ask("/data/upload", method="POST", body=body.encode(), headers=kind)
     assert answer.status == 422
     assert list(studio.root.glob("*.csv")) == []
+
+
+def test_an_upload_that_the_disk_has_no_room_for_leaves_nothing(studio, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("sfumato.studio.form_input.os.write", full)
+    answer = studio.upload("a.csv", b"age\n1\n")
+    monkeypatch.undo()
+    assert answer.status == 422
+    assert "cannot be written: No space left on device" in answer.text
+    assert list(studio.root.glob("*.csv")) == []
+
+
+def test_an_example_that_the_disk_has_no_room_for_is_told(studio, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("sfumato.studio.data_step.shutil.copyfile", full)
+    answer = studio.send("/data/example")
+    monkeypatch.undo()
+    assert answer.status == 422
+    assert "cannot be written: No space left on device" in answer.text
+    assert studio.space.history.text() is None
 
 
 def test_a_file_that_is_no_table_is_not_taken(studio):
