@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -15,9 +16,17 @@ import pyarrow.types as types
 
 from sfumato.data.arrays import Codes, Ints
 from sfumato.data.cell_text import TextArray, as_text, distinct
+from sfumato.data.number_grid import Ends, NumberGrid, step_text
 from sfumato.data.schema import DateOrder, Kind
 from sfumato.data.table import Column
-from sfumato.data.values import kind_of_texts, kind_of_type, meaning, numbers
+from sfumato.data.values import (
+    Meaning,
+    exact_numbers,
+    kind_of_texts,
+    kind_of_type,
+    meaning,
+    numbers,
+)
 from sfumato.errors import DataError
 
 
@@ -48,15 +57,17 @@ def code_alike(
     kind: Kind | None = None,
     missing: Sequence[str] = (),
     order: Sequence[str] | None = None,
+    grid: NumberGrid | None = None,
 ) -> tuple[Column, pa.ChunkedArray]:
     """Code a column, and make cells that share a code look alike, in their own type.
 
     `0.0` and `-0.0`, moments a nanosecond apart and decimals that one float stands for
-    have one code, and a row that is shown exactly must not stand out among them.
+    have one code, and a row that is shown exactly must not stand out among them. On a
+    grid, values are its steps, and no cell is shown exactly.
     """
     found = Values.of(name, values, missing)
-    column = _coded(found, kind, order, None)
-    return column, found.alike(column, values)
+    column = _coded(found, kind, order, None, grid)
+    return column, values if grid is not None else found.alike(column, values)
 
 
 def _coded(
@@ -64,11 +75,15 @@ def _coded(
     kind: Kind | None,
     order: Sequence[str] | None,
     dates: DateOrder | None,
+    grid: NumberGrid | None = None,
 ) -> Column:
     kind = kind or found.kind()[0]
     if kind is Kind.ORDERED and order is None:
         order = found.own_order()
-    ranked = _ranked(found, kind, order, dates)
+    if grid is None:
+        ranked = _ranked(found, kind, order, dates)
+    else:
+        ranked = _on_grid(found, kind, grid)
     return Column(
         name=found.name,
         kind=kind,
@@ -77,6 +92,7 @@ def _coded(
         numbers=_with_missing(ranked.numbers, found),
         missing=len(ranked.labels) if found.missing_label else -1,
         dates=ranked.dates,
+        steps=_with_missing_step(ranked.steps, found),
     )
 
 
@@ -201,6 +217,7 @@ class Ranked:
     labels: tuple[str, ...]
     numbers: npt.NDArray[np.float64] | None = None
     dates: DateOrder | None = None
+    steps: tuple[Ends, ...] | None = None
 
 
 def _ranked(
@@ -233,12 +250,53 @@ def _by_order(found: Values, order: Sequence[str]) -> Ranked:
 
 
 def _by_meaning(found: Values, kind: Kind, dates: DateOrder | None) -> Ranked:
+    read, keys, ranks, shown = _meanings(found, kind, dates)
+    return Ranked(ranks, tuple(shown.to_pylist()), numbers(kind, keys), read.dates)
+
+
+def _meanings(
+    found: Values, kind: Kind, dates: DateOrder | None
+) -> tuple[Meaning, npt.NDArray[Any], Ints, TextArray]:
+    """What values mean: the keys in order, the rank of each value, a text per key."""
     texts = found.present_texts
     read = meaning(kind, texts, dates=dates)
     found.refuse(read.bad, _misfit(kind, read.note), _KIND_HINT)
     keys, ranks = np.unique(read.keys, return_inverse=True)
-    shown = _shortest(texts, ranks, len(keys))
-    return Ranked(ranks, tuple(shown.to_pylist()), numbers(kind, keys), read.dates)
+    return read, keys, ranks, _shortest(texts, ranks, len(keys))
+
+
+def _on_grid(found: Values, kind: Kind, grid: NumberGrid) -> Ranked:
+    """Values as steps of a grid; there may be millions, so few become Python texts."""
+    if kind not in (Kind.INTEGER, Kind.DECIMAL):
+        raise DataError(
+            f"Column '{found.name}' has a resolution, and its kind is {kind}.",
+            hint="Only numbers are put on a grid; leave out 'resolution'.",
+        )
+
+    _, keys, ranks, shown = _meanings(found, kind, None)
+    floats = numbers(kind, keys)
+
+    def exact(places: Ints) -> list[Fraction]:
+        texts = shown.take(pa.array(places)).to_pylist()
+        return exact_numbers(kind, texts, floats[places])
+
+    steps = grid.steps(floats, exact)
+    occurring, place = np.unique(steps, return_inverse=True)
+    ends = tuple(grid.ends(step) for step in occurring.tolist())
+    return Ranked(
+        np.asarray(place[ranks], dtype=np.int64),
+        tuple(step_text(each, each) for each in ends),
+        np.array([grid.middle(step) for step in occurring.tolist()], dtype=np.float64),
+        steps=ends,
+    )
+
+
+def _with_missing_step(
+    steps: tuple[Ends, ...] | None, found: Values
+) -> tuple[Ends, ...] | None:
+    if steps is None or not found.missing_label:
+        return steps
+    return (*steps, (found.missing_label[0],) * 2)
 
 
 def _misfit(kind: Kind, note: str) -> str:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.data.arrays import Codes
+from sfumato.data.number_grid import Ends
 from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.data.schema import DateOrder, Kind, Schema
 
@@ -37,6 +38,9 @@ class Column(SafeRepr):
     """The code of the missing value, or -1. Several marks share one code."""
     dates: DateOrder | None = None
     """How dates are written."""
+    steps: tuple[Ends, ...] | None = None
+    """The ends of each value's step, where values are steps of a grid; `numbers` are
+    then their middles."""
 
     def _summary(self) -> str:
         return f"{counted(len(self.codes), 'row')}, {counted(self.size, 'value')}"

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from sfumato.data.arrays import Codes
 from sfumato.data.html_fragment import html_fragment
+from sfumato.data.number_grid import Ends
 from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.data.schema import Kind
 
@@ -72,6 +73,8 @@ class Axis(SafeRepr):
     those of nodes, which are not 0 for a leaf."""
     per_bit: float = 0.0
     """What the natural logarithm of a share is multiplied by, where losses are bits."""
+    steps: tuple[Ends, ...] | None = None
+    """The ends of each leaf, where leaves are steps of a grid."""
     node_bounds: npt.NDArray[np.float64] | None = None
     """(nodes, 2): for numeric kinds the lowest and highest number a node's label
     stands for, NaN where it has none."""

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.arrays import Ints
+from sfumato.data.number_grid import Ends
 from sfumato.data.table import Column
 from sfumato.hierarchies.axis import STAR, Axis, CodedAxis, Losses, Shape
 from sfumato.hierarchies.exact_numbers import float_bounds
@@ -175,8 +176,15 @@ def _axis(column: Column, upper: UpperLevels, order: Ints, *, weight: float) -> 
         missing=missing,
         weight=weight,
         fitted=upper.fitted,
+        steps=_steps(column, order),
         node_bounds=None if positions is None else _bounds(column, upper, positions),
     )
+
+
+def _steps(column: Column, order: Ints) -> tuple[Ends, ...] | None:
+    if column.steps is None:
+        return None
+    return tuple(column.steps[code] for code in order)
 
 
 def _chain(labels: tuple[str, ...], upper: UpperLevels) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from sfumato.data.coding import code_alike
 from sfumato.data.disk_arrays import IN_MEMORY, MemoryArrays
+from sfumato.data.number_grid import NumberGrid
 from sfumato.data.parallel import each
 from sfumato.data.schema import Attribute, Kind, Role, Schema
 from sfumato.data.table import Column, Table
@@ -80,7 +81,8 @@ def quasi_axes(
 ) -> tuple[CodedAxis, ...]:
     """Put the quasi-identifiers on their axes."""
     for name in table.schema.quasi:
-        refuse_reserved(table.columns[name])
+        if table.columns[name].steps is None:
+            refuse_reserved(table.columns[name])
     columns = [table.columns[name] for name in table.schema.quasi]
     return axes(policy, columns, base, arrays)
 
@@ -115,7 +117,7 @@ def _kept(
     policy: Policy, source: pa.Table, name: str, arrays: MemoryArrays
 ) -> tuple[Column, pa.ChunkedArray]:
     given = source.column(name)
-    column, cells = _coded_alike(policy, given, name)
+    column, cells = _coded_alike(policy, given, name, grid=_grid(policy, name))
     kept = replace(column, codes=arrays.keep(column.codes))
     arrays.release()
     # Cells that are as they were given are where they were.
@@ -123,12 +125,12 @@ def _kept(
 
 
 def coded_column(policy: Policy, source: pa.Table, name: str) -> Column:
-    """Code one column of the source as the policy says."""
+    """Code one column of the source as the policy says, but on no grid."""
     return _coded_alike(policy, source.column(name), name)[0]
 
 
 def _coded_alike(
-    policy: Policy, cells: pa.ChunkedArray, name: str
+    policy: Policy, cells: pa.ChunkedArray, name: str, *, grid: NumberGrid | None = None
 ) -> tuple[Column, pa.ChunkedArray]:
     section = policy.column(name)
     return code_alike(
@@ -137,7 +139,13 @@ def _coded_alike(
         kind=section.kind,
         missing=policy.data.missing,
         order=section.order,
+        grid=grid,
     )
+
+
+def _grid(policy: Policy, name: str) -> NumberGrid | None:
+    resolution = policy.column(name).resolution
+    return None if resolution is None else NumberGrid.of(resolution)
 
 
 def _attribute(
@@ -156,4 +164,7 @@ def _shrunk(column: Column, rows: npt.NDArray[np.int64]) -> Column:
         labels=tuple(column.labels[code] for code in used),
         numbers=None if column.numbers is None else column.numbers[used],
         missing=int(missing[0]) if len(missing) else -1,
+        steps=None
+        if column.steps is None
+        else tuple(column.steps[code] for code in used),
     )

@@ -27,6 +27,7 @@ def refuse_unkept(run: Run) -> None:
     _refuse_counting(operator, models)
     _refuse_population(operator, models)
     _refuse_apart(operator, models)
+    _refuse_steps(operator, policy)
     if operator.form is not Form.CELLS:
         _refuse_persons(operator, policy)
     refuse_name_clash(operator, _published_roles(run), lambda name: _is_line(run, name))
@@ -67,6 +68,25 @@ def _refuse_population(operator: Operator, models: Sequence[OutputModel]) -> Non
                 f"group; '{operator.name}', as it is set, shows more than the group has.",
                 hint=f'{INTERVALS} and flat = "set", or set lower to 0.',
             )
+
+
+def _refuse_steps(operator: Operator, policy: Policy) -> None:
+    """Refuse steps of a grid where exact values would be shown or looked up."""
+    stepped = [n for n, each in policy.columns.items() if each.resolution is not None]
+    if not stepped:
+        return
+    if not operator.shows_steps:
+        raise RefusedError(
+            f"Column '{stepped[0]}' has a resolution; '{operator.name}', as it is set, "
+            "does not show intervals.",
+            hint=f"{INTERVALS}, or leave out 'resolution'.",
+        )
+    if policy.process_models() or any(m.reads_population for m in policy.models()):
+        raise RefusedError(
+            f"Column '{stepped[0]}' has a resolution, which neither differential "
+            "privacy nor a requirement on a population supports.",
+            hint="Leave out 'resolution'.",
+        )
 
 
 def _refuse_apart(operator: Operator, models: Sequence[OutputModel]) -> None:

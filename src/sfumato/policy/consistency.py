@@ -95,6 +95,12 @@ def _contradiction(section: ColumnSection) -> tuple[str, str, str] | None:
             f"is set for a column that is {_article(section.role)}.",
             "Only identifiers and subjects are pseudonymized.",
         )
+    if section.resolution is not None and _cannot_step(section):
+        return (
+            "resolution",
+            "is set for a column that is no plain numeric quasi-identifier.",
+            "Only quasi-identifiers of numbers, without a hierarchy, have steps.",
+        )
     role = None if section.drop else section.role
     if section.keep_as_is and role not in AS_THEY_ARE:
         return (
@@ -103,6 +109,13 @@ def _contradiction(section: ColumnSection) -> tuple[str, str, str] | None:
             "Only insensitive columns and weights leave as they are.",
         )
     return _order_contradiction(section)
+
+
+def _cannot_step(section: ColumnSection) -> bool:
+    """Whether a column is not a line of numbers that is shown as intervals."""
+    numbers = section.kind in (None, Kind.INTEGER, Kind.DECIMAL)
+    plain = section.hierarchy in (None, "free")
+    return section.role is not Role.QUASI or not numbers or not plain
 
 
 def _order_contradiction(section: ColumnSection) -> tuple[str, str, str] | None:

@@ -139,6 +139,12 @@ class Operator(ABC):
         return False
 
     @property
+    def shows_steps(self) -> bool:
+        """Whether numbers are shown as intervals or not at all, so that steps of a grid
+        can stand for them."""
+        return False
+
+    @property
     def shows_smallest(self) -> bool:
         """Whether a cell stands for no more than the smallest of these."""
         return False

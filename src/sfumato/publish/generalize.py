@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.data.cell_text import interval_text
+from sfumato.data.number_grid import step_text
 from sfumato.data.option_examples import OptionExamples
 from sfumato.data.schema import Role
 from sfumato.errors import PolicyError
@@ -65,6 +66,10 @@ class Generalize(CellOperator):
 
     @property
     def shows_covers(self) -> bool:
+        return self.numbers == "interval"
+
+    @property
+    def shows_steps(self) -> bool:
         return self.numbers == "interval"
 
     @property
@@ -124,7 +129,8 @@ def extent_of(material: Material, index: int) -> Extent:
 
 def exact_leaves(extent: Extent) -> dict[str, npt.NDArray[np.int32]]:
     """The leaf of each group, where every group shows one."""
-    if not extent.single.all():
+    # A step of a grid is no value of the source.
+    if not extent.single.all() or extent.coded.axis.steps is not None:
         return {}
     leaves = extent.nodes if extent.by_node else extent.bounds[0]
     return {extent.coded.name: leaves}
@@ -159,6 +165,8 @@ def _interval(axis: Axis, low: int, high: int) -> str | None:
         return axis.labels[low] or None
     if high == axis.missing:
         return STAR
+    if axis.steps is not None:
+        return step_text(axis.steps[low], axis.steps[high])
     return interval_text(axis.labels[low], axis.labels[high])
 
 
