@@ -4,8 +4,8 @@ Whatever group a row is published in, at least k rows share its cells. Where all
 have hierarchies, its cells are nodes that cover it, and it loses no less than its
 cheapest generalization that k rows share. `row_bounds` has two bounds for columns of any
 shape; a row counts with the largest of the three. They ignore that those rows
-would have to agree, and all rules but the size of groups; they can be far from
-what is possible.
+would have to agree. Where the lattice is small enough, `row_prices` counts that as well,
+over all rows. All of them ignore every rule but the size of groups.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.best.row_bounds import column_bound, neighbor_bound
+from sfumato.algorithms.best.row_prices import rounds_for, row_prices
 from sfumato.algorithms.request import Request
 from sfumato.data.rules import least_rows
 from sfumato.hierarchies.axis import Shape
@@ -73,6 +74,9 @@ def lower_bound(request: Request) -> MeanLossBound | None:
     key, _ = packed([coded.codes for coded in request.quasi])
     _, first, weights = np.unique(key, return_index=True, return_counts=True)
     tuples = codes[first]
+    rounds = rounds_for(request, len(tuples))
+    if rounds:
+        return _by_prices(request, tuples, weights, rounds)
     count = min(SAMPLE, request.rows, STEPS // (2 * tuples.size))
     if count < 2:
         return None
@@ -85,6 +89,24 @@ def lower_bound(request: Request) -> MeanLossBound | None:
     # Losses of rows may differ from what they cost anyway by rounding.
     above = np.maximum(losses - _own_losses(request, chosen), 0.0)
     return _summary(above, request.rows)
+
+
+def _by_prices(
+    request: Request,
+    tuples: npt.NDArray[np.int32],
+    weights: npt.NDArray[np.int64],
+    rounds: int,
+) -> MeanLossBound:
+    """The bound by prices: the mean over all rows, so that nothing is estimated."""
+    request.progress("computing the lower bound on the loss", 0.0)
+    axes = [coded.axis for coded in request.quasi]
+    least = least_rows(request.rules())
+    prices = row_prices(axes, tuples, weights, least=least, rounds=rounds)
+    total = sum(axis.weight for axis in axes) or 1.0
+    mean = float(weights @ prices) / (total * request.rows)
+    own = float(weights @ _own_losses(request, tuples)) / request.rows
+    loss = max(mean - own, 0.0)
+    return MeanLossBound(loss=loss, low=loss, high=loss, rows=request.rows)
 
 
 def _losses_of_rows(
