@@ -238,7 +238,7 @@ def check(
     if chosen.name != "memory":
         checks.refuse_record(record)
         refuse_loss(original is not None)
-        source = published_batches(data, policy, settings, safe=safe)
+        source = published_batches(data, policy, settings, safe=safe, choice=chosen)
         with chosen.open(source) as opened:
             return checks.check_on_engine(asking(source.schema.empty_table()), opened)
     table = as_meant(data, read_published(data, policy, settings), safe=safe)
@@ -280,7 +280,7 @@ def workload_error(
     source = read_table(original, asked, {})
     place = queried_source(asked, source, workload_of(workload), base_of(base, asked))
     if isinstance(release, Release):
-        table, beside = release.table, release.beside
+        table, beside = release.whole_table(), release.beside
     else:
         safe = asked.publish.spreadsheet_safe
         table = as_meant(release, read_published(release, asked, {}), safe=safe)
@@ -530,7 +530,7 @@ def look_up(
     asked, swap_groups = policy_of(policy), None
     if isinstance(release, Release):
         asked = asked or release.claim.policy
-        table, beside = release.table, release.beside
+        table, beside = release.whole_table(), release.beside
         swap_groups = release.group_of[release.source_rows]
     elif is_path(release):
         found = ReleaseFiles.of(Path(release))

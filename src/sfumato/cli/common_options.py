@@ -27,9 +27,9 @@ CsvEncoding = Annotated[
 EngineName = Annotated[
     str | None,
     typer.Option(
-        metavar="auto|memory|duckdb",
-        help="Where rows are counted: in memory, or out of core with DuckDB; auto "
-        "decides by the memory limit.",
+        metavar="auto|memory|duckdb|spark",
+        help="Where rows are counted: in memory, out of core with DuckDB, or on Spark; "
+        "auto decides by the memory limit.",
     ),
 ]
 MemoryLimit = Annotated[

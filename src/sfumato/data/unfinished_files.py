@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -18,6 +18,11 @@ class Unfinished:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._places: set[Path] = set()
+        self._before: list[Callable[[], None]] = []
+
+    def before(self, end: Callable[[], None]) -> None:
+        """Call a function before anything is removed, to end what still writes."""
+        self._before.append(end)
 
     @contextmanager
     def holding(self, place: Path) -> Iterator[None]:
@@ -38,6 +43,8 @@ class Unfinished:
     def remove_all(self) -> None:
         """Remove everything unfinished and refuse to start or finish anything else."""
         self._lock.acquire()
+        for end in self._before:
+            end()
         for place in tuple(self._places):
             for _ in range(ATTEMPTS):
                 remove(place)

@@ -1,1 +1,1 @@
-"""Where rows are counted and mapped: in memory, or out of core with DuckDB."""
+"""Where rows are counted and mapped: in memory, out of core with DuckDB, or on Spark."""

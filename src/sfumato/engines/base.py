@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.data.arrays import Counts
 from sfumato.data.batch_source import BatchSource
@@ -79,7 +80,18 @@ class Engine(AbstractContextManager["Engine"], ABC):
         """Apply a function to each part of the rows, in the order of the source."""
         return map(function, self.source.read(columns))
 
+    def missing(self) -> bool:
+        """Whether any cell is null or not a number (NaN)."""
+        return any(self.map(self.source.names, _misses))
+
     @property
     def rows(self) -> int:
         """How many rows the source has."""
         return sum(self.map(self.source.names[:1], len))
+
+
+def _misses(batch: Any) -> bool:
+    """Whether a part of the rows has a cell that is null or not a number."""
+    floats = [each for each in batch.columns if pa.types.is_floating(each.type)]
+    nulls = any(each.null_count for each in batch.columns)
+    return nulls or any(pc.any(pc.is_nan(each)).as_py() for each in floats)

@@ -118,7 +118,7 @@ def check_table(asked: AskedCheck, given: GivenTables) -> CheckResult:
 def check_on_engine(asked: AskedCheck, engine: Engine) -> CheckResult:
     """Judge a table by counts, without holding its rows."""
     refuse_row_by_row(asked.form)
-    asked = asked.marked(empty_marked(asked.policy, engine.source))
+    asked = asked.marked(empty_marked(asked.policy, engine))
     names = engine.source.names
     claim = asked.claim(Private())
     proof = prove_on_engine(claim, engine)

@@ -1,4 +1,4 @@
-"""Choose where the rows of a call are counted: in memory, or out of core."""
+"""Choose where the rows of a call are counted: in memory, out of core, or on Spark."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from typing import Any
 from sfumato.engines.duckdb_engine import DuckDBEngine, refuse_small
 from sfumato.engines.engine_choice import EngineChoice
 from sfumato.engines.memory_engine import MemoryEngine
+from sfumato.engines.spark_engine import SparkEngine, is_spark
 from sfumato.errors import SfumatoError, UsageError
 from sfumato.io.batch_files import batch_source
 from sfumato.io.memory import free_memory
 from sfumato.pipeline.given_tables import is_path
 
-ENGINES = ("auto", "memory", "duckdb")
+ENGINES = ("auto", "memory", "duckdb", "spark")
 UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 SIZE = re.compile(r"^\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*$")
@@ -32,7 +33,8 @@ def choose_engine(
     *,
     copies: int = MAKING,
 ) -> EngineChoice:
-    """The engine that a call asks for; `auto` takes `duckdb` where memory is short.
+    """The engine that a call asks for; `auto` takes `duckdb` where memory is short, and
+    `spark` for its frames.
 
     `copies` says how often the bytes of all cells are in memory at the same time.
     """
@@ -43,6 +45,9 @@ def choose_engine(
         )
     limit = memory_of(memory_limit)
     threads = os.cpu_count() or 1
+    if is_spark(data):
+        _refuse_elsewhere(asked)
+        return EngineChoice(SparkEngine.name, limit, None, threads)
     if asked == "auto":
         reason = _short(data, limit, copies)
         name = MemoryEngine.name if reason is None else DuckDBEngine.name
@@ -50,6 +55,15 @@ def choose_engine(
     if asked == DuckDBEngine.name:
         refuse_small(limit)
     return EngineChoice(str(asked), limit, None, threads)
+
+
+def _refuse_elsewhere(asked: object) -> None:
+    """Refuse to count a Spark DataFrame anywhere but on Spark."""
+    if asked not in ("auto", SparkEngine.name):
+        raise UsageError(
+            f"A Spark DataFrame is counted on Spark, not by the engine '{asked}'.",
+            hint="Leave the engine out, or pass frame.toArrow(), which takes memory.",
+        )
 
 
 def memory_of(limit: object) -> int:

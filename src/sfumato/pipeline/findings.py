@@ -54,6 +54,11 @@ class Findings:
         return int(self.draft.table.num_rows)
 
     @property
+    def published_rows(self) -> npt.NDArray[np.int64]:
+        """The source row of each row of the draft."""
+        return self.source_rows[self.draft.rows]
+
+    @property
     def shown(self) -> tuple[CodedAxis, ...]:
         """The columns that are shown as cells."""
         return self.solution.quasi or self.request.quasi

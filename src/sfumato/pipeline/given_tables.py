@@ -14,6 +14,8 @@ import pyarrow as pa
 
 from sfumato.data.batch_source import BatchSource
 from sfumato.data.schema import Role
+from sfumato.engines.engine_choice import EngineChoice
+from sfumato.engines.spark_engine import is_spark, spark_table
 from sfumato.errors import DataError, UsageError
 from sfumato.io.batch_files import batch_source, many_files, read_many
 from sfumato.io.databases import database_source, read_database
@@ -27,6 +29,7 @@ from sfumato.pipeline.private_record import Alignment
 from sfumato.pipeline.release import Release
 from sfumato.pipeline.release_files import ReleaseFiles
 from sfumato.pipeline.source_order import by_key
+from sfumato.pipeline.spark_source import spark_source
 from sfumato.policy import Policy
 from sfumato.publish.anatomize import GROUP
 from sfumato.publish.base import Form
@@ -98,8 +101,11 @@ def published_batches(
     settings: Mapping[str, Any],
     *,
     safe: bool = False,
+    choice: EngineChoice | None = None,
 ) -> BatchSource:
     """Open a published file, or Parquet files, to be read in batches."""
+    if choice is not None and choice.on_spark:
+        return spark_source(data, choice)
     if not is_path(data):
         return source_batches(data, policy, settings)
     said = policy.data if policy is not None else None
@@ -116,8 +122,14 @@ def source_batches(
     data: Source,
     policy: Policy | None,
     settings: Mapping[str, Any] = MappingProxyType({}),
+    *,
+    choice: EngineChoice | None = None,
 ) -> BatchSource:
     """Open a source to be read in batches, as the policy or the settings declare it."""
+    if choice is not None and choice.on_spark:
+        return spark_source(data, choice)
+    if is_spark(data):
+        return spark_table(data)
     if not is_path(data):
         from sfumato.io.frames import batches_of
 
@@ -181,7 +193,7 @@ def pair_files(
         return PairFiles(
             policy=policy,
             original=by_key(source, policy),
-            published=published.table,
+            published=published.whole_table(),
             beside=published.beside,
             base=base,
             known_rows=Alignment(kept, published.group_of[kept]),

@@ -19,13 +19,15 @@ from sfumato.data.batch_source import BatchSource
 from sfumato.data.seeds import Seed
 from sfumato.data.source import delimiter_of
 from sfumato.engines.engine_choice import EngineChoice
+from sfumato.engines.spark_engine import SparkTable
 from sfumato.errors import RefusedError
 from sfumato.io.batch_files import many_files
 from sfumato.io.formats import Format, hash_file
 from sfumato.pipeline.asked_policy import base_of
 from sfumato.pipeline.explained_release import explained_release
 from sfumato.pipeline.given_tables import is_path, source_batches
-from sfumato.pipeline.out_of_core import open_source, refuse_whole
+from sfumato.pipeline.open_on_spark import open_on_spark, refuse_ambiguous
+from sfumato.pipeline.out_of_core import OutOfCore, open_source, refuse_whole
 from sfumato.pipeline.release import Release
 from sfumato.pipeline.run import Run
 from sfumato.pipeline.source_order import refuse_orderless
@@ -48,14 +50,14 @@ def large_release(
     """Make a release of a source that is read in batches, and prove it."""
     refuse_whole(policy, after=bool(after))
     if not policy.data.key:
-        refuse_orderless(data)
-    source = source_batches(data, policy)
-    _refuse_format(policy)
+        refuse_orderless(data, on_spark=choice.on_spark)
+    _refuse_format(policy, choice)
+    source = source_batches(data, policy, choice=choice)
     policy.check_columns(source.names)
     with ThreadPoolExecutor() as aside:
         hashed = _hashed(aside, data)
         progress("read", 0.0)
-        table, held = _opened(source, policy, choice)
+        table, held = _opened(source, policy, choice, seed)
         run = Run(
             policy=policy,
             source=table,
@@ -68,7 +70,7 @@ def large_release(
         release = explained_release(run)
         progress("done", 1.0)
     return replace(
-        release,
+        _without_carried(release),
         origin=data,
         delimiter=delimiter_of(table) or ",",
         source_sha256=None if hashed is None else hashed.result(),
@@ -82,22 +84,19 @@ def _hashed(aside: ThreadPoolExecutor, data: Any) -> Future[str] | None:
 
 
 def _opened(
-    source: BatchSource, policy: Policy, choice: EngineChoice
-) -> tuple[pa.Table, Any]:
+    source: BatchSource, policy: Policy, choice: EngineChoice, seed: Seed
+) -> tuple[pa.Table, OutOfCore]:
     """Put the rows on disk, in the order of the policy's key if it names one."""
     key = policy.data.key
     if not key:
         return open_source(source, policy, choice)
     _refuse_key(source, policy)
+    if isinstance(source, SparkTable):
+        return open_on_spark(source, policy, choice, seed)
     with choice.open(source) as engine:
         ordered = open_source(engine.ordered(key), policy, choice)
         rows = ordered[0].num_rows
-        if engine.alone(key[0], key[1:], ()) < rows:
-            raise policy.fault(
-                ("data", "key"),
-                f"does not identify each of {rows:,} rows.",
-                hint="Name columns that together identify each row.",
-            )
+        refuse_ambiguous(engine, policy, rows)
         return ordered
 
 
@@ -118,8 +117,26 @@ def _refuse_key(source: BatchSource, policy: Policy) -> None:
             )
 
 
-def _refuse_format(policy: Policy) -> None:
+def _without_carried(release: Release) -> Release:
+    """A release whose table has no columns but the driver's own."""
+    held = release.out_of_core
+    if held is None or held.spark is None:
+        return release
+    spark = replace(held.spark, shown=tuple(release.table.column_names))
+    return replace(
+        release,
+        table=release.table.drop_columns(list(spark.carried)),
+        out_of_core=replace(held, spark=spark),
+    )
+
+
+def _refuse_format(policy: Policy, choice: EngineChoice) -> None:
     asked = policy.publish.format
+    if choice.on_spark and asked not in (None, Format.PARQUET):
+        raise RefusedError(
+            f"Spark writes Parquet files, and the policy asks for {asked}.",
+            hint="Publish as parquet, or take another engine.",
+        )
     if asked is not None and asked.split(".")[0] not in WRITTEN:
         raise RefusedError(
             f"A file of the format {asked} is written from memory.",

@@ -64,7 +64,7 @@ def make_release(run: Run) -> Release:
         earlier = open_earlier(run, persons)
         table, source_rows = coded_rows(run)
         if certificate is None:
-            _refuse_giveaways(run, table.source)
+            _refuse_giveaways(run, table.source, source_rows)
         counts = generated_counts(run.policy.models(), table)
         request = build_request(run, table, certificate, counts)
     with run.step("solve", 0.1):
@@ -86,7 +86,7 @@ def make_release(run: Run) -> Release:
             solution=solution,
             draft=draft,
             claim=claim,
-            proof=_proof(run, claim, draft),
+            proof=_proof(run, claim, draft, source_rows[material.rows]),
             persons=persons,
             together=_together(claim, earlier, source_rows[material.rows], draft),
         )
@@ -102,19 +102,24 @@ def _kept(run: Run, solution: Solution) -> Solution:
     return replace(solution, grouping=replace(grouping, group_of=group_of))
 
 
-def _proof(run: Run, claim: Claim, draft: Draft) -> Proof:
+def _proof(run: Run, claim: Claim, draft: Draft, rows: npt.NDArray[np.int64]) -> Proof:
     """Prove a draft; out of core, by the counts of an engine."""
     if run.out_of_core is None:
         return claim.verify(draft.table, draft.beside)
-    with run.out_of_core.engine(draft.table) as engine:
+    with run.out_of_core.engine(draft.table, rows) as engine:
         return prove_on_engine(claim, engine)
 
 
-def _refuse_giveaways(run: Run, table: pa.Table, but: Collection[str] = ()) -> None:
+def _refuse_giveaways(
+    run: Run,
+    table: pa.Table,
+    rows: npt.NDArray[np.int64],
+    but: Collection[str] = (),
+) -> None:
     if run.out_of_core is None:
         refuse_giveaways(run.policy, table, but=but)
         return
-    with run.out_of_core.engine(table) as engine:
+    with run.out_of_core.engine(table, rows) as engine:
         refuse_counted_giveaways(run.policy, engine, table.num_rows, but=but)
 
 
@@ -205,7 +210,9 @@ def _insist(found: Findings) -> None:
     if found.certificate is not None:
         found.certificate.insist(found.solution, found.proof.groups.rows)
     else:
-        _refuse_giveaways(found.run, found.draft.table, found.made)
+        _refuse_giveaways(
+            found.run, found.draft.table, found.published_rows, found.made
+        )
 
 
 def _insist_on_models(proof: Proof, request: Request) -> None:

@@ -99,8 +99,7 @@ def _formulas(found: Findings) -> list[str]:
     """Warn of published cells that a spreadsheet may run as formulas."""
     if found.run.policy.publish.spreadsheet_safe:
         return []
-    tables = (found.draft.table, *found.draft.beside.values())
-    count = sum(formulas(table) for table in tables)
+    count = _formula_cells(found)
     if not count:
         return []
     cells = f"{count} cell begins" if count == 1 else f"{count} cells begin"
@@ -108,6 +107,18 @@ def _formulas(found: Findings) -> list[str]:
         f"{cells} with =, +, - or @ and may run as a formula where a CSV file is opened "
         "in a spreadsheet; publish.spreadsheet_safe = true marks such cells."
     ]
+
+
+def _formula_cells(found: Findings) -> int:
+    """Count the published cells that could be formulas, wherever they are."""
+    tables = [found.draft.table, *found.draft.beside.values()]
+    held = found.run.out_of_core
+    if held is None or held.spark is None:
+        return sum(map(formulas, tables))
+    carried = list(held.spark.carried)
+    own, names = tables[0].drop_columns(carried), found.draft.table.select(carried)
+    there = held.spark.formulas(found.published_rows)
+    return formulas(own) + formulas(names.slice(0, 0)) + there
 
 
 def _giveaways(found: Findings) -> dict[str, Any]:
@@ -120,7 +131,7 @@ def _giveaways(found: Findings) -> dict[str, Any]:
     policy, held = found.run.policy, found.run.out_of_core
     if held is None:
         return released_giveaways(policy, draft.table, quasi=draft.quasi, but=made)
-    with held.engine(draft.table) as engine:
+    with held.engine(draft.table, found.published_rows) as engine:
         return engine_giveaways(
             policy, engine, quasi=draft.quasi, rows=found.rows_out, but=made
         )

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as types
 
-from sfumato.data.batch_source import BatchSource
 from sfumato.data.published_cells import packed_key
 from sfumato.data.table import Table
+from sfumato.engines.base import Engine
 from sfumato.errors import RefusedError
 from sfumato.models.base import OutputModel
 from sfumato.policy import Policy
@@ -32,13 +32,11 @@ def with_empty_mark(policy: Policy, source: pa.Table) -> Policy:
     return with_marks(policy, (EMPTY,))
 
 
-def empty_marked(policy: Policy, source: BatchSource) -> Policy:
-    """The same for a source that is read in batches."""
-    for batch in source.read(source.names):
-        marked = with_empty_mark(policy, pa.Table.from_batches([batch]))
-        if marked is not policy:
-            return marked
-    return policy
+def empty_marked(policy: Policy, engine: Engine) -> Policy:
+    """The same for a source that is not in memory."""
+    if EMPTY in policy.data.missing or policy.process_models() or not engine.missing():
+        return policy
+    return with_marks(policy, (EMPTY,))
 
 
 def with_marks(policy: Policy, marks: Sequence[str]) -> Policy:

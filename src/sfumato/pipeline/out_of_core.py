@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.data.batch_source import BatchSource, table_batches
@@ -11,8 +14,11 @@ from sfumato.data.disk_arrays import DiskArrays
 from sfumato.data.schema import Role
 from sfumato.engines.base import Engine
 from sfumato.engines.engine_choice import EngineChoice
+from sfumato.engines.spark_engine import SparkTable, spark_table
 from sfumato.errors import RefusedError
 from sfumato.io.mapped_source import mapped_table, refuse_types
+from sfumato.pipeline.spark_rows import SparkRows
+from sfumato.pipeline.split_engine import SplitEngine
 from sfumato.policy import Policy
 from sfumato.publish.base import Form
 
@@ -26,9 +32,24 @@ class OutOfCore:
     plain_texts: frozenset[str] = frozenset()
     """Columns of plain text, which are kept as dictionaries."""
 
-    def engine(self, table: pa.Table) -> Engine:
-        """An engine on a table that is mapped from disk; for a `with` block."""
-        return self.choice.open(table_batches(table))
+    spark: SparkRows | None = None
+    """The rows that stay on Spark."""
+
+    def engine(self, table: pa.Table, rows: npt.NDArray[np.int64]) -> Engine:
+        """An engine on a table that is mapped from disk; for a `with` block.
+
+        `rows` are the source rows of its rows.
+        """
+        near = self.choice.open(table_batches(table))
+        spark = self.spark
+        if spark is None or not spark.carried:
+            return near
+
+        def far() -> SparkTable:
+            return spark_table(spark.published(table, rows, table.column_names))
+
+        whole = spark.source if len(rows) == len(spark.hashes) else None
+        return SplitEngine(near, far, spark.carried, source=whole)
 
 
 def refuse_whole(policy: Policy, *, after: bool) -> None:
@@ -52,10 +73,14 @@ def refuse_whole(policy: Policy, *, after: bool) -> None:
 
 
 def open_source(
-    source: BatchSource, policy: Policy, choice: EngineChoice
+    source: BatchSource,
+    policy: Policy,
+    choice: EngineChoice,
+    *,
+    carried: Collection[str] = (),
 ) -> tuple[pa.Table, OutOfCore]:
-    """Put the rows of a source on disk."""
-    unread = _unread(policy, source)
+    """Put the rows of a source on disk, but for columns that are `carried` elsewhere."""
+    unread = unread_columns(policy, source) | frozenset(carried)
     refuse_types(source, unread)
     held = OutOfCore(
         choice=choice,
@@ -70,7 +95,7 @@ def open_source(
     return table, held
 
 
-def _unread(policy: Policy, source: BatchSource) -> frozenset[str]:
+def unread_columns(policy: Policy, source: BatchSource) -> frozenset[str]:
     """Columns whose cells no release shows and no search looks at."""
     shown = policy.pseudonymized()
     roles = {name: policy.role(name) for name in source.names}

@@ -39,6 +39,7 @@ from sfumato.pipeline.prove_written_files import (
 )
 from sfumato.pipeline.release_to_database import TableTarget, new_table
 from sfumato.pipeline.reports import PRIVATE_REPORT, PUBLIC_REPORT, ReportSource
+from sfumato.pipeline.spark_release import published_frame, write_and_prove
 from sfumato.pipeline.verification import GENERATED_VALUES, SOURCE_VALUES, Claim
 from sfumato.pipeline.write_release import refuse_existing, write_directory
 from sfumato.report.card import card
@@ -96,10 +97,27 @@ class Release(SafeRepr):
     @property
     def data(self) -> Any:
         """Return the published table, as the kind of frame that was passed in."""
+        held = self.out_of_core
+        if held is not None and held.spark is not None:
+            return published_frame(self.table, self.source_rows, held.spark)
         # Imported late: files need no library of frames.
         from sfumato.io.frames import like
 
         return like(self.origin, self.table)
+
+    @property
+    def on_spark(self) -> bool:
+        """Whether the rows are on Spark, and `table` has some of their columns only."""
+        return self.out_of_core is not None and self.out_of_core.spark is not None
+
+    def whole_table(self) -> pa.Table:
+        """The published table with all of its columns; refuse one that is on Spark."""
+        if self.on_spark:
+            raise RefusedError(
+                "The rows of this release are on Spark.",
+                hint="Save it, and give its directory.",
+            )
+        return self.table
 
     @property
     def verdicts(self) -> list[dict[str, Any]]:
@@ -153,6 +171,8 @@ class Release(SafeRepr):
     def extension(self) -> str:
         """The ending of data files: the policy's format, or that of the source."""
         asked = self.claim.policy.publish.format
+        if self.on_spark:
+            return Format.PARQUET
         if asked is not None:
             return asked
         if database_source(self.origin) is not None:
@@ -185,6 +205,7 @@ class Release(SafeRepr):
 def _save_to_table(
     release: Release, place: Path, address: str, *, force: bool
 ) -> Mapping[str, Any]:
+    release.whole_table()
     if release.beside:
         raise RefusedError(
             "An anatomized release has two tables and cannot be written to one.",
@@ -214,6 +235,15 @@ def _write_table_and_prove(
 
 
 def _write_files_and_prove(release: Release, aside: Path) -> dict[str, str]:
+    held = release.out_of_core
+    if held is not None and held.spark is not None:
+        return write_and_prove(
+            release.table,
+            release.source_rows,
+            aside / "data.parquet",
+            spark=held.spark,
+            claim=release.claim,
+        )
     tables = {"data": release.table, **release.beside}
     places = {name: aside / f"{name}.{release.extension}" for name in tables}
     for name, table in tables.items():

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from sfumato.errors import DataError, UsageError
+from sfumato.io.batch_files import read_many
 from sfumato.io.formats import Format, format_of
 from sfumato.io.read import read_source
 from sfumato.io.spreadsheet import unguarded
@@ -102,6 +103,8 @@ def _manifest(place: Path) -> dict[str, Any]:
 
 
 def _read(place: Path, policy: Policy, *, safe: bool) -> pa.Table:
+    if place.is_dir():
+        return read_many(place)
     table = read_source(place, delimiter=policy.data.delimiter)
     marked = safe and format_of(place) is Format.CSV
     return unguarded(table) if marked else table

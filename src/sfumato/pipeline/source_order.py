@@ -33,12 +33,13 @@ def by_key(source: pa.Table, policy: Policy) -> pa.Table:
     return source.sort_by([(name, "ascending") for name in key])
 
 
-def refuse_orderless(origin: object) -> None:
+def refuse_orderless(origin: object, *, on_spark: bool = False) -> None:
     """Refuse a source whose rows have no order, for a policy that names no key."""
-    if database_source(origin) is None and not _is_relation(origin):
+    if database_source(origin) is None and not on_spark and not _is_relation(origin):
         return
+    whose = "on Spark" if on_spark else "of a database"
     raise PolicyError(
-        "A table of a database has no order, and data.key names no columns.",
+        f"A table {whose} has no order, and data.key names no columns.",
         hint="Name the columns that identify a row, for example its primary key.",
     )
 

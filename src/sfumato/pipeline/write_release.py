@@ -140,4 +140,7 @@ def _settle(directory: Path, mode: int) -> None:
     """Let others read what is published; if that fails, only the owner can read it."""
     with suppress(OSError):
         open_up(directory, mode)
+        for parts in directory.glob("data.*"):
+            if parts.is_dir():
+                open_up(parts, mode)
         keep_one(directory.resolve().parent)
