@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 unexport VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports compiler browser library entries wheel trial fuzz bench bench-scale experiments catalogue docs pictures clean
+.PHONY: help demo test check lint types imports compiler browser java library entries wheel trial fuzz bench bench-scale experiments catalogue docs pictures clean
 
 help:  ## Say what there is.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -24,8 +24,9 @@ demo: $(VENV)/.demo compiler  ## Publish the embedded hospital table and verify 
 	$(BIN)/sfumato demo
 	@echo && echo "The command sfumato is in $(BIN): . $(BIN)/activate"
 
-test: check library trial browser  ## Everything that must hold.
-	$(BIN)/python -m pytest -n auto --dist worksteal
+test: check library trial browser java  ## Everything that must hold.
+	$(BIN)/python -m pytest -n auto --dist worksteal --ignore=tests/spark
+	$(BIN)/python -m pytest tests/spark
 
 check: lint types imports  ## Style, types and layers.
 
@@ -44,6 +45,9 @@ compiler: | $(BIN)/python
 
 browser:  ## Install what tests of pages need: Chromium and axe-core.
 	tools/browser
+
+java:  ## Install what tests of Spark need: Java 17 or later.
+	tools/java
 
 library: $(VENV)/.tests compiler  ## Compile all kernels ahead of time; nothing where that is done.
 	$(BIN)/python -m tools.library.build

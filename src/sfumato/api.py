@@ -101,8 +101,8 @@ def anonymize(
     of them tell together (`privacy.link_key` says who is the same). `seed` repeats a
     run: copy it from the run's audit record. `insecure_seed` is for tests and marks the
     release as not for publication. `engine` is "memory", "duckdb" for files that need
-    not fit in memory, or "auto", which decides by `memory_limit` (bytes, or like
-    "500MB"). `progress` is True for a bar, or a function that takes the name of a step
+    not fit in memory, "spark" for Spark DataFrames and Parquet files (it needs
+    `data.key`), or "auto", which decides by `memory_limit` (bytes, or like "500MB"). `progress` is True for a bar, or a function that takes the name of a step
     and the share that is done.
     """
     # Imported late, so that `check` never loads the compiler.
@@ -215,8 +215,9 @@ def check(
     `groups` is the private record of a release whose cells do not show its groups.
     `manifest` says what kind of values each column has. Without it the policy does;
     where the policy does not, the kind is inferred from the cells. `engine` is
-    "memory", "duckdb" for files that need not fit in memory, or "auto", which decides by
-    `memory_limit` (bytes, or like "500MB").
+    "memory", "duckdb" for files that need not fit in memory, "spark" for Spark
+    DataFrames and Parquet files, or "auto", which decides by `memory_limit` (bytes, or
+    like "500MB").
     """
     from sfumato.pipeline import check_table as checks
     from sfumato.pipeline.choose_engine import CHECKING, choose_engine

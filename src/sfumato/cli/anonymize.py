@@ -119,6 +119,7 @@ def anonymize(
     chosen = chosen_seed(seed, insecure_seed)
     streamed = to == STREAM
     _refuse_two_outputs(streamed=streamed, json=json)
+    _refuse_parts_elsewhere(to, engine)
     manifest = release(
         policy,
         data=data,
@@ -149,6 +150,14 @@ def _refuse_two_outputs(*, streamed: bool, json: bool) -> None:
         raise UsageError(
             "--to - and --json both write to standard output.",
             hint="The manifest is in the release directory.",
+        )
+
+
+def _refuse_parts_elsewhere(to: str | None, engine: str | None) -> None:
+    if to is not None and engine == "spark":
+        raise UsageError(
+            "Spark writes a directory of parts, which --to does not take.",
+            hint="Leave out --to, or take another engine.",
         )
 
 

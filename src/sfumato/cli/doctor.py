@@ -43,6 +43,7 @@ EXTRAS = (
     ),
     Extra("adbc-driver-sqlite", "tables of SQLite", "pip install 'sfumato[sqlite]'"),
     Extra("duckdb", "tables of DuckDB", "pip install 'sfumato[duckdb]'"),
+    Extra("pyspark", "tables on Spark", "pip install 'sfumato[spark]'"),
     Extra("pandas", "pandas frames in Python", "pip install pandas"),
     Extra("polars", "polars frames in Python", "pip install polars"),
 )
