@@ -102,8 +102,9 @@ def anonymize(
     run: copy it from the run's audit record. `insecure_seed` is for tests and marks the
     release as not for publication. `engine` is "memory", "duckdb" for files that need
     not fit in memory, "spark" for Spark DataFrames and Parquet files (it needs
-    `data.key`), or "auto", which decides by `memory_limit` (bytes, or like "500MB"). `progress` is True for a bar, or a function that takes the name of a step
-    and the share that is done.
+    `data.key`), or "auto", which decides by `memory_limit` (bytes, or like "500MB").
+    `progress` is True for a bar, or a function that takes the name of a step and the
+    share that is done.
     """
     # Imported late, so that `check` never loads the compiler.
     from sfumato.pipeline.choose_engine import choose_engine

@@ -42,7 +42,9 @@ def test_the_extras_are_those_of_the_package():
     first = [
         line.split("|")[1] for line in table.splitlines() if line.startswith("| `")
     ]
-    assert {name for cell in first for name in re.findall(r"`(\w+)`", cell)} == extras
+    assert {
+        name for cell in first for name in re.findall(r"`([\w-]+)`", cell)
+    } == extras
 
 
 def test_the_first_commands_are_the_two_of_a_clone():
