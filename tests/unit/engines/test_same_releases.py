@@ -98,7 +98,7 @@ def released(place: Path, policy: sf.Policy, engine: str) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("requirements", REQUIREMENTS, ids=["k", "l", "t"])
 @pytest.mark.parametrize(
-    "algorithm", ALGORITHMS, ids=lambda each: "-".join(each.values())
+    "algorithm", ALGORITHMS, ids=lambda each: "-".join(map(str, each.values()))
 )
 def test_memory_and_duckdb_publish_the_same_bytes(tmp_path, algorithm, requirements):
     draw = np.random.default_rng(ALGORITHMS.index(algorithm))
