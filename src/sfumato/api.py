@@ -215,10 +215,8 @@ def check(
     With its `original`, the result also has its loss, which is private.
     `groups` is the private record of a release whose cells do not show its groups.
     `manifest` says what kind of values each column has. Without it the policy does;
-    where the policy does not, the kind is inferred from the cells. `engine` is
-    "memory", "duckdb" for files that need not fit in memory, "spark" for Spark
-    DataFrames and Parquet files, or "auto", which decides by `memory_limit` (bytes, or
-    like "500MB").
+    where the policy does not, the kind is inferred from the cells. `engine` and
+    `memory_limit` are those of `anonymize`.
     """
     from sfumato.pipeline import check_table as checks
     from sfumato.pipeline.choose_engine import CHECKING, choose_engine

@@ -14,7 +14,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from importlib import import_module
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -39,7 +38,7 @@ SETTINGS = ("PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME")
 
 def spark_session(memory_limit: int) -> Any:
     """The active Spark session; without one, a session of our own."""
-    sql = spark_library("pyspark.sql")
+    sql = _library()
     active = sql.SparkSession.getActiveSession()
     if active is not None:
         return active
@@ -48,15 +47,15 @@ def spark_session(memory_limit: int) -> Any:
     return _own_session(sql.SparkSession.builder, memory_limit)
 
 
-def spark_library(name: str) -> Any:
-    """Import a part of PySpark, or say how to install it."""
+def _library() -> Any:
     try:
-        return import_module(name)
+        import pyspark.sql
     except ImportError:
         raise InstallationError(
             "Counting on Spark needs pyspark, which is not installed.",
             hint="pip install 'sfumato[spark]'",
         ) from None
+    return pyspark.sql
 
 
 def _own_session(builder: Any, memory_limit: int) -> Any:
