@@ -74,6 +74,9 @@ def _requirements(random: Random, case: Case) -> None:
     options = draw_options(random, "algorithms", name)
     options.pop("refine", None)
     options.pop("seconds", None)
+    if name == "dp-anonym" and random.random() < 0.3:
+        strict = options.get("mode") != "relaxed"
+        options["depth"] = random.choice([12, 40, "unlimited" if strict else 20])
     case.policy["algorithm"] = {"name": name, **options}
     case.policy["publish"] = {"operator": "generalize", "max_suppressed": 0.5}
     if random.random() < 0.3:

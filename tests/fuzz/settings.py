@@ -49,6 +49,7 @@ OPTIONS: dict[str, Callable[[Random], Any]] = {
     "iterations": lambda r: r.choice((1, 4)),
     "orders": lambda r: r.choice((1, 3, 6)),
     "depth": lambda r: r.choice((1, 3, 6)),
+    "confidence": lambda r: r.choice((0.5, 0.95)),
     "rounds": lambda r: r.choice((1, 2)),
     "rows_per_subject": lambda r: r.choice((1, 3)),
     "base": lambda r: r.choice(("k-member", "mondrian", "oka", "mdav", "harvest")),
