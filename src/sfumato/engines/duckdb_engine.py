@@ -146,11 +146,38 @@ class DuckDBEngine(Engine):
             ]
             return pa.RecordBatch.from_arrays(carry, schema=schema)
 
-        batches = map(cells, self.source.read(columns))
-        reader = pa.RecordBatchReader.from_batches(schema, batches)
-        with _explained(self._limit), self._connection.cursor() as cursor:
+        reading = _Reading(map(cells, self.source.read(columns)))
+        reader = pa.RecordBatchReader.from_batches(schema, reading.batches())
+        with _explained(self._limit), reading, self._connection.cursor() as cursor:
             cursor.register(ROWS, reader)
             yield from cursor.sql(text).to_arrow_reader(BATCH_ROWS)
+
+
+class _Reading:
+    """Batches that a database takes; a fault of their source is raised as it was.
+
+    The database would tell it in words of its own, which quote it.
+    """
+
+    def __init__(self, found: Iterator[Any]) -> None:
+        self._found = found
+        self._fault: BaseException | None = None
+
+    def batches(self) -> Iterator[Any]:
+        """The batches, one after the other."""
+        try:
+            yield from self._found
+        except BaseException as fault:
+            self._fault = fault
+            raise
+
+    def __enter__(self) -> None:
+        """Nothing has to be opened."""
+
+    def __exit__(self, *_fault: object) -> None:
+        """Raise the fault of the source, if there was one."""
+        if self._fault is not None:
+            raise self._fault from None
 
 
 def _counted_cells(parts: list[Any], kind: Any, texts: GrowingDictionary | None) -> Any:

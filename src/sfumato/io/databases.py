@@ -310,8 +310,20 @@ def _before(parts: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def storable(table: pa.Table) -> pa.Table:
     """A table in types that every database keeps: no dictionaries, no large numbers."""
+    refuse_unstorable(table)
     columns = [_storable(column) for column in table.columns]
     return pa.table(columns, names=table.column_names)
+
+
+def refuse_unstorable(table: pa.Table) -> None:
+    """Refuse types that no table of a database keeps, by the name of the column."""
+    for each in table.schema:
+        if types.is_nested(each.type) or types.is_interval(each.type):
+            raise DataError(
+                f"Column '{each.name}' has the type {each.type}, which a table of a "
+                "database cannot keep.",
+                hint="Split it into plain columns, drop it, or write files.",
+            )
 
 
 def _storable(column: pa.ChunkedArray) -> pa.ChunkedArray:

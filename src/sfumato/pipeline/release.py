@@ -26,7 +26,7 @@ from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.errors import OutputError, RefusedError
 from sfumato.io.atomic_files import own_directory, own_file
 from sfumato.io.batch_files import many_files
-from sfumato.io.databases import database_source
+from sfumato.io.databases import database_source, refuse_unstorable
 from sfumato.io.formats import Format, format_of, written_as
 from sfumato.io.write import write_table
 from sfumato.pipeline.earlier_release_proof import CandidateClaim
@@ -37,6 +37,7 @@ from sfumato.pipeline.prove_written_files import (
     prove_files,
     prove_tables,
 )
+from sfumato.pipeline.release_files import TABLE_FILE
 from sfumato.pipeline.release_to_database import TableTarget, new_table
 from sfumato.pipeline.reports import PRIVATE_REPORT, PUBLIC_REPORT, ReportSource
 from sfumato.pipeline.spark_release import published_frame, write_and_prove
@@ -212,6 +213,7 @@ def _save_to_table(
             hint="Write it to files, or use another operator.",
         )
     refuse_existing(place, force=force)
+    refuse_unstorable(release.table)
     with new_table(address) as target:
         publish = partial(_write_table_and_prove, target)
         filled = partial(fill, release, publish=publish)
@@ -225,12 +227,13 @@ def _save_to_table(
 
 
 def _write_table_and_prove(
-    target: TableTarget, release: Release, _aside: Path
+    target: TableTarget, release: Release, aside: Path
 ) -> dict[str, str]:
     def prove(back: pa.Table) -> None:
         rows = release.table.num_rows
         prove_tables({"data": back}, release.claim, release.together, rows=rows)
 
+    _write_json(aside / TABLE_FILE, {"address": target.address})
     return {"data_sha256": target.write(release.table, prove)}
 
 
@@ -281,6 +284,7 @@ def fill(
     release: Release, aside: Path, *, publish: Publish = _write_files_and_prove
 ) -> Mapping[str, Any]:
     """Write every file of a release and prove the tables; returns the manifest."""
+    own_directory(aside / "private")
     with ThreadPoolExecutor() as pool:
         kept = pool.submit(_write_private, release, aside / "private")
         hashes = publish(release, aside)
@@ -316,7 +320,6 @@ def _audit(release: Release) -> dict[str, Any]:
 
 
 def _write_private(release: Release, place: Path) -> None:
-    own_directory(place)
     _write_json(place / "audit.json", _audit(release))
     for name, text in release.learned.items():
         _write_text(place / name, text)

@@ -15,7 +15,11 @@ from sfumato.io.batch_files import read_many
 from sfumato.io.formats import Format, format_of
 from sfumato.io.read import read_source
 from sfumato.io.spreadsheet import unguarded
+from sfumato.pipeline.release_to_database import read_released
 from sfumato.policy import Policy
+
+TABLE_FILE = Path("private") / "table.json"
+"""Where a release into a database says which table it is."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -23,6 +27,9 @@ class ReleaseFiles:
     """A release directory, or a single published file, and the files next to it."""
 
     data: Path
+    """Its table; where the table is in a database, there is no such file."""
+    address: str | None = None
+    """`URL#table` of a release into a database; its rows have no order."""
     sensitive: Path | None = None
     """The second table of an anatomy."""
     record: Path | None = None
@@ -35,6 +42,10 @@ class ReleaseFiles:
         if place.is_file():
             return cls(data=place)
         found = sorted(place.glob("data.*")) if place.is_dir() else []
+        address = None if found else _address(place)
+        if address is not None:
+            manifest = _manifest(place / "manifest.json")
+            return cls(data=place / "data", address=address, manifest=manifest)
         if not found:
             raise DataError(
                 f"'{place}' is neither a release directory nor a published file.",
@@ -68,6 +79,8 @@ class ReleaseFiles:
 
     def tables(self, policy: Policy) -> tuple[pa.Table, dict[str, pa.Table]]:
         """The published table, and the second one of an anatomy."""
+        if self.address is not None:
+            return read_released(self.address, self.manifest.get("data_sha256")), {}
         safe = policy.publish.spreadsheet_safe or bool(
             self.manifest.get("spreadsheet_safe")
         )
@@ -75,6 +88,12 @@ class ReleaseFiles:
         if self.sensitive is None:
             return table, {}
         return table, {"sensitive": _read(self.sensitive, policy, safe=safe)}
+
+
+def _address(place: Path) -> str | None:
+    """Where the table of a release is, if it is in a database."""
+    found = _manifest(place / TABLE_FILE).get("address")
+    return found if isinstance(found, str) else None
 
 
 def _without_files(recorded: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,7 +12,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.cli import main
-from sfumato.data.batch_source import table_batches
+from sfumato.data.batch_source import BatchSource, table_batches
 from sfumato.data.disk_arrays import DiskArrays
 from sfumato.engines.duckdb_engine import DuckDBEngine
 from sfumato.engines.memory_engine import MemoryEngine
@@ -226,3 +227,39 @@ def test_an_array_on_disk_is_not_written_again(monkeypatch):
     assert disk.keep(kept) is kept
     assert disk.keep(kept[2:]).base is not None
     assert disk.keep(np.arange(3)).tolist() == [0, 1, 2]
+
+
+def failing(fault):
+    """A source of one batch, and then a fault."""
+
+    def batches(_names):
+        yield pa.record_batch({"a": ["secret"]})
+        raise fault
+
+    return BatchSource(schema=pa.schema([("a", pa.string())]), read=batches)
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        (duckdb.OutOfMemoryException("no room for 'secret'"), "limit of 100 MB is too"),
+        (DataError("The file is damaged."), "The file is damaged"),
+    ],
+)
+def test_a_fault_in_the_middle_is_told_and_leaves_nothing_behind(
+    tmp_path, monkeypatch, fault, told
+):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    engine = DuckDBEngine(failing(fault), memory_limit=LIMIT)
+    with pytest.raises(DataError, match=told) as found, engine:
+        engine.count(["a"])
+    assert "secret" not in str(found.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_while_rows_are_counted_is_passed_on(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    engine = DuckDBEngine(failing(KeyboardInterrupt()), memory_limit=LIMIT)
+    with pytest.raises(KeyboardInterrupt), engine:
+        engine.count(["a"])
+    assert list(tmp_path.iterdir()) == []

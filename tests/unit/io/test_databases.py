@@ -132,6 +132,34 @@ def test_a_release_goes_from_table_to_table_and_is_checked_there(database, tmp_p
         assert str(back[name].type) == str(read(database)[name].type), name
 
 
+def test_a_release_in_a_table_is_attacked_assessed_and_reported(database, tmp_path):
+    out = tmp_path / "out"
+    release = sf.anonymize(f"{database}#people", key=["id"], **ROLES)
+    release.save(out, to=f"{database}#published")
+    asked = sf.Policy.build(key=["id"], **ROLES)
+    found = sf.attack(out, f"{database}#people", "linkage", asked)
+    assert found.holds
+    assert found["linkage"].name == "linkage"
+    assessed = sf.assess(f"{database}#people", out, asked)
+    assert assessed.record()["published_rows"] == 12
+    assert main(["report", str(out), "--approver", "A. Steward"]) == 0
+    assert "A. Steward" in (out / "report.html").read_text()
+    published = (out / "manifest.json").read_text() + (out / "report.html").read_text()
+    assert "#published" not in published
+
+
+def test_a_table_that_was_changed_is_not_taken_for_the_release(database, tmp_path):
+    out = tmp_path / "out"
+    release = sf.anonymize(f"{database}#people", key=["id"], **ROLES)
+    release.save(out, to=f"{database}#published")
+    with opened(DatabasePlace.of(database)) as session:
+        session.run("UPDATE published SET age = 'x'")
+        session.commit()
+    asked = sf.Policy.build(key=["id"], **ROLES)
+    with pytest.raises(DataError, match="is not the one that the manifest describes"):
+        sf.attack(out, f"{database}#people", "linkage", asked)
+
+
 def test_the_same_seed_gives_the_same_rows_whatever_their_order(database, tmp_path):
     url = f"{database}#people"
     first = sf.anonymize(url, key=["id"], insecure_seed=1, **ROLES).table
@@ -149,6 +177,43 @@ def test_a_failing_proof_leaves_neither_table_nor_directory(
     release = sf.anonymize(f"{database}#people", key=["id"], **ROLES)
     monkeypatch.setattr(prove_written_files, "_holds", lambda *_: False)
     with pytest.raises(GuaranteeError, match="does not match the draft"):
+        release.save(tmp_path / "out", to=f"{database}#published")
+    assert tables_of(database) == ["people"]
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("system", ["sqlite", "duckdb"])
+def test_a_type_that_no_table_keeps_is_refused_and_no_file_is_made(system, tmp_path):
+    table = pa.table({"age": [20, 21, 22, 23], "tags": [[1], [2], [1], [2]]})
+    release = sf.anonymize(table, quasi="age", k=2, unlisted="keep")
+    with pytest.raises(
+        DataError, match=r"Column 'tags' has the type list<.*cannot keep"
+    ):
+        release.save(tmp_path / "out", to=f"{system}:///{tmp_path}/new.db#published")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("system", ["sqlite", "duckdb"])
+def test_a_stopped_run_leaves_no_database_behind(system, tmp_path, monkeypatch):
+    release = sf.anonymize(pa.table({"age": [20, 21, 22, 23]}), quasi="age", k=2)
+
+    def stopped(*_words, **_options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sfumato.pipeline.release.prove_tables", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        release.save(tmp_path / "out", to=f"{system}:///{tmp_path}/new.db#published")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_while_a_table_is_proven_leaves_neither(database, tmp_path, monkeypatch):
+    release = sf.anonymize(f"{database}#people", key=["id"], **ROLES)
+
+    def stopped(*_words, **_options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sfumato.pipeline.release.prove_tables", stopped)
+    with pytest.raises(KeyboardInterrupt):
         release.save(tmp_path / "out", to=f"{database}#published")
     assert tables_of(database) == ["people"]
     assert not (tmp_path / "out").exists()
