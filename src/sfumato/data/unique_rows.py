@@ -18,6 +18,8 @@ MOST = 0.05
 """If a larger share of rows has a unique value, a column gives people away."""
 FEW = 8
 """Pairs are counted in a table if it has at most this many cells per row."""
+LARGEST = 1 << 62
+"""Combinations are packed into numbers up to this before they are numbered."""
 BETWEEN = pa.scalar(b"\x1f")
 
 
@@ -38,11 +40,19 @@ def single(places: Ints) -> npt.NDArray[np.bool_]:
 
 
 def joined(parts: Iterable[Ints], rows: int) -> Ints:
-    """A number for each combination of values; a value that is missing is one."""
-    together = np.zeros(rows, dtype=np.int64)
+    """A number for each combination of values; a value that is missing is one.
+
+    Numbers are in the order of the combinations, without gaps.
+    """
+    together, span = np.zeros(rows, dtype=np.int64), 1
     for places in parts:
-        together = _dense(together * (int(places.max(initial=-1)) + 2) + places + 1)
-    return together
+        size = int(places.max(initial=-1)) + 2
+        if span * size > LARGEST:
+            together = _dense(together)
+            span = int(together.max(initial=0)) + 1
+        together = together * size + places + 1
+        span *= size
+    return _dense(together)
 
 
 def _dense(keys: Ints) -> Ints:

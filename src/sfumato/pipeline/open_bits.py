@@ -42,6 +42,11 @@ class OpenBits:
         size = self.coded.axis.size
         return np.bincount(self.coded.codes, minlength=size).astype(np.float64)
 
+    @cached_property
+    def extent(self) -> Extent:
+        """What each group covers."""
+        return Extent.of(self.coded, self.grouping, self.index)
+
     @property
     def there(self) -> float:
         """The bits of all rows, if nothing were shown."""
@@ -72,7 +77,7 @@ class OpenBits:
 
         A cell that loses more than what its group covers shows nothing.
         """
-        extent = Extent.of(self.coded, self.grouping, self.index)
+        extent = self.extent
         shown = np.isclose(extent.ncp(), self.ncp)
         axis = self.coded.axis
         if axis.shape is Shape.FREE and axis.missing >= 0:
@@ -97,8 +102,8 @@ class OpenBits:
             return []
         sizes = self.grouping.sizes()
         each = self.by_group / np.maximum(sizes, 1)
-        values = Extent.of(self.coded, self.grouping, self.index).set_sizes
-        number, sets = Extent.of(self.coded, self.grouping, self.index).sets
+        values = self.extent.set_sizes
+        number, sets = self.extent.sets
         worst = np.argsort(-each, kind="stable")[:MOST]
         rows = max(len(self.coded.codes), 1)
         bits = self.there / rows
@@ -171,5 +176,5 @@ def _worst(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _mean_values(column: OpenBits) -> float:
     """How many values the cell of a row has, on average."""
     sizes: Ints = column.grouping.sizes()
-    values = Extent.of(column.coded, column.grouping, column.index).set_sizes
+    values = column.extent.set_sizes
     return float(sizes @ values / max(sizes.sum(), 1)) if len(sizes) else 0.0

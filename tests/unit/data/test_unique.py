@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sfumato.data import unique_rows
 from sfumato.data.unique_rows import joined, single, value_places
 
 CELLS = {
@@ -43,3 +44,21 @@ def test_combinations_differ_where_their_parts_do(rows):
     pairs = list(zip(rows, found, strict=True))
     agree = [(a == b) == (x == y) for a, x in pairs for b, y in pairs]
     assert all(agree)
+
+
+@pytest.mark.parametrize("largest", [1 << 62, 1, 40], ids=["once", "each", "some"])
+def test_combinations_are_numbered_in_order_without_gaps(largest, monkeypatch):
+    monkeypatch.setattr(unique_rows, "LARGEST", largest)
+    random = np.random.default_rng(5)
+    rows = random.integers(-1, 4, (60, 4))
+    parts = [np.ascontiguousarray(part) for part in rows.T]
+    _, expected = np.unique(rows, axis=0, return_inverse=True)
+    assert joined(parts, len(rows)).tolist() == expected.ravel().tolist()
+
+
+def test_very_many_columns_of_many_values_are_told_apart():
+    random = np.random.default_rng(6)
+    rows = random.integers(0, 1_000_000, (40, 12))
+    rows[1::2, :11] = rows[::2, :11]
+    parts = [np.ascontiguousarray(part) for part in rows.T]
+    assert len({*joined(parts, len(rows)).tolist()}) == len({*map(tuple, rows)})
