@@ -85,7 +85,7 @@ def error(source: pa.Table, wanted: sf.Policy, queries: int) -> float:
 
 def run(scale: Scale, name: str) -> Result:
     """How often the threshold is met, and the error of both ways, by ε."""
-    runs, queries, rows = scale.of((5, 300, None), (2, 100, 800))
+    runs, queries, rows = scale.of((3, 300, None), (2, 100, 800))
     epsilons = scale.of(EPSILONS, (0.5, 5.0))
     source = STUDY.source(rows)
     shares = [sum(meets(source, e) for _ in range(runs)) / runs for e in epsilons]

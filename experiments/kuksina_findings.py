@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 
-from experiments.kuksina_studies import BASIC, CLASSIC, IN_ALL, PER_LEVEL, TEXT
+from experiments.kuksina_studies import (
+    BASIC,
+    CLASSIC,
+    IN_ALL,
+    PER_LEVEL,
+    TEXT,
+)
 from experiments.results import Finding, Line, Panel, Verdict, judged
 
 SIMILAR = 1.25
@@ -19,10 +24,9 @@ READINGS = (IN_ALL, PER_LEVEL, TEXT)
 def findings(figure: str, panels: Sequence[Panel]) -> Iterator[Finding]:
     """The findings of one figure; four panels a study."""
     if figure == "8.11":
-        yield from _datafly(panels)
+        yield _datafly(panels)
     elif figure == "8.12":
         yield _similar("kuksina figure 8.12", "Adult", panels)
-        yield _leaps(panels)
     elif figure == "8.13":
         yield _ahead(panels[2])
     else:
@@ -41,7 +45,7 @@ def _against(panel: Panel, name: str, rival: str) -> list[float]:
     return [mine / max(theirs, 1e-9) for mine, theirs in pairs]
 
 
-def _datafly(panels: Sequence[Panel]) -> Iterator[Finding]:
+def _datafly(panels: Sequence[Panel]) -> Finding:
     highest = [
         all(
             mine >= theirs
@@ -51,34 +55,11 @@ def _datafly(panels: Sequence[Panel]) -> Iterator[Finding]:
         for panel in panels[:3]
     ]
     loss = panels[2].line("datafly").points
-    yield Finding(
+    return Finding(
         "kuksina figure 8.11",
         judged(highest),
         f"Highest at every k by {sum(highest)} of 3 measures; NCP {loss[0].y:.2f} at k = "
         f"{loss[0].x:g}, {loss[-1].y:.2f} at {loss[-1].x:g}.",
-    )
-    yield _improvements(panels)
-
-
-def _improvements(panels: Sequence[Panel]) -> Finding:
-    """Where a larger k gives a lower figure: not C_AVG, which is divided by k."""
-    falls: dict[str, list[int]] = {}
-    for panel, name in ((panels[0], "DM"), (panels[2], "NCP")):
-        pairs = itertools.pairwise(panel.line("datafly").points)
-        falls[name] = [int(b.x) for a, b in pairs if b.y < a.y]
-    told = "; ".join(
-        f"{name} falls at k = {', '.join(map(str, ks))}"
-        if ks
-        else f"{name} never falls as k grows"
-        for name, ks in falls.items()
-    )
-    tried = ", ".join(f"{p.x:g}" for p in panels[0].line("datafly").points)
-    met = [{6, 11} <= set(ks) for ks in falls.values()]
-    return Finding(
-        "kuksina figure 8.11, k = 6 and 11",
-        judged(met),
-        f"{told} (tried: {tried}). Datafly generalizes the column with most values until "
-        "k is met, so that a larger k starts where a smaller one ends and cannot improve.",
     )
 
 
@@ -112,37 +93,9 @@ def _similar(claim: str, where: str, panels: Sequence[Panel]) -> Finding:
     )
 
 
-def _leaps(panels: Sequence[Panel]) -> Finding:
-    loss, size = panels[2], panels[0]
-    pairs = ((24, 25), (51, 52), (79, 80))
-    steps = {n: [_step(size.line(n), *p) for p in pairs] for n in (BASIC, CLASSIC)}
-    worse = [a > b for a, b in _common(loss.line(BASIC), loss.line(CLASSIC))]
-    told = "; ".join(
-        f"{name}: {', '.join(f'{s:+.1%}' for s in found)}"
-        for name, found in steps.items()
-    )
-    printed = [all(worse), *(s > LEAP for s in steps[BASIC])]
-    exchanged = [not any(worse), *(s > LEAP for s in steps[CLASSIC])]
-    return Finding(
-        "kuksina figure 8.12, basic Mondrian",
-        in_words(printed, exchanged),
-        "Basic Mondrian, by the thesis's words without hierarchies, loses more than "
-        f"classic at {sum(worse)} of {len(worse)} k; with the two words exchanged, as the "
-        f"library uses them, at {len(worse) - sum(worse)}. Change of DM at k = 25, 52 "
-        f"and 80 from the k before: {told}.",
-    )
-
-
 def in_words(printed: Sequence[bool], exchanged: Sequence[bool]) -> Verdict:
     """The verdict as printed; in part at best if it needs two words exchanged."""
     return judged(printed) if all(printed) else judged([False, *printed, *exchanged])
-
-
-def _step(line: Line, before: float, after: float) -> float:
-    values = {p.x: p.y for p in line.points}
-    if not {before, after} <= set(values):
-        return 0.0
-    return values[after] / values[before] - 1
 
 
 def _ahead(loss: Panel) -> Finding:

@@ -75,7 +75,7 @@ def releases(rows: int | None, runs: int) -> dict[str, list[pa.Table]]:
 def run(scale: Scale, name: str) -> Result:
     """One of the two queries."""
     country = COUNTRY[name]
-    runs, rows = scale.of((2, 10_000), (2, 800))
+    runs, rows = scale.of((2, 3000), (1, 400))
     source = STUDIES[0].source(rows)
     truth = counts(source, country)
     answers = {

@@ -16,6 +16,8 @@ from sfumato.io.read import read_source
 BASIC, CLASSIC = "mondrian basic", "mondrian classic"
 """Without hierarchies and with, by the thesis's words."""
 PEERS = ("datafly", BASIC, CLASSIC, "top-down")
+LEAVING_OUT = "datafly, k rows left out"
+"""Sweeney's rule in full: up to k rows are left out where they alone break k."""
 EPSILON = 0.5
 DEPTH = 40
 IN_ALL = f"dp-anonym, ε {EPSILON} in all"
@@ -130,6 +132,7 @@ def policy(study: Study, algorithm: Mapping[str, Any], k: int) -> sf.Policy:
     options = dict(algorithm)
     epsilon = options.pop("epsilon", None)
     hierarchies = options.pop("with_hierarchies", True)
+    options.pop("leave_out", None)
     require: list[dict[str, Any]] = [{"model": "k-anonymity", "k": k}]
     if epsilon is not None:
         require.append({"model": "differential-privacy", "epsilon": epsilon})
@@ -146,7 +149,11 @@ def released(
     study: Study, source: pa.Table, algorithm: Mapping[str, Any], k: int
 ) -> sf.Release:
     """One release of a study."""
-    return sf.anonymize(source, policy(study, algorithm, k))
+    asked = policy(study, algorithm, k)
+    if algorithm.get("leave_out"):
+        most = min(k / source.num_rows * 1.000001, 1.0)
+        asked = asked.with_setting("publish.max_suppressed", most)
+    return sf.anonymize(source, asked)
 
 
 def private(
@@ -167,8 +174,10 @@ def private(
 
 def peer(name: str) -> dict[str, Any]:
     """A peer by the thesis's name: basic has no hierarchies, classic has them."""
-    first = name.split()[0]
+    first = name.replace(",", "").split()[0]
     options: dict[str, Any] = {"name": first}
+    if name == LEAVING_OUT:
+        options["leave_out"] = True
     if first == "mondrian":
         options |= {"cut": "widest", "with_hierarchies": name == CLASSIC}
     return options

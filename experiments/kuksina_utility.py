@@ -53,12 +53,20 @@ FIGURES: dict[str, tuple[int, ...]] = {
     "8.13": (1,),
     "8.14": (2, 3),
 }
+SIZES = {"8.11": (2, 3000), "8.12": (2, 3000), "8.13": (2, 3000), "8.14": (5, 3000)}
+"""Runs of DP-anonym, and rows at most."""
 STEPS = (2, 5, 10, 15, 24, 25, 40, 51, 52, 65, 79, 80, 100)
 KS = {
-    "8.11": (2, 5, 6, 7, 10, 11, 12, 25, 52, 100),
+    "8.11": (2, 5, 6, 10, 11, 25, 52, 100),
     "8.12": STEPS,
     "8.13": STEPS,
     "8.14": STEPS,
+}
+SHOWN: dict[str, tuple[str, ...]] = {
+    "8.11": PEERS,
+    "8.12": PEERS[1:],
+    "8.13": PEERS[1:],
+    "8.14": PEERS,
 }
 PRIVATE_KS = (2, 10, 100)
 """dp-anonym is run at these k alone, because it takes longest."""
@@ -80,9 +88,9 @@ NOTES = (
 def run(scale: Scale, name: str) -> Result:
     """One figure."""
     figure = name.rpartition("-")[2]
-    ks = scale.of(KS[figure], (5, 10, 50))
-    runs, rows = scale.of((5 if figure == "8.14" else 2, 10_000), (2, 800))
-    peers = PEERS if figure in ("8.11", "8.14") else PEERS[1:]
+    ks = scale.of(KS[figure], (5, 10))
+    runs, rows = scale.of(SIZES[figure], (1, 400))
+    peers = SHOWN[figure]
     panels: list[Panel] = []
     sizes = []
     for place in FIGURES[figure]:
@@ -128,7 +136,8 @@ def study_panels(
                 for name, by_k in found.items()
             ),
             log_x=True,
-            log_y=measure in ("discernibility", "average_class_size"),
+            log_y=measure == "discernibility"
+            or ("datafly" in peers and measure == "average_class_size"),
         )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from experiments.claims.claim import Claim, Document
 from experiments.files import PAGES, ROOT
-from experiments.inventory import DOCUMENTS
+from experiments.inventory import DOCUMENTS, claims
 from experiments.results import Finding, Verdict
 
 PAGE = ROOT / "docs" / "reproduction.md"
@@ -37,11 +37,13 @@ reproduction/*
 
 
 def findings(directory: Path = PAGES) -> dict[str, Finding]:
-    """What experiments found, by claim."""
+    """What experiments found, by claim; each by the experiment that its claim names."""
+    named = {claim.name: claim.experiment for claim in claims()}
     found = {}
     for path in sorted(directory.glob("*.json")):
         for claim, kept in json.loads(path.read_text(encoding="utf-8")).items():
-            found[claim] = Finding(claim, Verdict(kept["verdict"]), kept["ours"])
+            if named.get(claim, path.stem) == path.stem:
+                found[claim] = Finding(claim, Verdict(kept["verdict"]), kept["ours"])
     return found
 
 

@@ -53,7 +53,7 @@ KUKSINA = Document(
         Claim(
             "kuksina figure 8.11, k = 6 and 11",
             "Datafly improves noticeably at k = 6 and k = 11.",
-            "kuksina-figure-8.11",
+            "kuksina-datafly",
         ),
         Claim(
             "kuksina figure 8.12",
@@ -64,7 +64,7 @@ KUKSINA = Document(
         Claim(
             "kuksina figure 8.12, basic Mondrian",
             "Basic Mondrian leaps at k = 25, 52 and 80, and loses more than classic.",
-            "kuksina-figure-8.12",
+            "kuksina-leaps",
         ),
         Claim(
             "kuksina figure 8.13",
