@@ -16,10 +16,6 @@ from experiments.registry import EXPERIMENTS
 UNTRIED: frozenset[str] = frozenset(
     {
         "kuksina figure 8.13",
-        "kuksina abstract, guarantee",
-        "kuksina conclusion, peers",
-        "kuksina conclusion, hierarchies",
-        "kuksina future work, synthetic",
         "diva future work, privacy",
         "diva future work, parallel",
     }
