@@ -75,7 +75,7 @@ fuzz: $(VENV)/.tests  ## Random cases for MINUTES=30, then all combinations; SEE
 bench: $(VENV)/.benchmarks  ## Measure time, memory and utility beside the peers.
 	$(BIN)/python -m benchmarks $(ARGS)
 
-bench-scale: $(VENV)/.benchmarks  ## Release 10 million rows with each engine; ARGS="--rows N".
+bench-scale: $(VENV)/.benchmarks  ## Release 10 million rows with each engine; ARGS="--rows N --engine spark".
 	$(BIN)/python -m benchmarks.scale $(ARGS)
 
 QUICK :=
