@@ -74,10 +74,13 @@ def _table(found: dict[str, Any]) -> dict[str, Any]:
     """The results as the private report shows them, each with what it tries."""
     told = {each.name: each.sentence for each in registry.catalogue("attacks")}
     attacks, shown = found.get("attacks", []), []
+    # The studio knows no people outside the table, who would be a control.
+    kept = [place for place, name in enumerate(ATTACK_HEAD) if name != "control"]
     for each, cells in zip(attacks, attack_rows(attacks), strict=True):
         # What an attack tries is said once, at its first column.
-        shown.append((cells, told.pop(each["name"], ""), each["note"]))
-    return {"head": ATTACK_HEAD, "rows": shown}
+        sentence = told.pop(each["name"], "")
+        shown.append(([cells[place] for place in kept], sentence, each["note"]))
+    return {"head": [ATTACK_HEAD[place] for place in kept], "rows": shown}
 
 
 def commands(facts: ProjectFacts) -> list[str]:
