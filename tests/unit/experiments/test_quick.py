@@ -11,9 +11,9 @@ from experiments.registry import EXPERIMENTS
 from experiments.results import Result, Scale, Verdict
 
 QUICK = (
-    *("boger-examples", "boger-figure-5", "boger-figure-10", "boger-figure-11"),
-    *("kuksina-tables", "kuksina-figure-8.11", "kuksina-datafly", "kuksina-leaps"),
-    *("kuksina-depth", "kuksina-figure-8.18", "kuksina-fallback", "slides-walk"),
+    *("boger-examples", "boger-figure-10", "boger-figure-11"),
+    *("kuksina-tables", "kuksina-datafly", "kuksina-leaps"),
+    *("kuksina-figure-8.18", "kuksina-fallback", "slides-walk"),
     *("diva-example", "diva-strategies", "diva-figure-4ab", "diva-figure-4c"),
     *("diva-figure-4d", "diva-figure-5ab"),
     *("tgc-tables", "tgc-figure-6", "tgc-figure-8", "tgc-figure-11"),
@@ -25,11 +25,9 @@ HOLD = [
     ("boger-examples", "boger figure 3"),
     ("boger-examples", "boger abstract, workflow"),
     ("boger-figure-11", "boger figure 11"),
-    ("boger-figure-5", "boger section 4.3"),
     ("kuksina-tables", "kuksina table 2.2"),
     ("kuksina-tables", "kuksina table 6.1"),
     ("kuksina-tables", "kuksina table 7.1"),
-    ("kuksina-figure-8.11", "kuksina figure 8.11"),
     ("slides-walk", "slides k-anonymity result"),
     ("slides-walk", "slides l-diversity result"),
     ("slides-walk", "slides skewness"),
@@ -82,18 +80,6 @@ def test_weight_on_education_hurts_queries_on_all_educations(quick):
     )
 
 
-def test_a_deep_private_tree_loses_a_quarter_less_than_a_shallow_one(quick):
-    """In full: less than half of it."""
-    for panel in quick("kuksina-depth").panels:
-        points = panel.line("ε = 0.5 a level").points
-        assert points[-1].high < 0.75 * points[0].low
-
-
-def test_the_thesis_does_not_keep_the_epsilon_that_it_claims(quick):
-    claim = "kuksina abstract, guarantee"
-    assert quick("kuksina-depth").verdict(claim) is Verdict.FAILS
-
-
 def test_mondrian_loses_more_with_hierarchies_than_without(quick):
     """The opposite of figure 8.12 by the thesis's words, by a third at least."""
     without, in_two, at_once = quick("kuksina-leaps").panels[1].lines
@@ -101,13 +87,6 @@ def test_mondrian_loses_more_with_hierarchies_than_without(quick):
         without.points, in_two.points, at_once.points, strict=True
     ):
         assert min(two.y, many.y) > 1.33 * plain.y
-
-
-def test_datafly_loses_more_than_any_deep_reading_at_small_k(quick):
-    loss = quick("kuksina-figure-8.11").panels[2]
-    least = loss.line("datafly").points[0].y
-    for name in ("dp-anonym, ε 0.5 a level", "the thesis's text, not private"):
-        assert loss.line(name).points[0].high < least / 1.2
 
 
 def test_diva_meets_constraints_that_others_break(quick):
