@@ -15,7 +15,6 @@ from experiments.registry import EXPERIMENTS
 
 UNTRIED: frozenset[str] = frozenset(
     {
-        "kuksina figure 8.13",
         "diva future work, privacy",
         "diva future work, parallel",
     }
