@@ -19,6 +19,7 @@ from sfumato.algorithms.partition.mondrian import Mondrian
 from sfumato.algorithms.refinement.refine import loss_of
 from sfumato.data.schema import Kind
 from sfumato.data.seeds import Seed
+from sfumato.errors import SearchError
 from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.policy import Policy
@@ -34,6 +35,21 @@ def asked():
 
 def names(request_, *, short=False):
     return [name for name, _, _ in plan(request_, short=short)]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "orders"), [(None, 8), (4.0, 1), (29.0, 8), (30.0, 32)]
+)
+def test_much_time_tries_more_orders_of_the_boxes(asked, monkeypatch, seconds, orders):
+    seen = []
+
+    def noted(self, request_):
+        seen.append(self.orders)
+        raise SearchError("not now", hint="later")
+
+    monkeypatch.setattr(Harvest, "search", noted)
+    Best(seconds=seconds, refine=False).search(asked)
+    assert seen == [orders]
 
 
 def test_it_is_what_a_policy_without_an_algorithm_gets():

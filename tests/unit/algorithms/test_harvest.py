@@ -10,8 +10,12 @@ import pytest
 
 from sfumato.algorithms.base import Request
 from sfumato.algorithms.best.harvest import (
+    BLUR,
+    FEW_ORDERS,
     NODES,
+    STRIDE,
     Harvest,
+    changed_factors,
     coupled,
     level_costs,
     levels_of,
@@ -115,9 +119,21 @@ def test_more_orders_never_lose_more():
         ),
     )
     losses = [
-        loss_of(request_, Harvest(orders=n).solve(request_).grouping) for n in (1, 2, 6)
+        loss_of(request_, Harvest(orders=n).solve(request_).grouping)
+        for n in (1, 2, 6, 16)
     ]
     assert losses == sorted(losses, reverse=True)
+
+
+def test_the_first_orders_look_around_and_later_ones_start_from_the_best():
+    request_ = request_of(HALVES, [0, 1, 2, 3], k=2)
+    best = np.array([0.5, 2.0, 4.0])
+    early = [changed_factors(request_, best, n) for n in range(FEW_ORDERS)]
+    later = [changed_factors(request_, best, FEW_ORDERS + n) for n in range(9)]
+    assert early[0].tolist() == [1.0, 1.0, 1.0]
+    assert all((np.abs(each - 1) <= BLUR).all() for each in early)
+    assert all((np.abs(each / best - 1) <= STRIDE).all() for each in later)
+    assert not any(np.array_equal(each, best) for each in later)
 
 
 def test_nodes_come_in_the_order_of_their_mean_loss():

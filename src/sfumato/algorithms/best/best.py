@@ -42,6 +42,9 @@ SHORT = 5.0
 """With less time than this, only the fastest start is made."""
 PATIENT = 20.0
 """With so many seconds, there is time to grow groups in a very large lattice."""
+LONG = 30.0
+ORDERS, MORE_ORDERS = 8, 32
+"""Orders in which boxes are released by default, and with at least so many seconds."""
 UNLIMITED = 1e6
 """The effort with a limit in seconds: time ends it, or a round that gains nothing."""
 
@@ -101,7 +104,10 @@ class Best(CellwiseAlgorithm):
         request = self._weighed(request)
         trial = AlgorithmTrials(request)
         patient = self.seconds is None or self.seconds >= PATIENT
-        for name, reason, options in plan(request, short=self._short, patient=patient):
+        timed = self.seconds is not None and self.seconds >= LONG
+        for name, reason, options in plan(
+            request, short=self._short, patient=patient, timed=timed
+        ):
             trial.run(name, reason, options)
         chosen, loss = trial.choose()
         bound = lower_bound(request)
@@ -189,7 +195,7 @@ class AlgorithmTrials:
 
 
 def plan(
-    request: Request, *, short: bool, patient: bool = True
+    request: Request, *, short: bool, patient: bool = True, timed: bool = False
 ) -> list[tuple[str, str, dict[str, Any]]]:
     """Choose the algorithms to try: name, reason, options. Order only matters for ties."""
     rules = request.rules()
@@ -202,7 +208,7 @@ def plan(
         return rows
     trees = sum(coded.axis.shape is Shape.TREE for coded in request.quasi)
     judged = not only_sizes(rules)
-    orders = {"orders": 1 if short else 8}
+    orders = {"orders": 1 if short else MORE_ORDERS if timed else ORDERS}
     if trees:
         reason = f"{trees} of {len(request.quasi)} columns have hierarchies, along "
         rows.insert(0, ("harvest", reason + "which boxes were released", orders))
