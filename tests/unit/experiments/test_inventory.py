@@ -15,7 +15,6 @@ from experiments.registry import EXPERIMENTS
 
 UNTRIED: frozenset[str] = frozenset(
     {
-        "diva future work, privacy",
         "diva future work, parallel",
     }
 )
