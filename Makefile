@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 unexport VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports compiler browser java library entries wheel trial fuzz bench bench-scale experiments catalogue docs pictures clean
+.PHONY: help demo test check lint types imports compiler browser java library entries wheel trial fuzz bench bench-scale experiments catalogue chooser docs pictures clean
 
 help:  ## Say what there is.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -84,6 +84,10 @@ experiments: $(VENV)/.tests library  ## Repeat the papers' tables and figures; N
 	$(BIN)/python -m experiments $(or $(NAME),all) $(if $(QUICK),--quick)
 
 catalogue: $(VENV)/.product  ## Write the parts of the documentation that come from the code.
+	$(BIN)/python -m tools.catalogue docs
+
+chooser: $(VENV)/.tests library  ## Measure the choices of docs/choose.md again, and write them there.
+	$(BIN)/python -m experiments.chooser
 	$(BIN)/python -m tools.catalogue docs
 
 docs: $(VENV)/.tests catalogue  ## Build the documentation site into build/site.

@@ -1,21 +1,24 @@
 """Measure what the chooser recommends: loss, time and attacks on four real tables.
 
 At most 3,000 rows of each table (a fixed random sample), the same quasi-identifiers,
-hierarchies and sensitive column for every choice. Query error is the median relative
+hierarchies and sensitive column for every choice; of choices for many columns, every
+column that has a hierarchy is a quasi-identifier. Query error is the median relative
 error of 200 random counts over two columns; a person is found by linkage, or by distance
 where that applies; a value is guessed from a person's group. For differential privacy,
 the values in the files of hierarchies are the declared ones, and of the sensitive column
 those that occur.
 
-Usage: python -m experiments.chooser; it writes `src/sfumato/cli/measured_choices.json`.
+Usage: python -m experiments.chooser [CHOICE …]; it writes `measured_choices.json` of
+`src/sfumato/cli`, or only the figures of the named choices in it.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +53,12 @@ class RealTable:
             return source
         chosen = np.random.default_rng(1).choice(source.num_rows, MOST_ROWS, False)
         return source.take(np.sort(chosen))
+
+    def wide(self) -> RealTable:
+        """The same table with every column that has a hierarchy."""
+        files = sorted((directory() / self.hierarchies).glob("*.csv"))
+        others = [f.stem for f in files if f.stem not in (*self.quasi, self.sensitive)]
+        return replace(self, quasi=(*self.quasi, *others))
 
     def hierarchy(self, column: str) -> str:
         """The file of a column's hierarchy."""
@@ -103,6 +112,8 @@ CHOICES: dict[str, Mapping[str, Any]] = {
         "algorithm": "mdav",
         "operator": "microaggregate",
     },
+    "best, many columns": DIVERSE,
+    "mondrian, many columns": {**DIVERSE, "algorithm": "mondrian"},
     "klt + swap": {"require": GROUPS, "algorithm": "klt", "operator": "swap"},
     "klt + anatomize": {"require": GROUPS, "algorithm": "klt", "operator": "anatomize"},
     "dp-synthesis, ε = 1": {
@@ -179,16 +190,18 @@ def attacks(
                 yield "guessed_blindly", result.baseline
 
 
-def main() -> None:
-    """Measure every choice on every table, and write the figures."""
-    found: dict[str, dict[str, Any]] = {name: {} for name in CHOICES}
-    for table in TABLES:
-        source = table.sample()
-        for name, asked in CHOICES.items():
-            found[name][table.name] = measured(table, source, asked)
-            print(table.name, name, found[name][table.name], flush=True)
+def main(*names: str) -> None:
+    """Measure choices on every table, and write their figures beside the others'."""
+    known = json.loads(TARGET.read_text("utf-8")) if names else {}
+    for name in names or CHOICES:
+        known[name] = {}
+        for table in TABLES:
+            asked = table.wide() if name.endswith("many columns") else table
+            known[name][table.name] = measured(asked, asked.sample(), CHOICES[name])
+            print(table.name, name, known[name][table.name], flush=True)
+    found = {name: known[name] for name in CHOICES}
     TARGET.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -8,9 +8,10 @@ Blocks of code run in the order of the page:
 - `python`: statements; all blocks of a page share their names.
 
 A comment above a block says what else it is: `<!-- file: NAME -->` writes it to a file,
-`<!-- ends with: 3 -->` names the exit code of its last command, `<!-- drawn: REASON -->`
-says that what it prints depends on a random draw (only the number of lines is compared),
-and `<!-- shown: REASON -->` leaves it alone.
+`<!-- adds to: NAME -->` adds it to the end of a file, `<!-- ends with: 3 -->` names the
+exit code of its last command, `<!-- drawn: REASON -->` says that what it prints depends
+on a random draw (only the number of lines is compared), and `<!-- tested by: FILE -->`
+leaves it to a test of its own.
 
 Usage: python -m tools.run_page PAGE [DIRECTORY]; it writes what commands print to the page.
 """
@@ -28,7 +29,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 BLOCK = re.compile(
-    r"(?:^<!-- (?P<kind>file|ends with|drawn|shown): (?P<said>[^\n]*?) -->\n)?"
+    r"(?:^<!-- (?P<kind>file|adds to|ends with|drawn|tested by): (?P<said>[^\n]*?) -->\n)?"
     r"^```(?P<language>[\w-]+)\n(?P<text>.*?)^```",
     re.MULTILINE | re.DOTALL,
 )
@@ -85,12 +86,16 @@ def run(page: str, place: Path) -> Iterator[tuple[Block, list[Printed]]]:
     """Run the blocks of a page in a directory; an error says which block it was."""
     names: dict[str, Any] = {"__name__": "page"}
     for block in blocks(page):
-        if block.kind == "file":
-            path = place / str(block.said)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(block.text, encoding="utf-8")
-        elif block.kind != "shown":
+        if block.kind in {"file", "adds to"}:
+            _write(block, place / str(block.said))
+        elif block.kind != "tested by":
             yield block, _run_block(block, place, names)
+
+
+def _write(block: Block, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a" if block.kind == "adds to" else "w", encoding="utf-8") as file:
+        file.write(block.text)
 
 
 def _run_block(block: Block, place: Path, names: dict[str, Any]) -> list[Printed]:

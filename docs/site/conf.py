@@ -34,6 +34,7 @@ extensions = [
 myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline", "attrs_block"]
 myst_heading_anchors = 4
 suppress_warnings = []
+default_role = "literal"  # of single backticks in docstrings
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
@@ -61,12 +62,18 @@ pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
 
 
-FILE = re.compile(r"^<!-- file: (\S+) -->\n```([\w-]+)\n", re.MULTILINE)
+FILE = re.compile(r"^<!-- (file|adds to): (\S+) -->\n```([\w-]+)\n", re.MULTILINE)
+CAPTIONS = {"file": "", "adds to": "at the end of "}
 
 
 def name_files(app, name, source):
-    """Show above a block which file it is."""
-    source[0] = FILE.sub(r"```{code-block} \2\n:caption: \1\n\n", source[0])
+    """Show above a block which file it is, or where it belongs."""
+    source[0] = FILE.sub(_captioned, source[0])
+
+
+def _captioned(found):
+    kind, file, language = found.groups()
+    return f"```{{code-block}} {language}\n:caption: {CAPTIONS[kind]}{file}\n\n"
 
 
 def setup(app):

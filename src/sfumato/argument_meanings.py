@@ -29,18 +29,18 @@ MEANINGS = {
     "memory_limit": "How much memory the engine may use, such as '2GB'.",
     "form": "How it was published; left out, what policy and cells show.",
     "rows": "The private record of the release: which row is which.",
-    "same_order": "Whether the rows did not move.",
+    "same_order": "Whether the rows of both tables are in the same order.",
     "workload": "A `Workload`, or the path of a file of queries.",
     "learn": "Whether models are trained on the release.",
     "target": "The column that models learn; left out, the first sensitive one.",
-    "sample": "At most so many rows, or people, drawn at random.",
+    "sample": "The largest number of rows, or people, that are drawn at random.",
     "fraction": "The share of the population that is in the original.",
-    "population": "A file with everybody's quasi-identifiers.",
+    "population": "A file with the quasi-identifiers of the whole population.",
     "household": "The column that says who lives together.",
     "suda": "Whether special uniques are scored.",
     "names": "Attacks of the catalogue, or 'all'.",
     "known": "The columns that the attacker knows; left out, all quasi-identifiers.",
-    "control": "People who are not in the original.",
+    "control": "A table of people who are not in the original.",
     "others": "Directories of other releases of the same people.",
     "requirements": "Further models that must hold.",
     "groups": "The private record of a release whose cells do not show its groups.",
@@ -54,12 +54,12 @@ MEANINGS = {
     "delimiter": "The character between cells of a CSV file; left out, detected.",
     "encoding": "The encoding of a CSV file; left out, detected.",
     "missing": "Texts that mean there is no value; left out, detected.",
-    "k": "How many people are to look alike.",
-    "measure": "The error that is made small; left out, one that fits the queries.",
+    "k": "The smallest size of a group; left out, 5.",
+    "measure": "The error to lower; left out, one that fits the queries.",
     "train_share": "The share of the queries that the search sees.",
     "trials": "How many settings may be tried.",
     "keep": "Columns and options that stay as they are.",
-    "split_seed": "Another way to split the queries.",
+    "split_seed": "The seed of the split of the queries.",
     "resamples": "How many bootstrap samples the intervals are from.",
 }
 SETTINGS = (
@@ -75,13 +75,30 @@ RETURNS = {
     "assess": "An `Assessment`: utility and risk; private.",
     "tune": "The tuned policy, and its error on queries that it never saw.",
     "compare": "A `Comparison`; `release` makes the chosen candidate.",
-    "attack": "How each attack went beside its bound; private.",
+    "attack": "How each attack went, and the bound that was promised; private.",
     "look_up": "How many rows may be the person's, and what follows; private.",
 }
-RAISES = (
-    "SfumatoError: of `sfumato.errors`; its message names columns and counts, never a "
-    "cell, and its hint says what to do."
+WRONG_INPUT = (
+    "UsageError: The call cannot be understood.",
+    "PolicyError: The policy contradicts itself or the data.",
+    "DataError: A table cannot be read.",
+    "HierarchyError: A hierarchy does not fit its column.",
 )
+NO_RELEASE = (
+    "RefusedError: The combination would not keep its promise.",
+    "InfeasibleError: No release meets the requirements.",
+    "LossError: The release would lose more than `publish.max_loss` allows.",
+    "BudgetError: The privacy budget is spent.",
+    "SearchError: The search ended without an answer.",
+    "GuaranteeError: The draft failed its proof; nothing is returned.",
+)
+RAISES = {
+    "propose": WRONG_INPUT[:3],
+    "anonymize": WRONG_INPUT + NO_RELEASE,
+    "compare": (*WRONG_INPUT, NO_RELEASE[0], NO_RELEASE[3]),
+    "tune": WRONG_INPUT + NO_RELEASE[:3],
+}
+"""Errors of `sfumato.errors`; of functions that are not listed: wrong input alone."""
 PEOPLE = """\
 >>> import pyarrow as pa
 >>> import sfumato as sf
@@ -90,6 +107,19 @@ PEOPLE = """\
 """
 RELEASED = f"{PEOPLE}>>> release = sf.anonymize(people, **roles, k=2)\n"
 EXAMPLES = {
+    "compare": (
+        f"{PEOPLE}>>> policy = sf.Policy.build(**roles, k=2)\n"
+        '>>> few = policy.with_setting("compare.algorithms", ["mondrian", "k-member"])\n'
+        '>>> few = few.with_setting("compare.set", {"require.0.k": [2]})\n'
+        ">>> sf.compare(people, few, workers=1).pick('min-risk').name\n"
+        "'mondrian, k = 2'\n"
+    ),
+    "tune": (
+        f"{PEOPLE}>>> from sfumato.workload.queries import Query\n"
+        ">>> asked = sf.Workload(queries=(Query(), Query(histogram='ill')))\n"
+        ">>> policy = sf.Policy.build(**roles, k=2, algorithm='mondrian')\n"
+        ">>> sf.tune(people, policy, asked, trials=1).better\nFalse\n"
+    ),
     "propose": f"{PEOPLE}>>> sf.propose(people, k=2).role('age').value\n'quasi'\n",
     "advise": f"{PEOPLE}>>> sf.advise(people, **roles, k=2).feasible\nTrue\n",
     "anonymize": f"{RELEASED}>>> release.verdicts[0]['measured']\n2.0\n",
@@ -115,17 +145,16 @@ def documented(name: str, text: str | None, names: Iterable[str]) -> str:
     listed = list(names)
     own = listed[: listed.index("identifier")] if "identifier" in listed else listed
     known = [each for each in own if each in MEANINGS]
+    errors = RAISES.get(name, WRONG_INPUT)
     parts = [
         inspect.cleandoc(text or ""),
         "Args:\n" + "\n".join(_line(each, MEANINGS[each]) for each in known),
         f"Returns:\n    {RETURNS[name]}",
-        "Raises:\n"
-        + fill(RAISES, 84, initial_indent="    ", subsequent_indent=" " * 8),
+        "Raises:\n" + "\n".join(_line(*each.split(": ")) for each in errors),
+        "Example:\n" + indent(EXAMPLES[name], "    "),
     ]
     if "quasi" in listed:
         parts[1] += "\n" + _line("**settings", SETTINGS)
-    if name in EXAMPLES:
-        parts.append("Example:\n" + indent(EXAMPLES[name], "    "))
     return "\n\n".join(parts)
 
 

@@ -13,6 +13,7 @@ import pyarrow.csv as pa_csv
 import pytest
 
 from sfumato.demo import hospital
+from tools.run_page import blocks
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "tests" / "plugin"
@@ -81,6 +82,15 @@ def test_it_passes_the_conformance_checks(installed, tmp_path):
     shutil.copy(PACKAGE / "conformance.py", tmp_path)
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     assert " passed" in run([*words, "conformance.py"], installed, tmp_path)
+
+
+def test_the_page_about_testing_shows_the_sample_itself():
+    page = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
+    own = "tests/conformance/test_plugin.py"
+    shown = [block.text for block in blocks(page) if block.said == own]
+    sample = "".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))
+    assert len(shown) == 4
+    assert [text for text in shown if text not in sample] == []
 
 
 def test_the_catalogue_lists_it(installed, tmp_path):

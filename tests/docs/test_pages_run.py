@@ -1,28 +1,41 @@
-"""What the tutorial and the how-to pages show is run, page by page."""
+"""What every page shows is run, page by page, and nothing is left out."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow.csv as pa_csv
 import pytest
+from markdown_it import MarkdownIt
 
 from tests.conftest import ROOT
 from tools.run_page import Block, Printed, blocks, renewed, run
 
-DOCS = ROOT / "docs"
-TUTORIAL = DOCS / "tutorial.md"
-PAGES = [
-    path.relative_to(DOCS).as_posix()
-    for pattern in (
-        "how-to/*.md",
-        "reference/*.md",
-        "advise.md",
-        "assess.md",
-        "policy.md",
-    )
-    for path in sorted(DOCS.glob(pattern))
-    if next(blocks(path.read_text(encoding="utf-8")), None) is not None
+TUTORIAL = ROOT / "docs" / "tutorial.md"
+RUN = {"console", "sh", "python"}
+"""Languages of blocks that the runner runs."""
+PARSED = {"toml"}
+"""Languages of blocks that `test_examples.py` loads, each as a policy."""
+DRAWINGS = {"ARCHITECTURE.md"}
+"""Pages whose blocks of text are drawings."""
+PAGES = {
+    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+    for pattern in ("*.md", "docs/**/*.md", "benchmarks/*.md", "tests/plugin/*.md")
+    for path in sorted(ROOT.glob(pattern))
+}
+every_page = pytest.mark.parametrize("name", PAGES)
+
+
+def is_run(block: Block) -> bool:
+    return block.language in RUN and block.kind not in {"file", "adds to", "tested by"}
+
+
+WITH_COMMANDS = [
+    name
+    for name, text in PAGES.items()
+    if any(map(is_run, blocks(text))) and name != "docs/tutorial.md"
 ]
 
 
@@ -48,9 +61,48 @@ def test_the_tutorial_runs_as_it_says(tmp_path):
     assert wrong(TUTORIAL, tmp_path) == []
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", WITH_COMMANDS)
 def test_a_page_runs_as_it_says(name, tutorial_files):
-    assert wrong(DOCS / name, tutorial_files) == []
+    assert wrong(ROOT / name, tutorial_files) == []
+
+
+def fences(text: str) -> Iterator[str]:
+    """Every block of code that a reader sees, also inside tabs, without directives."""
+    open_tabs = re.sub(r"^:::+.*$|^:\w[\w-]*:.*$", "", text, flags=re.MULTILINE)
+    for token in MarkdownIt().parse(open_tabs):
+        if token.type == "code_block":
+            yield token.content
+        if token.type == "fence" and not token.info.startswith("{"):
+            yield token.content
+
+
+@every_page
+def test_the_runner_sees_every_block_of_a_page(name):
+    assert [block.text for block in blocks(PAGES[name])] == list(fences(PAGES[name]))
+
+
+@every_page
+def test_every_block_of_a_page_is_run_written_loaded_or_tested_by_name(name):
+    assert [block for block in blocks(PAGES[name]) if not is_tried(block, name)] == []
+
+
+def is_tried(block: Block, name: str) -> bool:
+    if block.kind == "tested by":
+        test = (ROOT / str(block.said)).read_text(encoding="utf-8")
+        return Path(name).name in test
+    written = block.kind in {"file", "adds to"}
+    drawn = block.language == "text" and name in DRAWINGS
+    return written or drawn or block.language in RUN | PARSED
+
+
+@every_page
+def test_every_file_that_a_page_shows_is_used_on_it(name):
+    found = [block for block in blocks(PAGES[name]) if block.kind == "file"]
+    commands = "".join(b.text for b in blocks(PAGES[name]) if b.language in RUN)
+    tests = "".join(p.read_text("utf-8") for p in Path(__file__).parent.glob("*.py"))
+    policies = "".join(b.text for b in blocks(PAGES[name]) if b.language == "toml")
+    used = commands + policies + tests
+    assert [block.said for block in found if str(block.said) not in used] == []
 
 
 PAGE = """# A page
@@ -77,13 +129,19 @@ exit 3
 found = open("some.txt").read()
 ```
 
-<!-- shown: it never ends -->
+<!-- adds to: some.txt -->
+```text
+two
+```
+
+<!-- tested by: another.py -->
 ```sh
 sleep 1000
 ```
 
 ```python
 assert found == "one\\n"
+assert open("some.txt").read() == "one\\ntwo\\n"
 ```
 """
 

@@ -69,3 +69,17 @@ def test_the_python_of_the_page_makes_the_table(url, place, monkeypatch):
     with postgres.connect(url) as connection, connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM stays_again")
         assert cursor.fetchone() == (300,)
+
+
+def test_the_view_of_the_page_shows_the_release(url, place, monkeypatch):
+    monkeypatch.chdir(place)
+    words = shlex.split(shown("sh", url).splitlines()[0])[1:]
+    out, table = words.index("--out") + 1, words.index("--to") + 1
+    words[out], words[table] = "for-the-view", f"{url}#stays_viewed"
+    assert main(words) == 0
+    with postgres.connect(url) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE ROLE researchers")
+        for line in shown("sql", url).split(";")[:-1]:
+            cursor.execute(line.replace("stays_public", "stays_viewed"))
+        cursor.execute("SELECT count(*) FROM stays_for_research")
+        assert cursor.fetchone() == (300,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 import re
@@ -73,6 +74,35 @@ def _listed(rows: list[str], name: str, code: int) -> bool:
 @pytest.mark.parametrize("name", [name for name in sf.__all__ if name != "__version__"])
 def test_everything_public_is_on_the_page_of_the_api(name):
     assert re.search(rf"auto(function|class):: sfumato\.{name}$", PYTHON, re.MULTILINE)
+
+
+def results() -> list[type]:
+    """The classes of the page, and those of what public functions return."""
+    named = re.findall(r"autoclass:: (\S+)$", PYTHON, re.MULTILINE)
+    return [_found(path) for path in named if path != "sfumato.Policy"]
+
+
+def _found(path: str) -> type:
+    module, _, name = path.rpartition(".")
+    found = getattr(importlib.import_module(module), name)
+    assert isinstance(found, type)
+    return found
+
+
+def test_what_a_function_returns_is_on_the_page():
+    annotated = {inspect.signature(getattr(sf, n)).return_annotation for n in FUNCTIONS}
+    assert annotated - {each.__name__ for each in results()} == {"Policy"}
+
+
+@pytest.mark.parametrize("result", results(), ids=lambda each: each.__name__)
+def test_every_field_and_method_of_a_result_is_documented(result):
+    source = inspect.getsource(result)
+    fields = [name for name in result.__annotations__ if not name.startswith("_")]
+    told = r'^    {}: .*(?:\n     .*|\n    \))*\n    """'
+    silent = [f for f in fields if not re.search(told.format(f), source, re.M)]
+    members = {n: m for n, m in vars(result).items() if not n.startswith("_")}
+    silent += [n for n, m in members.items() if n not in fields and not m.__doc__]
+    assert silent == []
 
 
 @pytest.mark.parametrize("setting", KNOWN)

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sfumato.cli import completion
+from sfumato.cli import argument_help, completion
 from sfumato.cli.advise import advise
 from sfumato.cli.anonymize import anonymize
 from sfumato.cli.assess import assess
@@ -108,6 +108,8 @@ def _invoke(words: list[str]) -> int:
     """Run the command as Typer would, leaving every exception to `run`."""
     _refuse_zero_characters(words)
     command = typer.main.get_command(app)
+    if argument_help.HELP & set(words):
+        argument_help.restore(command)
     if completion.COMPLETING in os.environ:
         return completion.complete(command)
     if completion.asked(words):
@@ -167,7 +169,7 @@ def _reader_gone(words: list[str]) -> int:
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, sys.stdout.fileno())
     # A reader may stop in the middle of the help; any other output was cut short.
-    return 0 if {"-h", "--help"} & set(words) else OutputError.exit_code
+    return 0 if argument_help.HELP & set(words) else OutputError.exit_code
 
 
 def _as_ours(fault: OSError) -> SfumatoError:

@@ -39,7 +39,7 @@ def assess(
     ],
     form: Annotated[
         StatedForm | None,
-        typer.Option(help="Left out: what the policy says and the cells show."),
+        typer.Option(help="How it was published; default: as policy and cells say."),
     ] = None,
     rows: Annotated[
         Path | None,
@@ -50,7 +50,9 @@ def assess(
     ] = None,
     same_order: Annotated[
         bool,
-        typer.Option("--same-order", help="The rows of both tables did not move."),
+        typer.Option(
+            "--same-order", help="The rows of both tables are in the same order."
+        ),
     ] = False,
     workload: Annotated[
         Path | None,
@@ -63,12 +65,13 @@ def assess(
     target: Annotated[
         str | None,
         typer.Option(
-            metavar="COLUMN", help="What models learn; the first sensitive column."
+            metavar="COLUMN",
+            help="What models learn to predict; default: the first sensitive column.",
         ),
     ] = None,
     sample: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="The most rows that models learn from."),
+        typer.Option(metavar="N", min=1, help="Train on at most N rows (20000)."),
     ] = None,
     fraction: Annotated[
         float | None,
@@ -79,20 +82,18 @@ def assess(
     population: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Everybody's quasi-identifiers, for journalist risk."
+            metavar="FILE", help="A table of the whole population, for journalist risk."
         ),
     ] = None,
     household: Annotated[
         str | None,
-        typer.Option(
-            metavar="COLUMN", help="Who lives together, for the risk of households."
-        ),
+        typer.Option(metavar="COLUMN", help="The column that says who lives together."),
     ] = None,
     suda: Annotated[
         bool, typer.Option("--suda", help="Score special uniques (SUDA2).")
     ] = False,
     seed: Annotated[
-        int, typer.Option(metavar="N", help="Seeds samples and the bootstrap.")
+        int, typer.Option(metavar="N", help="The seed of samples and intervals.")
     ] = 0,
     out: Annotated[
         Path | None,

@@ -36,8 +36,13 @@ SHOWN = 10
 
 
 def attack(
-    name: Annotated[str, typer.Argument(metavar="NAME")],
-    release: Annotated[Path, typer.Argument(metavar="RELEASE_DIR")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="An attack, all, or lookup.")
+    ],
+    release: Annotated[
+        Path,
+        typer.Argument(metavar="RELEASE_DIR", help="A release, or a published file."),
+    ],
     original: Annotated[
         Path | None,
         typer.Option(
@@ -50,11 +55,13 @@ def attack(
     ] = None,
     known: Annotated[
         str | None,
-        typer.Option(metavar="A,B", help="What the attacker knows of people."),
+        typer.Option(metavar="A,B", help="The columns that the attacker knows."),
     ] = None,
     control: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="People who are not in the source."),
+        typer.Option(
+            metavar="FILE", help="A table of people who are not in the source."
+        ),
     ] = None,
     other: Annotated[
         list[Path] | None,

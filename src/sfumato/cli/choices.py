@@ -37,7 +37,7 @@ class Recommendation:
 RECIPIENT = "Who receives the data"
 ATTACKER = "What an attacker knows or wants"
 ANALYSIS = "What analysts do with it"
-SIZE = "How large the table is"
+SIZE = "How many rows and columns there are"
 RECOMMENDATIONS = (
     Recommendation(
         RECIPIENT,
@@ -134,6 +134,14 @@ RECOMMENDATIONS = (
         "best",
         "generalize",
         "best",
+    ),
+    Recommendation(
+        SIZE,
+        "ten columns or more that others may know (then drop some: 'sfumato advise')",
+        "k-anonymity (k = 5), l-diversity (l = 2)",
+        "best",
+        "generalize",
+        "best, many columns",
     ),
 )
 Figures = Mapping[str, Mapping[str, Any]]

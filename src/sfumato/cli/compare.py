@@ -46,10 +46,10 @@ def compare(
     ] = None,
     risk: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The figure of risk; prosecutor_max."),
+        typer.Option(metavar="NAME", help="Compare risk by this (prosecutor_max)."),
     ] = None,
     utility: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The figure of utility; ncp.")
+        str | None, typer.Option(metavar="NAME", help="Compare utility by this (ncp).")
     ] = None,
     dial: Annotated[
         bool,
@@ -59,7 +59,7 @@ def compare(
         ),
     ] = False,
     steps: Annotated[
-        int, typer.Option(metavar="N", min=3, help="Positions of the dial.")
+        int, typer.Option(metavar="N", min=3, help="How many positions the dial has.")
     ] = 11,
     page: Annotated[
         Path | None,
@@ -79,15 +79,15 @@ def compare(
     ] = False,
     workload: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Queries, for figures of their error."),
+        typer.Option(metavar="FILE", help="Queries whose error is compared."),
     ] = None,
     target: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="What models learn, for learned figures."),
+        typer.Option(metavar="COLUMN", help="What models learn to predict."),
     ] = None,
     sample: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="The most rows that models learn from."),
+        typer.Option(metavar="N", min=1, help="Train on at most N rows."),
     ] = None,
     spend: Annotated[
         bool,
@@ -95,7 +95,9 @@ def compare(
     ] = False,
     workers: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Processes; default: one per core."),
+        typer.Option(
+            min=1, metavar="N", help="Worker processes; default: one per core."
+        ),
     ] = None,
     insecure_seed: Annotated[
         int | None,

@@ -35,23 +35,26 @@ def init(
         list[str] | None,
         typer.Option(
             metavar="MARK",
-            help="Text that marks a missing value; may be repeated. Default: guessed.",
+            help="Text that marks a missing value; may be repeated; default: guessed.",
         ),
     ] = None,
     k: Annotated[
         int | None,
-        typer.Option("--k", help="How many people are to look alike. Default: 5."),
+        typer.Option("--k", help="The smallest size of a group; default: 5."),
     ] = None,
     profile: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="ema-0070, hipaa-safe-harbor, public-use or research-use.",
+            help="Rules to start from: ema-0070, hipaa-safe-harbor, public-use or "
+            "research-use.",
         ),
     ] = None,
     interactive: Annotated[
         bool,
-        typer.Option("--interactive", help="Ask about what the data does not tell."),
+        typer.Option(
+            "--interactive", help="Ask on the terminal where the data leave it open."
+        ),
     ] = False,
 ) -> int:
     """Propose a policy for a file, each choice with its reason.

@@ -26,7 +26,10 @@ class CataloguePart(StrEnum):
 
 def catalogue(
     kind: Annotated[
-        CataloguePart | None, typer.Argument(metavar="PART", show_default=False)
+        CataloguePart | None,
+        typer.Argument(
+            metavar="PART", show_default=False, help="One part of the catalogue."
+        ),
     ] = None,
     help_me_choose: Annotated[
         bool,

@@ -20,16 +20,16 @@ def report(
     ] = None,
     note: Annotated[
         str | None,
-        typer.Option(metavar="TEXT", help="What the approver adds."),
+        typer.Option(metavar="TEXT", help="A remark of the approver."),
     ] = None,
     json: Annotated[
         bool, typer.Option("--json", help="One JSON object on stdout.")
     ] = False,
 ) -> int:
-    """Make both editions of a release's report again, without the source.
+    """Make the report of a release again, and sign it.
 
-    They tell of attacks and assessments that ran since. With --approver they are
-    signed: name, date, note and the hash of the data are in both.
+    Both editions are made again, without the source, with the attacks and assessments
+    that ran since. With --approver, both show name, date, note and the hash of the data.
     """
     from sfumato.pipeline.reports import report_again
 

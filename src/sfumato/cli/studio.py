@@ -25,39 +25,44 @@ def studio(
         ),
     ] = None,
     port: Annotated[
-        int, typer.Option(min=0, max=65535, metavar="N", help="0: a free one.")
+        int,
+        typer.Option(
+            min=0, max=65535, metavar="N", help="The port; 0 takes a free one."
+        ),
     ] = 0,
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Print the address; open nothing.")
     ] = False,
     home: Annotated[
         Path,
-        typer.Option(metavar="DIR", help="Where project folders are made."),
+        typer.Option(metavar="DIR", help="The directory of project folders."),
     ] = Path("sfumato-studio"),
     max_upload: Annotated[
-        int, typer.Option(metavar="MB", min=1, help="The largest upload.")
+        int, typer.Option(metavar="MB", min=1, help="The largest file to upload.")
     ] = 2000,
     host: Annotated[
         str,
         typer.Option(
             metavar="ADDR",
-            help="Another address than this machine's own; needs the next three.",
+            help="The address to listen on; any other needs the next three options.",
         ),
     ] = "127.0.0.1",
     password_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Its first line is asked for.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Its first line is the password."),
     ] = None,
     tls_cert: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The certificate, as PEM.")
+        Path | None, typer.Option(metavar="FILE", help="The TLS certificate (PEM).")
     ] = None,
     tls_key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Its key, as PEM.")
+        Path | None,
+        typer.Option(metavar="FILE", help="The key of the certificate (PEM)."),
     ] = None,
 ) -> int:
-    """Open the studio: every step from a file to a release, in a browser.
+    """Do every step in a browser, on this machine.
 
-    It listens on this machine alone. Everything it does is an edit of the policy in the
-    project folder. Ctrl-C ends it; the project is there again at the next start.
+    The studio leads from a file to a release. Everything it does is an edit of the policy
+    in the project folder. Ctrl-C ends it; the next start goes on where you were.
     """
     import threading
 

@@ -47,7 +47,9 @@ def tune(
     ] = None,
     measure: Annotated[
         ErrorMeasure | None,
-        typer.Option(help="Default: chi2 for histograms, relative for counts."),
+        typer.Option(
+            help="The error to lower; default: chi2 for histograms, relative for counts."
+        ),
     ] = None,
     train_share: Annotated[
         float, typer.Option(help="The share of the queries that the search sees.")
@@ -63,16 +65,17 @@ def tune(
         ),
     ] = None,
     split_seed: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Another way to split the queries.")
+        int,
+        typer.Option(metavar="N", min=0, help="The seed of the split of the queries."),
     ] = 0,
     insecure_seed: RepeatableSeed = None,
     json: AsJson = False,
 ) -> int:
-    """Fit attribute weights and algorithm options to a workload.
+    """Fit column weights and algorithm options to queries.
 
     The search sees a part of the queries. The error on the others, which it never saw,
-    is reported with an interval, so that over-fitting shows. Requirements are never
-    changed, and every trial is proven to meet them.
+    is reported with an interval, to show over-fitting. Requirements are never changed,
+    and every trial is proven to meet them.
     """
     from sfumato import api
     from sfumato.cli.progress import watched

@@ -57,19 +57,34 @@ class Wanted:
 @comes_from("sfumato.assess(original, published, policy)")
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Assessment(SafeRepr):
-    """What a published table keeps, and how exposed people are in it; private."""
+    """What a published table keeps, and how exposed people are in it; private.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> import sfumato as sf
+        >>> people = pa.table({"age": [23, 25, 31, 34], "ill": list("abab")})
+        >>> release = sf.anonymize(people, quasi="age", sensitive="ill", k=2)
+        >>> found = sf.assess(people, release)
+        >>> found.published_rows, found.risk["k"], round(found.utility["ncp"], 4)
+        (4, 2.0, 0.2273)
+    """
 
     form: PublishedForm
+    """How the table was published: generalized, swapped, anatomized, …"""
     rows: int
     """Rows of the original."""
     published_rows: int
+    """Rows of the published table."""
     utility: dict[str, Any]
+    """Every metric that applies, by name; `parts` breaks them down."""
     risk: dict[str, Any]
+    """k and l that hold, requirements, and the risk `before` and `after`."""
     unrecognized_cells: dict[str, int]
     """Per column, the cells whose text means nothing on the original's axis."""
     records: Mapping[str, Exposed] = field(default_factory=dict)
     """The risk of each original row (`before`) and published row (`after`)."""
     notes: tuple[str, ...] = field(default=())
+    """What else was noticed about the published table."""
 
     def _summary(self) -> str:
         return f"{counted(self.published_rows, 'published row')}, {self.form}"
@@ -237,5 +252,5 @@ def _notes(files: PairFiles, pair: Pair) -> list[str]:
         notes.append(f"{numbered} may number the rows of the original.")
     if pair.hidden.any():
         hidden = counted(int(pair.hidden.sum()), "published row")
-        notes.append(f"{hidden} show no quasi-identifier and count as suppressed.")
+        notes.append(f"Without any quasi-identifier, hence suppressed: {hidden}.")
     return notes

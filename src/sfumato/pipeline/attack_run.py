@@ -44,9 +44,20 @@ from sfumato.risk.table_pair import Pair
 @comes_from("sfumato.attack(release, original)")
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Attacked(SafeRepr):
-    """How attacks on a release went; private."""
+    """How attacks on a release went; private.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> import sfumato as sf
+        >>> people = pa.table({"age": [23, 25, 31, 34], "ill": list("abab")})
+        >>> release = sf.anonymize(people, quasi="age", sensitive="ill", k=2)
+        >>> found = sf.attack(release, people, ["linkage", "homogeneity"])
+        >>> found.holds, found["linkage"].success, found["linkage"].bound
+        (True, 0.5, 0.5)
+    """
 
     results: tuple[AttackResult, ...]
+    """Each attack: `name`, `success`, `low`, `high`, `baseline`, `worst`, `bound`, …"""
     skipped: Mapping[str, str] = field(default_factory=dict)
     """Attacks that could not be run, and why."""
     certified: bool = False

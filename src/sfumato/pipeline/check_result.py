@@ -13,11 +13,23 @@ from sfumato.data.safe_repr import SafeRepr, counted
 @comes_from("sfumato.check(data, quasi=[…], k=5)")
 @dataclass(frozen=True, repr=False)
 class CheckResult(SafeRepr):
-    """The result of checking a published table."""
+    """The result of checking a published table.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> import sfumato as sf
+        >>> table = pa.table({"age": ["[20, 30]"] * 3, "ill": list("aba")})
+        >>> found = sf.check(table, quasi="age", sensitive="ill", k=3)
+        >>> found.holds, found.rows, found.groups
+        (True, 3, 1)
+    """
 
     verdicts: list[dict[str, Any]]
+    """Each requirement: `model`, `parameters`, `holds`, `measured`, `offending_groups`."""
     rows: int
+    """Rows of the table."""
     groups: int
+    """Groups that the cells show."""
     risk: dict[str, Any]
     """The remaining risk; `columns` has the rows that other columns single out."""
     withheld: tuple[str, ...] = ()
@@ -40,4 +52,5 @@ class CheckResult(SafeRepr):
 
     @property
     def holds(self) -> bool:
+        """Whether every requirement holds."""
         return all(verdict["holds"] for verdict in self.verdicts)

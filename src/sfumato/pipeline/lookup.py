@@ -35,7 +35,17 @@ BY_GROUP = "Values are known by group: shares are those of the candidates' group
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class LookedUp(SafeRepr):
-    """What a published table says about a person; private, as it is about one."""
+    """What a published table says about a person; private, as it is about one.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> import sfumato as sf
+        >>> people = pa.table({"age": [23, 25, 31, 34], "ill": list("abab")})
+        >>> release = sf.anonymize(people, quasi="age", sensitive="ill", k=2)
+        >>> answer = sf.look_up(release, pa.table({"age": [23]}))
+        >>> answer.rows, answer.values["ill"]
+        (2, (('a', 0.5, 0.5), ('b', 0.5, 0.5)))
+    """
 
     rows: int
     """Published rows that may be the person's."""

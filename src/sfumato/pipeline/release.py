@@ -52,7 +52,20 @@ RECORD_ROWS = 1 << 20
 @comes_from("sfumato.anonymize(data, quasi=[…], k=5)")
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Release(SafeRepr):
-    """A proven release: its tables, facts about them, and how to write it."""
+    """A proven release: its tables, facts about them, and how to write it.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> import sfumato as sf
+        >>> people = pa.table({"age": [23, 25, 31, 34], "ill": list("abab")})
+        >>> release = sf.anonymize(people, quasi="age", sensitive="ill", k=2)
+        >>> sorted(release.data.column("age").to_pylist())
+        ['[23, 25]', '[23, 25]', '[31, 34]', '[31, 34]']
+        >>> release.verdicts[0]["holds"], release.risk["prosecutor_max"]
+        (True, 0.5)
+        >>> round(release.utility["ncp"], 4)
+        0.2273
+    """
 
     table: pa.Table
     """The published table as Arrow."""
@@ -127,10 +140,12 @@ class Release(SafeRepr):
 
     @property
     def utility(self) -> dict[str, float]:
+        """The metrics that need no original; `ncp` is the share of detail lost."""
         return dict(self.manifest["utility"])
 
     @property
     def risk(self) -> dict[str, Any]:
+        """The chance to find a person, and the rows that other columns single out."""
         return dict(self.manifest["risk"])
 
     def report(self, path: str | os.PathLike[str], *, private: bool = False) -> None:

@@ -62,21 +62,40 @@ class Tuning(SafeRepr):
 @comes_from("sfumato.tune(data, policy, workload)")
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Tuned(SafeRepr):
-    """The policy with the lowest training error, and its error on unseen queries."""
+    """The policy with the lowest training error, and its error on unseen queries.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> import sfumato as sf
+        >>> people = pa.table({"age": [23, 25, 31, 34], "ill": list("abab")})
+        >>> from sfumato.workload.queries import Query
+        >>> asked = sf.Workload(queries=(Query(), Query(histogram="ill")))
+        >>> policy = sf.Policy.build(quasi="age", sensitive="ill", k=2)
+        >>> found = sf.tune(people, policy, asked, trials=1, insecure_seed=1)
+        >>> found.better, found.train_queries, found.held_out_queries
+        (False, 1, 1)
+    """
 
     policy: Policy
+    """The tuned policy."""
     changes: Settings
     """The settings that differ from the given policy."""
     measure: ErrorMeasure
+    """The error that was lowered."""
     trials: tuple[TriedSettings, ...]
+    """Every setting that was tried, with its training error."""
     train_queries: int
+    """How many queries the search saw."""
     held_out_queries: int
+    """How many queries it never saw."""
     train: Estimate
     """Mean training error of the tuned policy."""
     train_before: Estimate
+    """Mean training error of the given policy."""
     held_out: Estimate
     """Mean error of the tuned policy on queries that the search never saw."""
     held_out_before: Estimate
+    """Mean error of the given policy on queries that the search never saw."""
     train_ratio: Estimate
     """Training error in percent of the error before tuning."""
     held_out_ratio: Estimate

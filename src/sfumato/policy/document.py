@@ -58,6 +58,11 @@ class Policy(Section):
 
     Frozen; `with_setting` gives a changed copy. Two policies are equal if they ask for
     the same, wherever they were read from.
+
+    Example:
+        >>> policy = Policy.build(quasi=["age", "zip"], sensitive="illness", k=5)
+        >>> policy.with_setting("require.0.k", 10).requirements()[0].k
+        10
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)

@@ -31,10 +31,14 @@ class Estimate:
     """A figure, and the interval in which it would lie for similar queries."""
 
     value: float
+    """The figure."""
     low: float
+    """The lower end of its 95% interval."""
     high: float
+    """The upper end of its 95% interval."""
 
     def record(self) -> dict[str, float]:
+        """The figure and its interval as one JSON object."""
         return {"value": self.value, "low": self.low, "high": self.high}
 
 
@@ -45,6 +49,17 @@ class WorkloadError(SafeRepr):
 
     Intervals are percentile bootstrap intervals at 95% over queries. They say how far
     the figure depends on the queries that were asked, not on the draw of a swap.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> import sfumato as sf
+        >>> people = pa.table({"age": [23, 25, 31, 34], "ill": list("abab")})
+        >>> from sfumato.workload.queries import Query
+        >>> release = sf.anonymize(people, quasi="age", sensitive="ill", k=2)
+        >>> asked = sf.Workload(queries=(Query(histogram="ill"),))
+        >>> found = sf.workload_error(people, release, asked)
+        >>> found.actual.tolist(), found.average_relative.value
+        ([4.0], 0.0)
     """
 
     actual: Floats
@@ -54,9 +69,11 @@ class WorkloadError(SafeRepr):
     chi2: Floats
     """Per query Σ (x − y)² / (x + y) over its cells (Boger 2020, equation 1)."""
     absolute: Floats
-    """Per query Σ |x − y| over its cells."""
+    """Per query the sum of `|x − y|` over its cells."""
     resamples: int = RESAMPLES
+    """How many bootstrap samples the intervals are from."""
     seed: int = 0
+    """The seed of the bootstrap."""
 
     def _summary(self) -> str:
         return f"{len(self.actual):,} queries, {self.empty:,} of them empty"
@@ -83,14 +100,17 @@ class WorkloadError(SafeRepr):
 
     @property
     def mean_chi2(self) -> Estimate:
+        """The mean χ² per query."""
         return self._estimate(self.chi2, _mean)
 
     @property
     def mean_absolute(self) -> Estimate:
+        """The mean absolute error per query."""
         return self._estimate(self.absolute, _mean)
 
     @property
     def median_absolute(self) -> Estimate:
+        """The median absolute error per query."""
         return self._estimate(self.absolute, _median)
 
     @property
@@ -100,6 +120,7 @@ class WorkloadError(SafeRepr):
 
     @property
     def median_relative(self) -> Estimate:
+        """The median relative error per query."""
         return self._estimate(self.relative, _median)
 
     def against(

@@ -49,10 +49,13 @@ class Query(SafeRepr):
     """The number of rows that meet all conditions, in total or per value."""
 
     where: tuple[Condition, ...] = ()
+    """The conditions, all of which a row must meet."""
     histogram: str | None = None
     """The column whose values are counted; None: rows are."""
     group_by: tuple[str, ...] = ()
+    """Columns that the count is broken down by."""
     name: str = ""
+    """A name for you."""
 
     def __post_init__(self) -> None:
         """Bring conditions into one form: one per column, in alphabetical order."""
@@ -71,6 +74,7 @@ class Query(SafeRepr):
         return tuple(condition.column for condition in self.where)
 
     def condition(self, column: str) -> Condition:
+        """The condition on a column."""
         return next(each for each in self.where if each.column == column)
 
 
@@ -79,10 +83,15 @@ class RandomQueries(SafeRepr):
     """Queries to be drawn from the values of a table."""
 
     count: int
+    """How many queries are drawn."""
     selectivity: dict[str, Share]
+    """How much of each column a query takes: a share, or a number of values."""
     histogram: str | None = None
+    """The column whose values are counted; None: rows are."""
     group_by: tuple[str, ...] = ()
+    """Columns that the count is broken down by."""
     seed: int = 0
+    """The same seed draws the same queries."""
 
     def __post_init__(self) -> None:
         if self.count < 1:
@@ -97,10 +106,19 @@ class RandomQueries(SafeRepr):
 @comes_from("A workload file")
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Workload(SafeRepr):
-    """Queries, written out or to be drawn."""
+    """Queries, written out or to be drawn.
+
+    Example:
+        >>> from sfumato.workload.queries import Query
+        >>> asked = Workload(queries=(Query(histogram="ill", group_by=("sex",)),))
+        >>> len(asked), asked.columns
+        (1, ('ill', 'sex'))
+    """
 
     queries: tuple[Query, ...] = ()
+    """Queries that are written out."""
     random: tuple[RandomQueries, ...] = ()
+    """Queries that are drawn from the values of a table."""
 
     def __post_init__(self) -> None:
         _refuse_others("queries", self.queries, Query)

@@ -55,16 +55,31 @@ class Outlook(SafeRepr):
 @comes_from("sfumato.advise(data, policy)")
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Advice(SafeRepr):
-    """What a policy asks of its data, and edits that help; computed from the source."""
+    """What a policy asks of its data, and edits that help; computed from the source.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> import sfumato as sf
+        >>> people = pa.table({"age": [23, 25, 31, 34], "ill": list("abab")})
+        >>> advice = sf.advise(people, quasi="age", sensitive="ill", k=5)
+        >>> advice.feasible, advice.needed
+        (False, (1,))
+        >>> advice.apply(1).requirements()[0].k
+        2
+    """
 
     policy: Policy
+    """The policy that was asked about."""
     feasible: bool
     """Whether a release that meets the policy seems possible."""
     outlooks: tuple[Outlook, ...]
+    """Each requirement: whether it is feasible, and the tightest value that is."""
     suggestions: tuple[Suggestion, ...]
+    """The edits, the greatest gain first: `number`, `text`, `settings`, `gain`, …"""
     loss: float | None = None
     """The loss of the policy, with the needed edits applied, on the search used."""
     rows: int = 0
+    """Rows of the source."""
     columns: tuple[Mapping[str, Any], ...] = ()
     """Each quasi-identifier: what it loses, and what leaving it out would gain."""
     dependences: tuple[Mapping[str, Any], ...] = ()
@@ -74,6 +89,7 @@ class Advice(SafeRepr):
     operators: Mapping[str, str] = field(default_factory=dict)
     """Each operator: "fits", or why it does not."""
     notes: tuple[str, ...] = ()
+    """What else to know, such as that a sample was searched."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """How it was measured: the search, its rows, rare rows, seconds."""
 

@@ -106,16 +106,36 @@ class ComparedCandidate(SafeRepr):
 @comes_from("sfumato.compare(data, policy)")
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Comparison(SafeRepr):
-    """Candidate releases side by side, by a figure of risk and one of utility; private."""
+    """Candidate releases side by side, by a figure of risk and one of utility; private.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> import sfumato as sf
+        >>> people = pa.table({"age": [23, 25, 31, 34], "ill": list("abab")})
+        >>> policy = sf.Policy.build(quasi="age", sensitive="ill", k=2)
+        >>> some = {"compare.algorithms": ["mondrian"], "publish.max_loss": 1.0}
+        >>> some["compare.set"] = {"require.0.k": [2, 4]}
+        >>> found = sf.compare(people, policy.with_settings(some), workers=1)
+        >>> [each.name for each in found.front]
+        ['mondrian, k = 4', 'mondrian, k = 2']
+        >>> found.pick("min-loss").number, found.release("min-loss").verdicts[0]["measured"]
+        (1, 2.0)
+    """
 
     tried: tuple[Candidate, ...]
+    """The settings of each candidate."""
     outcomes: Mapping[int, Outcome]
+    """What came of each candidate, by its number: figures, or why it failed."""
     risk: ComparedFigure
+    """The figure of risk that was compared."""
     utility: ComparedFigure
+    """The figure of utility that was compared."""
     limits: tuple[AcceptLimit, ...] = ()
+    """The limits of `[accept]`."""
     stopped: bool = False
     """Whether it was stopped before all candidates were finished."""
     notes: tuple[str, ...] = ()
+    """What else to know about the comparison."""
     dial: bool = False
     """Whether the candidates sweep `utility_weight`."""
     work: SharedWork

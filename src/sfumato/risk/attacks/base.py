@@ -108,14 +108,21 @@ class AttackResult(SafeRepr):
     """How an attack went; private, as it was measured on the original."""
 
     name: str
+    """The attack, by its name in the catalogue."""
     known: tuple[str, ...]
+    """The columns that the attacker knows."""
     n: int
+    """How many people were attacked."""
     success: float
+    """The share of them for whom the attack succeeds, or its mean figure."""
     low: float
-    """The 95% confidence interval of the success."""
+    """The lower end of the 95% interval of the success."""
     high: float
+    """The upper end of the 95% interval of the success."""
     baseline: float
+    """The success of somebody who sees the published marginals alone."""
     control: float | None = None
+    """The success on people who are not in the table, if there are any."""
     worst: float | None = None
     """The figure of the person, or group, that is worst off."""
     bound: float | None = None
@@ -125,9 +132,11 @@ class AttackResult(SafeRepr):
     column: str | None = None
     """The sensitive column that was attacked."""
     options: Mapping[str, Any] = field(default_factory=dict)
+    """The options that the attack ran with."""
     at_risk: tuple[int, ...] = ()
     """The rows of the original that are worst off."""
     note: str = ""
+    """How to read the figures, where they need it."""
 
     def _summary(self) -> str:
         return f"{self.name}: {self.success:.3g} of {self.n}"
