@@ -19,6 +19,8 @@ PAGES = (
     "docs/cli",
     "docs/reference/python",
     "docs/reference/glossary",
+    "docs/compare",
+    "docs/hierarchies",
     "README",
 )
 LOOKS = {"desktop, light": (DESKTOP, False), "phone, dark": (PHONE, True)}

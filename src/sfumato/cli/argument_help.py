@@ -7,7 +7,7 @@ from typing import Any, get_type_hints
 
 HELP = frozenset({"-h", "--help"})
 
-Record = Callable[[Any], tuple[str, str]]
+HelpRecord = Callable[[Any], tuple[str, str]]
 """Name and text of a parameter, for the help of a command."""
 
 
@@ -27,7 +27,7 @@ def restore(command: Any) -> None:
                 )
 
 
-def _with_help(record: Record, text: str) -> Record:
+def _with_help(record: HelpRecord, text: str) -> HelpRecord:
     def full(context: Any) -> tuple[str, str]:
         name, marks = record(context)
         return name, f"{text}  {marks}".rstrip()
