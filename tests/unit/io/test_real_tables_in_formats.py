@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
@@ -88,7 +90,7 @@ def labelled(shared_data, tmp_path, ending):
 
 def read_back(place):
     reader = pyreadstat.read_sav if place.suffix == ".sav" else pyreadstat.read_dta
-    options = {"user_missing": True} if place.suffix == ".sav" else {}
+    options: dict[str, Any] = {"user_missing": True} if place.suffix == ".sav" else {}
     frame, meta = reader(str(place), **options)
     assert isinstance(frame, pd.DataFrame)
     return frame, meta
