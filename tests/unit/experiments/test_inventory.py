@@ -13,11 +13,7 @@ from experiments.inventory import claims
 from experiments.page import PAGE, findings, text
 from experiments.registry import EXPERIMENTS
 
-UNTRIED: frozenset[str] = frozenset(
-    {
-        "diva future work, parallel",
-    }
-)
+UNTRIED: frozenset[str] = frozenset()
 pictures = sorted(PAGES.glob("*.svg"))
 
 
