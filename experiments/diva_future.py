@@ -54,7 +54,7 @@ def timed(data: Data, asked: Sequence[Diversity], repeats: int) -> Timed:
 
 def run(scale: Scale, name: str) -> Result:
     """One column's constraints, and those of several columns."""
-    rows, repeats = scale.of((5000, 3), (2000, 1))
+    rows, repeats = scale.of((5000, 3), (5000, 1))
     data = census().first(rows)
     cases = {
         "education alone": proportional(replace(data, on=("education",)), 16, K, 1.0),

@@ -49,7 +49,7 @@ def run(scale: Scale, name: str) -> Result:
 
 def _sizes(scale: Scale) -> tuple[tuple[int, ...], int, int]:
     """k, runs and rows: the same in both figures, which share their runs."""
-    return scale.of(((2, 100), 2, 2000), ((5, 50), 2, 800))
+    return scale.of(((2, 100), 2, 2000), ((5, 50), 1, 400))
 
 
 @cache
