@@ -16,7 +16,13 @@ import numpy.typing as npt
 from sfumato.data.arrays import Ints
 from sfumato.hierarchies.axis import STAR, Axis
 from sfumato.hierarchies.exact_numbers import Line
-from sfumato.hierarchies.labels import Span, parse_exact, parse_set, parse_span
+from sfumato.hierarchies.labels import (
+    Span,
+    parse_exact,
+    parse_set,
+    parse_span,
+    value_text,
+)
 
 Leaves = npt.NDArray[np.bool_]
 SEPARATORS = ("|", ", ", ",", "; ", ";")
@@ -178,9 +184,18 @@ class LeafReader:
 
     @cached_property
     def line(self) -> Line:
-        texts = [self.axis.labels[leaf] for leaf in self.known]
+        texts = [self._number(self.axis.labels[leaf]) for leaf in self.known]
         floats = np.asarray(self.axis.positions)[self.known]
         return Line(self.axis.kind, texts, floats)
+
+    def _number(self, label: str) -> str:
+        """The text of the number behind a leaf: of an interval, its lower end."""
+        if not label.startswith("["):
+            return label
+        span = parse_span(label, kind=self.axis.kind)
+        if span is None or span.low is None:
+            return label
+        return value_text(span.low, kind=self.axis.kind)
 
 
 def _of_mask(mask: Leaves, *, whole: bool = True) -> CellLeaves:

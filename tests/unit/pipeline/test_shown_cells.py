@@ -10,6 +10,7 @@ from sfumato.algorithms.private.node_labels import shown_axes
 from sfumato.data.coding import code_column
 from sfumato.data.schema import Kind
 from sfumato.hierarchies.build import build
+from sfumato.hierarchies.declared_domain import Declared, declared_axis
 from sfumato.pipeline.shown_cells import _node_runs
 
 
@@ -24,6 +25,27 @@ def test_nodes_that_an_algorithm_added_stand_for_what_their_texts_say():
     first, last = _node_runs(shown.axis)
     assert first[nodes[:, 0]].tolist() == low[:, 0].tolist()
     assert last[nodes[:, 0]].tolist() == high[:, 0].tolist()
+
+
+def test_leaves_that_are_intervals_lie_in_the_runs_they_are_part_of():
+    """Ends such as 0.3 are no floats: leaves begin there by their texts."""
+    declared = Declared(
+        name="share",
+        kind=Kind.DECIMAL,
+        hierarchy={"intervals": [0.1, 0.5], "bottom": 0, "top": 1},
+    )
+    coded = declared_axis(declared, pa.chunked_array([["0.25", "0.3", "0.95"]]))
+    size = coded.axis.size
+    known = [code for code in range(size) if code != coded.axis.missing]
+    pairs = np.array([(a, b) for a in known for b in known if a <= b], np.int32)
+    low, high = pairs[:, :1], pairs[:, 1:]
+    (shown,), nodes = shown_axes((coded,), low, high, hierarchies=False)
+    first, last = _node_runs(shown.axis)
+    stars = [shown.axis.node_labels[node] == "*" for node in nodes[:, 0]]
+    assert sum(stars) <= 1
+    kept = ~np.array(stars)
+    assert first[nodes[kept, 0]].tolist() == low[kept, 0].tolist()
+    assert last[nodes[kept, 0]].tolist() == high[kept, 0].tolist()
 
 
 def test_a_release_of_cells_beyond_the_hierarchy_has_its_figures():
