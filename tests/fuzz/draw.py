@@ -188,9 +188,19 @@ def _with_hierarchies(random: Random, case: Case) -> Case:
         drawn = draw_hierarchy(random, name, column, leaves=leaves, judged=sensitive)
         if drawn.spec is not None:
             case.policy["columns"][name]["hierarchy"] = drawn.spec
+        if not sensitive and drawn.spec in (None, "free"):
+            _add_resolution(case, name, leaves)
         case.files.update(drawn.files)
         case.columns[name] = replace(column, paths=drawn.paths)
     return case
+
+
+def _add_resolution(case: Case, name: str, leaves: list[str]) -> None:
+    """Put some numbers on a grid; drawn apart, so that all else stays as it was."""
+    apart = Random(f"{name} {len(leaves)} {leaves[0]}")
+    if case.columns[name].kind in ("integer", "decimal") and apart.random() < 0.3:
+        steps = [0.1, 0.5, 3.0, 7.0, 25.0, 1e-9, 1e9]
+        case.policy["columns"][name]["resolution"] = apart.choice(steps)
 
 
 def _with_policy(random: Random, case: Case) -> Case:

@@ -203,16 +203,19 @@ class Request:
         if self.table is None:
             return histograms
         return {
-            view: replace(found, reference=self.compared_with(view)._shares(view))
+            view: replace(found, reference=self._shares(self.compared_with(view), view))
             for view, found in histograms.items()
         }
 
-    def _shares(self, view: View) -> Floats:
-        """The distribution of a sensitive column over all rows."""
-        column = self.sensitive[view.column]
+    def _shares(self, whole: Request, view: View) -> Floats:
+        """The distribution of a sensitive column over all rows of another request.
+
+        What a missing cell means is decided here: a grouping is judged by both meanings.
+        """
+        column = whole.sensitive[view.column]
         axis, to_new = roll_up(column.axis, view.level)
         codes = to_new[column.codes]
-        return value_shares(axis, codes, self.subject, missing_any=self.missing_any)
+        return value_shares(axis, codes, whole.subject, missing_any=self.missing_any)
 
     def _source_shares(self, views: Iterable[View]) -> dict[View, Floats]:
         """The distributions of the source, where this request has lost rows of it."""
@@ -221,7 +224,7 @@ class Request:
         found = {}
         for view in views:
             if view != SUBJECT and view.reference == "source":
-                found[view] = self.source._shares(view)
+                found[view] = self._shares(self.source, view)
         return found
 
     def as_one_group(self) -> Groups:

@@ -15,9 +15,9 @@ def shown(repository, language):
 
 
 def test_the_workload_that_is_shown_is_one(repository):
-    assert len(parse_workload(shown(repository, "workload"))) == 1001
+    assert len(parse_workload(shown(repository, "workload"))) == 101
 
 
 def test_the_sql_that_is_shown_is_read(repository):
     (query,) = parse_workload(shown(repository, "sql"), form="sql").queries
-    assert query.columns == ("age", "education", "sex")
+    assert query.columns == ("birth_date", "sex", "zip")
