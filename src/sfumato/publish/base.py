@@ -140,8 +140,8 @@ class Operator(ABC):
 
     @property
     def shows_steps(self) -> bool:
-        """Whether numbers are shown as intervals or not at all, so that steps of a grid
-        can stand for them."""
+        """Whether numbers are shown as intervals, so that steps of a grid can stand for
+        them."""
         return False
 
     @property

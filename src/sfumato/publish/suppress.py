@@ -29,10 +29,6 @@ class Suppress(CellOperator):
         return True
 
     @property
-    def shows_steps(self) -> bool:
-        return True
-
-    @property
     def shows_covers(self) -> bool:
         return True
 

@@ -117,10 +117,9 @@ def people(rows=200):
 
 
 @pytest.mark.parametrize("name", ["mondrian", "datafly"])
-@pytest.mark.parametrize("operator", ["generalize", "suppress"])
-def test_published_cells_cover_the_values_and_no_row_shows_its_own(name, operator):
+def test_published_cells_cover_the_values_and_no_row_shows_its_own(name):
     table = people()
-    policy = policy_of({"name": name}, operator=operator)
+    policy = policy_of({"name": name}, operator="generalize")
     release = sf.anonymize(table, policy, insecure_seed=1)
     for column in ("pay", "age"):
         source = table.column(column).to_pylist()
@@ -154,7 +153,9 @@ def test_operators_that_show_no_intervals_are_refused(publish):
         sf.anonymize(people(), policy_of(**publish))
 
 
-@pytest.mark.parametrize("operator", ["swap", "anatomize", "microaggregate"])
+@pytest.mark.parametrize(
+    "operator", ["suppress", "swap", "anatomize", "microaggregate"]
+)
 def test_operators_that_show_values_are_refused(operator):
     document = policy_of(operator=operator).public_dict()
     document["require"] = [{"model": "group-size", "k": 3}]
