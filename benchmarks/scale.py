@@ -4,7 +4,8 @@
 makes a table of eight columns of whole numbers, runs the whole command with each engine,
 and compares both with DuckDB's own GROUP BY of the same columns. Both releases must have
 the same bytes. The search alone is measured in a process of its own, in memory. With
-`--engine spark` it is Spark and memory that are compared, on a table with a key.
+`--engine spark` it is Spark and memory that are compared, on a table with a key; with
+`--kill`, on two workers, one of which is killed in the middle.
 """
 
 from __future__ import annotations
@@ -57,9 +58,12 @@ def main() -> None:
         write_table(place / "people.parquet", options.rows)
         write_policy(place / "policy.toml")
         found = {"rows": options.rows, "memory_limit": options.limit}
-        measure = scale_on_spark.measured if options.engine == "spark" else measured
-        lines = measure(place, options.limit)
-        found["runs"] = lines
+        if options.engine == "spark":
+            found["runs"] = scale_on_spark.measured(
+                place, options.limit, kill=options.kill
+            )
+        else:
+            found["runs"] = measured(place, options.limit)
         print(json.dumps(found, indent=2))
     if options.out:
         Path(options.out).write_text(json.dumps(found, indent=2) + "\n")
@@ -70,6 +74,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--limit", default="500MB")
     parser.add_argument("--engine", choices=["duckdb", "spark"], default="duckdb")
+    parser.add_argument("--kill", action="store_true", help="kill a worker of Spark")
     parser.add_argument("--out")
     return parser.parse_args()
 

@@ -74,7 +74,7 @@ def _own_session(builder: Any, memory_limit: int) -> Any:
                 f"Spark did not start with Java {java.version} ({java.found}).",
                 hint="Run 'sfumato doctor', and try another Java in JAVA_HOME.",
             ) from None
-    atexit.register(_stop, session)
+    atexit.register(_stop, session, home)
     UNFINISHED.before(lambda: _kill(home))
     return session
 
@@ -150,9 +150,11 @@ def _own_signals() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _stop(session: Any) -> None:
+def _stop(session: Any, home: Path) -> None:
+    """End the session and its Java, which would go on writing while all is removed."""
     with suppress(Exception):
         session.stop()
+    _kill(home)
 
 
 def _kill(home: Path) -> None:
