@@ -120,7 +120,7 @@ def document_of(
     document = {
         "columns": _columns(columns, given),
         "require": _requirements(given),
-        "data": {key: given[key] for key in DATA if key in given},
+        "data": _data(given),
         "publish": publish | _table("publish", given.get("publish", {})),
         "algorithm": _named_table(given.get("algorithm")),
     }
@@ -221,6 +221,13 @@ def _by_column(keyword: str, value: Any) -> Mapping[str, Any]:
     if keyword != "pseudonymize":
         raise _misused(keyword, "a dict with the names of columns")
     return dict.fromkeys(_names(keyword, value), "keyed-hash")
+
+
+def _data(given: Mapping[str, Any]) -> dict[str, Any]:
+    said = {key: given[key] for key in DATA if key in given}
+    if "key" in said:
+        said["key"] = _names("key", said["key"])
+    return said
 
 
 def _names(keyword: str, value: Any) -> list[str]:

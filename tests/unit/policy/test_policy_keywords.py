@@ -111,3 +111,9 @@ def test_a_hierarchy_needs_a_role():
 def test_wrong_values_are_named_by_key():
     with pytest.raises(PolicyError, match=r"the settings: require\[0\]\.k is a text"):
         Policy.build(quasi="a", k="five")
+
+
+def test_a_key_is_one_name_or_several():
+    one = Policy.build(identifier="id", quasi="age", key="id")
+    several = Policy.build(identifier="id", quasi="age", key=["id"])
+    assert one.data.key == several.data.key == ("id",)
