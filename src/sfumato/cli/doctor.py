@@ -190,7 +190,7 @@ def _machine(found: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("memory", f"{_size(memory['usable'])} usable of {_size(memory['total'])}"),
         ("kernels", _kernels_row(found)),
         ("kernel cache", _cache_row(found)),
-        ("java", f"{found['java'] or 'not found'}; nothing in this version needs it"),
+        ("java", f"{found['java'] or 'not found'}; only --engine spark needs one"),
         ("interpreter", sys.executable),
     ]
 
