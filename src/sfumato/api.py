@@ -215,11 +215,12 @@ def check(
     With its `original`, the result also has its loss, which is private.
     `groups` is the private record of a release whose cells do not show its groups.
     `manifest` says what kind of values each column has. Without it the policy does;
-    where the policy does not, the kind is inferred from the cells. `engine` and
-    `memory_limit` are those of `anonymize`.
+    where the policy does not, the kind is inferred from the cells. A file with another
+    SHA-256 than the manifest's fails. `engine`, `memory_limit`: those of `anonymize`.
     """
     from sfumato.pipeline import check_table as checks
     from sfumato.pipeline.choose_engine import CHECKING, choose_engine
+    from sfumato.pipeline.manifest_match import compared
     from sfumato.pipeline.measured_loss import refuse_loss, with_loss
 
     policy, required = policy_of(policy), models_of(requirements)
@@ -240,12 +241,13 @@ def check(
         refuse_loss(original is not None)
         source = published_batches(data, policy, settings, safe=safe, choice=chosen)
         with chosen.open(source) as opened:
-            return checks.check_on_engine(asking(source.schema.empty_table()), opened)
+            result = checks.check_on_engine(asking(source.schema.empty_table()), opened)
+        return compared(result, data, said)
     table = as_meant(data, read_published(data, policy, settings), safe=safe)
     asked = asking(table)
     beside = second_table(data, asked.form, safe=safe)
     given = checks.GivenTables(table=table, beside=beside, groups=record)
-    result = checks.check_table(asked, given)
+    result = compared(checks.check_table(asked, given), data, said, table)
     if original is None:
         return result
     known = asking_policy(data, policy, settings, original)

@@ -36,6 +36,11 @@ class SfumatoError(Exception):
         self.hint = hint
         self.values = tuple(values)
 
+    def also(self, sentence: str) -> None:
+        """Add a sentence to the message."""
+        self.message = f"{self.message} {sentence}"
+        self.args = (self.message,)
+
     def __str__(self) -> str:
         return f"{self.message}\nHint: {self.hint}" if self.hint else self.message
 

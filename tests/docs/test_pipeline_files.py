@@ -50,20 +50,26 @@ def repository(tmp_path_factory) -> Path:
 
 
 def run(command: str, place: Path) -> int:
+    """The exit code of a step."""
+    return ended(command, place).returncode
+
+
+def ended(command: str, place: Path) -> subprocess.CompletedProcess[str]:
     """Run a step; `pip` only writes down what it is asked for."""
     tools = place / "tools"
     tools.mkdir(exist_ok=True)
     (tools / "pip").write_text('#!/bin/sh\necho "$@" >> pip.log\n')
     (tools / "pip").chmod(0o755)
     path = [str(tools), str(Path(sys.executable).parent), os.environ["PATH"]]
-    done = subprocess.run(
+    return subprocess.run(
         ["bash", "-eo", "pipefail", "-c", command],
         cwd=place,
         env={**os.environ, "PATH": os.pathsep.join(path)},
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
         check=False,
     )
-    return done.returncode
 
 
 def github_steps() -> list[str]:
@@ -97,16 +103,47 @@ def test_a_gate_stops_a_table_that_does_not_hold(gate, repository):
     held = data.read_bytes()
     data.write_bytes(held + b"1999,M,04101,Nurse,2024-01,G40 Epilepsy\n")
     try:
-        assert 1 in [run(step, repository) for step in GATES[gate]()]
+        runs = [ended(step, repository) for step in GATES[gate]()]
     finally:
         data.write_bytes(held)
+    log = next(each.stdout for each in runs if each.returncode == 1)
+    assert "k-anonymity" in log
+    assert "measured k = 1" in log or "k = 1     ✗ broken by 1 group (1 row)" in log
+
+
+@gates
+def test_a_gate_stops_a_table_that_was_changed_though_it_holds(gate, repository):
+    data = repository / "published" / "data.csv"
+    held = data.read_bytes()
+    data.write_bytes(held + held.splitlines(keepends=True)[-1])
+    try:
+        runs = [ended(step, repository) for step in GATES[gate]()]
+    finally:
+        data.write_bytes(held)
+    log = next(each.stdout for each in runs if each.returncode == 1)
+    assert "is not the table that the manifest describes; its SHA-256 differs." in log
+
+
+@gates
+def test_a_gate_that_cannot_read_its_policy_says_so_in_the_log(gate, repository):
+    policy = repository / "policy.toml"
+    held = policy.read_text("utf-8")
+    policy.write_text(held.replace("k = 5", "k = 'five'"), "utf-8")
+    try:
+        runs = [ended(step, repository) for step in GATES[gate]()]
+    finally:
+        policy.write_text(held, "utf-8")
+    log = next(each.stdout for each in runs if each.returncode == 2)
+    assert "Error: 'policy.toml', line" in log
 
 
 @pytest.mark.parametrize("gate", ["github", "gitlab"])
 def test_a_gate_stops_what_is_private(gate, repository):
     (repository / "published" / "private").mkdir()
     try:
-        assert 1 in [run(step, repository) for step in GATES[gate]()]
+        runs = [ended(step, repository) for step in GATES[gate]()]
+        log = next(each.stdout for each in runs if each.returncode == 1)
+        assert "published/private is not for sharing" in log
     finally:
         (repository / "published" / "private").rmdir()
 

@@ -19,7 +19,7 @@ from sfumato.cli.success_output import (
 from sfumato.errors import UsageError
 
 if TYPE_CHECKING:
-    from sfumato.pipeline.advice.advice import Advice
+    from sfumato.pipeline.advice.advice import Advice, Outlook
     from sfumato.pipeline.advice.suggestions import Suggestion
 
 
@@ -62,6 +62,7 @@ def advise(
     Measures, before anything heavy, which requirements are feasible, which columns and
     rows make them hard, and what other settings would cost. Each piece of advice is an
     edit of the policy. All of the output is computed from the source and is private.
+    Under differential privacy no cell is read: the policy and the ledger say it all.
     """
     from sfumato import api
     from sfumato.cli.progress import watched
@@ -84,7 +85,8 @@ def advise(
         _write_policy(found, numbers, policy, out, as_json=json)
         return 0
     text = "\n".join(advice_lines(found, policy, most=None if all_ else MOST))
-    print_or_keep(found.record() if json else None, text, out)
+    record = found.record() if json else None
+    print_or_keep(record, text, out, private=not found.unread)
     return 0
 
 
@@ -107,22 +109,24 @@ def _write_policy(
     """Write the policy with some advice applied; nobody else may read it."""
     from sfumato.cli.success_output import print_json
     from sfumato.pipeline.advice.moved_paths import moved_paths
-    from sfumato.pipeline.private_notes import PRIVATE
     from sfumato.policy import Policy
 
     settings = found.settings(*numbers)
     applied = [each for each in found.suggestions if each.number in numbers]
     moved = moved_paths(found.policy, policy.parent, out.absolute().parent)
     body = found.policy.edited({**moved, **settings})
-    head = [f"# {PRIVATE}", *(f"# Advice: {_plain(each.text)}" for each in applied)]
-    text = "\n".join(head) + "\n" + body
+    said = [] if found.unread else [found.privacy]
+    told = [*said, *(f"Advice: {_plain(each.text)}" for each in applied)]
+    text = "".join(f"# {line}\n" for line in told) + body
     Policy.parse(text, source=f"'{out}'", base=out.parent)
-    write_new_text(out, text, option="--out", private=True)
+    write_new_text(out, text, option="--out", private=not found.unread)
     with done(f"The policy '{out}'"):
         if as_json:
-            print_json({"private": PRIVATE, "policy": str(out), "settings": settings})
+            private = None if found.unread else found.privacy
+            print_json({"private": private, "policy": str(out), "settings": settings})
             return
-        typer.echo(PRIVATE)
+        for line in said:
+            typer.echo(line)
         for each in applied:
             typer.echo(f"Applied {each.number}: {_plain(each.text)}")
         typer.echo(f"The new policy is in {out}.")
@@ -135,10 +139,8 @@ def _plain(text: str) -> str:
 
 
 def advice_lines(found: Advice, policy: Path, *, most: int | None) -> Iterator[str]:
-    """Format advice for people; the first line says that it is private."""
-    from sfumato.pipeline.private_notes import PRIVATE
-
-    yield PRIVATE
+    """Format advice for people; the first line says whether it is private."""
+    yield found.privacy
     yield ""
     yield _verdict(found)
     yield ""
@@ -147,8 +149,9 @@ def advice_lines(found: Advice, policy: Path, *, most: int | None) -> Iterator[s
     yield from _advice(found, most)
     yield from _fits(found)
     for note in found.notes:
-        yield f"Note: {note}"
-    if found.suggestions:
+        if note != found.privacy:
+            yield f"Note: {note}"
+    if found.needed or (found.suggestions and not found.unread):
         numbers = ",".join(map(str, found.needed or (found.suggestions[0].number,)))
         yield ""
         yield f"Apply: sfumato advise {policy} --apply {numbers} -o new.toml"
@@ -179,20 +182,28 @@ def _possible(found: Advice) -> str:
 def _requirements(found: Advice) -> Iterator[str]:
     from sfumato.report.number_text import settings
 
-    rows = [("requirement", "required", "tightest feasible", "verdict")]
+    most = "left in the ledger" if found.unread else "tightest feasible"
+    rows = [("requirement", "required", most, "verdict")]
     for each in found.outlooks:
-        rows.append(
-            (
-                each.model,
-                settings(each.parameters)
-                if each.model != "diversity"
-                else _bounds(each),
-                _tightest(each.parameter, each.tightest),
-                "✓ feasible" if each.feasible else "✗ not feasible",
-            )
+        required = (
+            settings(each.parameters) if each.model != "diversity" else _bounds(each)
         )
+        rows.append((each.model, required, *_outlook(each)))
     yield from column_lines(rows)
     yield ""
+
+
+def _outlook(each: Outlook) -> tuple[str, str]:
+    """What there is of one requirement, and the verdict."""
+    from sfumato.report.number_text import settings
+
+    if not each.unread:
+        verdict = "✓ feasible" if each.feasible else "✗ not feasible"
+        return _tightest(each.parameter, each.tightest), verdict
+    if each.left is None:
+        return "no ledger", "✓ nothing limits it"
+    verdict = "✓ can be paid" if each.feasible else "✗ costs more than is left"
+    return settings(each.left), verdict
 
 
 def _bounds(each: Any) -> str:
@@ -216,12 +227,13 @@ def _columns(found: Advice) -> Iterator[str]:
     if not found.columns:
         return
     rows: list[tuple[str, ...]]
-    if "declared_values" in found.columns[0]:
+    if found.unread:
         rows = [("column", "declared values")]
         rows += [(c["column"], f"{c['declared_values']:,}") for c in found.columns]
+        yield "Published columns, most declared values first:"
     else:
         rows = [_COLUMN_HEAD, *map(_column_row, found.columns)]
-    yield "Quasi-identifiers, hardest first:"
+        yield "Quasi-identifiers, hardest first:"
     yield from column_lines(rows)
     rare = found.facts.get("rare_rows")
     if rare is not None:
@@ -265,20 +277,24 @@ def _advice(found: Advice, most: int | None) -> Iterator[str]:
         yield "No edit is advised."
         yield ""
         return
-    yield "Advice, the greatest gain first (points of all detail; NCP):"
+    if found.unread:
+        yield "Advice, what is needed first:"
+    else:
+        yield "Advice, the greatest gain first (points of all detail; NCP):"
     for each in shown:
-        yield from _lines(each)
+        yield from _lines(each, other="optional" if found.unread else "not measured")
     if len(found.suggestions) > len(shown):
         rest = len(found.suggestions) - len(shown)
-        yield f"  … and {rest} more that gain less or cost something: --all"
+        less = "" if found.unread else " that gain less or cost something"
+        yield f"  … and {rest} more{less}: --all"
     yield ""
 
 
-def _lines(each: Suggestion) -> Iterator[str]:
+def _lines(each: Suggestion, *, other: str) -> Iterator[str]:
     from sfumato.report.number_text import percent
 
     gain = "needed" if each.needed else _gain(each.gain)
-    yield f"{each.number:>4}  {gain or 'not measured'}  {each.text}"
+    yield f"{each.number:>4}  {gain or other}  {each.text}"
     if each.loss is not None and each.loss_before is not None:
         yield (
             f"      {percent(each.loss_before)} → {percent(each.loss)} lost, by "

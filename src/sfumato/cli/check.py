@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,6 +18,7 @@ from sfumato.cli.common_options import (
     ShowValues,
 )
 from sfumato.cli.engine_options import say_engine
+from sfumato.cli.error_output import redirected
 from sfumato.cli.requirements import output_model, parse_requirement, split_names
 from sfumato.cli.success_output import (
     measure_rows,
@@ -99,7 +101,8 @@ def check(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="manifest.json of the release: take kinds and distances from here.",
+            help="manifest.json of the release: it says what values are, and which file "
+            "it describes.",
         ),
     ] = None,
     missing: Annotated[
@@ -124,7 +127,7 @@ def check(
     """Prove a published file again, ours or another tool's.
 
     Give a policy, or --quasi and requirements. The exit code is 0 if every requirement
-    holds, and 1 if one does not.
+    holds, and 1 if one does not, or if the file is not the one of the manifest.
     """
     roles = {
         "quasi": split_names(quasi),
@@ -145,6 +148,8 @@ def check(
             print_json(_record(file, result))
         else:
             _print(file, result)
+    if json and redirected():
+        _log_failures(file, result)
     _warn(file, result)
     return 0 if result.holds else NOT_MET
 
@@ -197,6 +202,7 @@ def _record(file: str, result: CheckResult) -> dict[str, Any]:
         "rows": result.rows,
         "groups": result.groups,
         "holds": result.holds,
+        "same_as_manifest": result.same_as_manifest,
         "requirements": result.verdicts,
         "risk": result.risk,
         **_loss_record(result),
@@ -211,6 +217,25 @@ def _loss_record(result: CheckResult) -> dict[str, Any]:
     if not (result.loss or result.loss_not_measured):
         return {}
     return {"loss": {**result.loss, "not_measured": dict(result.loss_not_measured)}}
+
+
+def _log_failures(file: str, result: CheckResult) -> None:
+    """Say in words on stderr why a check failed whose JSON goes to a file."""
+    _, *rows = requirement_rows(result.verdicts)
+    with suppress(OSError, ValueError):
+        for verdict, row in zip(result.verdicts, rows, strict=True):
+            if not verdict["holds"]:
+                model, required, measured, broken = row
+                typer.echo(
+                    f"{file}: {model} ({required}) does not hold: measured {measured}"
+                    f"{broken.removeprefix('✗').replace(' broken', ', broken')}.",
+                    err=True,
+                )
+        if result.same_as_manifest is False:
+            typer.echo(f"{file}: {CHANGED}", err=True)
+
+
+CHANGED = "this is not the table that the manifest describes; its SHA-256 differs."
 
 
 def _warn(file: str, result: CheckResult) -> None:
@@ -235,9 +260,15 @@ def _print(file: str, result: CheckResult) -> None:
     _print_inferred(result)
     _print_risk(result)
     _print_loss(result)
-    typer.echo(
-        "Every requirement holds." if result.holds else "Not every requirement holds."
-    )
+    if result.same_as_manifest is not None:
+        same = "✓ This is the table that the manifest describes, by its SHA-256."
+        typer.echo(same if result.same_as_manifest else f"✗ {_sentence(CHANGED)}")
+    holds = result.requirements_hold
+    typer.echo("Every requirement holds." if holds else "Not every requirement holds.")
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _print_inferred(result: CheckResult) -> None:

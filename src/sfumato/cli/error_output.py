@@ -92,11 +92,18 @@ def _tell(
 ) -> int:
     # Even if nothing can be printed, the exit code says it.
     with suppress(OSError, ValueError):
+        in_words = not error_format.as_json
         if error_format.as_json:
-            _tell_machines(kind, message, hint, exit_code, values)
-        else:
+            printed = _tell_machines(kind, message, hint, exit_code, values)
+            in_words = printed and redirected()
+        if in_words:
             _tell_people(message, hint, values)
     return exit_code
+
+
+def redirected() -> bool:
+    """Return whether stdout goes to a file or a program, so that stderr is the log."""
+    return sys.stdout is None or not sys.stdout.isatty()
 
 
 def _tell_machines(
@@ -105,7 +112,8 @@ def _tell_machines(
     hint: str | None,
     exit_code: int,
     values: Sequence[str],
-) -> None:
+) -> bool:
+    """Print an error as JSON; return whether stdout took it."""
     import json
 
     error: dict[str, Any] = {
@@ -116,15 +124,17 @@ def _tell_machines(
     }
     if values:
         error["values"] = list(values)
-    _print_json(json.dumps({"error": error}, indent=2, ensure_ascii=False))
+    return _print_json(json.dumps({"error": error}, indent=2, ensure_ascii=False))
 
 
-def _print_json(text: str) -> None:
+def _print_json(text: str) -> bool:
     """Print JSON to stdout, or to stderr if stdout is closed or full."""
     try:
         typer.echo(text)
     except OSError:
         typer.echo(text, err=True)
+        return False
+    return True
 
 
 def _tell_people(message: str, hint: str | None, values: Sequence[str]) -> None:

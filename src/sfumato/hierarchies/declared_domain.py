@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,24 @@ def refuse_fitted(declared: Declared) -> None:
             hint="Declare one (intervals with bottom and top, prefix, calendar, a file "
             "or a tree), or drop the column.",
         )
+
+
+def fitting_kind(declared: Declared) -> Kind | None:
+    """The kind that a declared hierarchy and its values fit; None if more is missing.
+
+    Whole ends do not tell whether values are whole too: decimal reads both.
+    """
+    spec, domain = declared.hierarchy, declared.domain
+    if not isinstance(spec, Mapping) or not {"calendar", "intervals"} & set(spec):
+        return None
+    ranged = isinstance(domain, Mapping)
+    listed = domain.values() if isinstance(domain, Mapping) else domain or ()
+    said = [*listed, *(spec[end] for end in ("bottom", "top") if end in spec)]
+    if not said:
+        return None
+    if "calendar" in spec or any(isinstance(end, str | date) for end in said):
+        return Kind.DATE
+    return Kind.INTEGER if ranged else Kind.DECIMAL
 
 
 def _public_axis(

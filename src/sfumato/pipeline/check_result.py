@@ -42,6 +42,12 @@ class CheckResult(SafeRepr):
     """NCP and the share of bits lost, where the original was given; private."""
     loss_not_measured: Mapping[str, str] = field(default_factory=dict)
     """Why a loss is missing."""
+    same_as_manifest: bool | None = None
+    """Whether it is the table that the manifest describes, by its SHA-256.
+
+    None: there is no manifest, it has no hash, or the table is not a file or a table of a
+    database.
+    """
 
     def _summary(self) -> str:
         held = sum(verdict["holds"] for verdict in self.verdicts)
@@ -52,5 +58,10 @@ class CheckResult(SafeRepr):
 
     @property
     def holds(self) -> bool:
-        """Whether every requirement holds."""
+        """Whether every requirement holds, and the table is the one of the manifest."""
+        return self.requirements_hold and self.same_as_manifest is not False
+
+    @property
+    def requirements_hold(self) -> bool:
+        """Whether every requirement holds, whatever the manifest says of the file."""
         return all(verdict["holds"] for verdict in self.verdicts)

@@ -129,6 +129,18 @@ def marks_formulas(place: Path) -> bool:
     return bool(record.get("manifest", record).get("spreadsheet_safe"))
 
 
+def published_hashes(place: Path) -> dict[str, str]:
+    """The hashes that a manifest has of published tables, by their names: `data`, …"""
+    record = _record(place)
+    told = record.get("manifest", record)
+    ending = "_sha256"
+    return {
+        key.removesuffix(ending): value
+        for key, value in told.items()
+        if key in {f"data{ending}", f"sensitive{ending}"} and isinstance(value, str)
+    }
+
+
 def missing_marks(place: Path) -> tuple[str, ...]:
     """Read the marks of missing values from a manifest, if it names them.
 

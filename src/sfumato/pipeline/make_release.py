@@ -58,6 +58,14 @@ def make_release(run: Run) -> Release:
     refuse_unkept(run)
     refuse_after(run)
     certificate = open_certificate(run)
+    if certificate is None:
+        return _made(run, None)
+    with certificate.telling_charge():
+        return _made(run, certificate)
+
+
+def _made(run: Run, certificate: Certificate | None) -> Release:
+    """Make a release once everything that can be refused unseen was refused."""
     with run.step("code", 0.0):
         _refuse_table(run, certificate)
         persons = None if certificate is not None else link_persons(run)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import exp
 from pathlib import Path
@@ -21,7 +22,7 @@ from sfumato.dp.account import Account, Balance
 from sfumato.dp.cost import Cost, Relation, Unit
 from sfumato.dp.ledger import Ledger
 from sfumato.dp.mechanism import opendp
-from sfumato.errors import GuaranteeError, PolicyError, RefusedError
+from sfumato.errors import GuaranteeError, PolicyError, RefusedError, SfumatoError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.hierarchies.declared_domain import Declared, declared_axis, refuse_fitted
 from sfumato.models.base import ProcessModel, Verdict
@@ -50,6 +51,20 @@ class Certificate:
     balance: Balance | None
     """The balance of the ledger file after this release was charged."""
     subjects: bool
+
+    @contextmanager
+    def telling_charge(self) -> Iterator[None]:
+        """Let every error say that the ledger file was charged before it."""
+        try:
+            yield
+        except SfumatoError as fault:
+            if self.balance is not None:
+                cost = self.model.cost
+                fault.also(
+                    f"The ledger was charged epsilon {cost.epsilon:g}, delta "
+                    f"{cost.delta:g} before any cell was looked at; this stays spent."
+                )
+            raise
 
     def verdict(self) -> Verdict:
         """Judge the requirement by the ledger."""

@@ -17,7 +17,7 @@ def advice_card(record: Mapping[str, Any]) -> str:
     listed = record["advice"]
     return fill(
         "advice_card.html.jinja",
-        private=record["private"],
+        private=record["private"] or " ".join(record["notes"][:1]),
         feasible=record["feasible"],
         needed=record["needed"],
         lines=[_line(each) for each in listed[:MOST]],

@@ -119,7 +119,11 @@ def _field(value: Any) -> str:
 
 def _nearest(outlook: Outlook | None) -> tuple[str, str] | None:
     """The parameter and its nearest feasible value, where it is out of reach."""
-    if outlook is None or outlook.feasible or outlook.tightest is None:
+    if outlook is None or outlook.feasible:
+        return None
+    if outlook.left is not None:
+        return _payable(outlook.parameters["epsilon"], outlook.left["epsilon"])
+    if outlook.tightest is None:
         return None
     if outlook.parameter is None:
         return None
@@ -127,6 +131,11 @@ def _nearest(outlook: Outlook | None) -> tuple[str, str] | None:
     whole = isinstance(before, int) and float(outlook.tightest).is_integer()
     value = int(outlook.tightest) if whole else round(outlook.tightest, 6)
     return outlook.parameter, str(value)
+
+
+def _payable(asked: float, left: float) -> tuple[str, str] | None:
+    """The epsilon that the ledger can still pay, where more than that was asked."""
+    return ("epsilon", f"{left:.6g}") if 0 < left < asked else None
 
 
 def commands(facts: ProjectFacts) -> list[str]:

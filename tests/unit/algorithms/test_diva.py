@@ -83,7 +83,7 @@ def refused(case: Case) -> str:
 
 def test_a_range_below_k_is_infeasible_at_once_with_a_way_out():
     text = refused(Case(LETTERS, 3, [Asked({1: "x"}, 1, 2)]))
-    assert "diversity 1 on 'q1' needs 1 rows and allows 2" in text
+    assert "diversity (the 1st) on 'q1' needs 1 rows and allows 2" in text
     assert "3 or more rows" in text
     assert "Raise at_most to 3, set at_least to 0, or lower k to 2." in text
 
@@ -154,10 +154,13 @@ def test_more_rows_than_there_are_is_infeasible_at_once():
 def test_two_targets_that_cannot_share_a_group_need_room_for_both():
     cells = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "z"), ("c", "z")]
     text = refused(Case(cells, 2, [Asked({0: "a"}, 2, 5), Asked({1: "x"}, 2, 5)]))
-    assert "diversity 1 on 'q0' needs 2 rows and diversity 2 on 'q1' 2" in text
+    assert (
+        "diversity (the 1st) on 'q0' needs 2 rows and diversity (the 2nd) on 'q1' 2"
+        in text
+    )
     assert "together 3 rows have their values" in text
     assert "the 1 rows they share are too few for a group of 2" in text
-    assert "Lower at_least of number 1 to 0" in text
+    assert "Lower at_least of the 1st to 0" in text
 
 
 def test_what_one_constraint_needs_another_that_contains_it_must_allow():
@@ -165,10 +168,10 @@ def test_what_one_constraint_needs_another_that_contains_it_must_allow():
     asked = [Asked({0: "a", 1: "x"}, 4, 6), Asked({0: "a"}, 0, 3)]
     text = refused(Case(cells, 2, asked))
     assert (
-        "needs 4 rows, all of which count for diversity 2 on 'q0', which allows 3"
+        "needs 4 rows, all of which count for diversity (the 2nd) on 'q0', which allows 3"
         in text
     )
-    assert "Raise at_most of number 2 to 4, or lower at_least of number 1 to 3." in text
+    assert "Raise at_most of the 2nd to 4, or lower at_least of the 1st to 3." in text
 
 
 TANGLED = Case(
@@ -182,7 +185,9 @@ TANGLED = Case(
 def test_what_only_a_search_can_show_names_the_constraints_in_conflict():
     text = refused(TANGLED)
     assert "every way was tried" in text
-    assert "in conflict: diversity 1 on 'q0'; diversity 2 on 'q1'" in text
+    assert (
+        "in conflict: diversity (the 1st) on 'q0'; diversity (the 2nd) on 'q1'" in text
+    )
 
 
 def test_a_search_out_of_budget_does_not_say_that_there_is_no_answer():

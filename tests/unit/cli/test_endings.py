@@ -57,7 +57,7 @@ def test_every_error_has_its_code_tested():
     assert set(CODES) == set(errors.SfumatoError.__subclasses__())
 
 
-def test_an_error_as_json_is_on_stdout(failing, capsys):
+def test_an_error_as_json_is_on_stdout_and_in_words_in_the_log(failing, capsys):
     failing(errors.InfeasibleError("It has 3, it needs 5.", hint="Lower it."))
     assert main([*COMMAND, "--json"]) == 3
     said = capsys.readouterr()
@@ -69,7 +69,14 @@ def test_an_error_as_json_is_on_stdout(failing, capsys):
             "exit_code": 3,
         }
     }
-    assert said.err == ""
+    assert said.err == "Error: It has 3, it needs 5.\nHint: Lower it.\n"
+
+
+def test_on_a_terminal_an_error_as_json_is_shown_once(failing, capsys, monkeypatch):
+    failing(errors.InfeasibleError("It has 3, it needs 5.", hint="Lower it."))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert main([*COMMAND, "--json"]) == 3
+    assert capsys.readouterr().err == ""
 
 
 def test_values_at_fault_stay_unsaid(failing, capsys):

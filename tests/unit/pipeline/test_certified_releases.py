@@ -365,6 +365,7 @@ def test_a_value_outside_the_declared_domain_is_an_error_that_only_counts():
     with pytest.raises(DataError, match=f"{ROWS} of {ROWS} cells") as caught:
         sf.anonymize(table, policy_for("dp-anonym"))
     assert "Secretville" not in str(caught.value)
+    assert "ledger" not in str(caught.value)
 
 
 # The ledger across releases.
@@ -453,8 +454,14 @@ def test_a_budget_of_all_releases_without_a_ledger_is_refused():
 def test_a_run_that_fails_on_its_data_stays_charged(place):
     asked = sf.Policy.parse(POLICY + ALGORITHMS["dp-anonym"] + LEDGER, base=place)
     table = people().set_column(2, "city", pa.array(["e"] * ROWS))
-    with pytest.raises(DataError):
+    charged = (
+        "The ledger was charged epsilon 1, delta 1e-06 before any cell was looked at; "
+        "this stays spent."
+    )
+    with pytest.raises(DataError, match="does not declare") as caught:
         sf.anonymize(table, asked)
+    assert charged in str(caught.value)
+    assert "'e'" not in str(caught.value)
     assert len(json.loads((place / "ledger.json").read_text())["charges"]) == 1
 
 

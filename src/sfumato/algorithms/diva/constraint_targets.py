@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from types import MappingProxyType
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from sfumato.models.diversity import Diversity
 
 AT_A_TIME = 8_192
 """Rows whose flags are made numbers, which take eight times the room, at a time."""
+ENDINGS: Mapping[int, str] = MappingProxyType({1: "st", 2: "nd", 3: "rd"})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -69,7 +72,13 @@ class Sigma:
     def name(self, number: int) -> str:
         """Name a constraint in messages by number and columns, never by its values."""
         listed = ", ".join(f"'{name}'" for name in self.models[number].where)
-        return f"diversity {self.numbers[number]} on {listed}"
+        return f"diversity (the {self._ordinal(number)}) on {listed}"
+
+    def _ordinal(self, number: int) -> str:
+        """The place of a constraint among all of them: 1st, 2nd, 3rd, 11th."""
+        place = self.numbers[number]
+        teen = place % 100 in (11, 12, 13)
+        return f"{place}{'th' if teen else ENDINGS.get(place % 10, 'th')}"
 
     @cached_property
     def present(self) -> Ints:
@@ -214,7 +223,7 @@ class Sigma:
             f"{self.name(second)} {self.needed[second]}; together {room} rows have "
             f"their values, and the {shared} rows they share are too few for a group "
             f"of {self.k} that serves both.",
-            hint=f"Lower at_least of number {self.numbers[first]} to "
+            hint=f"Lower at_least of the {self._ordinal(first)} to "
             f"{left if left >= self.k else 0}, or drop one of the two.",
         )
 
@@ -231,8 +240,8 @@ class Sigma:
         raise InfeasibleError(
             f"{self.name(inner)} needs {need} rows, all of which count for "
             f"{self.name(outer)}, which allows {most}.",
-            hint=f"Raise at_most of number {self.numbers[outer]} to {need}, or lower "
-            f"at_least of number {self.numbers[inner]} to "
+            hint=f"Raise at_most of the {self._ordinal(outer)} to {need}, or lower "
+            f"at_least of the {self._ordinal(inner)} to "
             f"{most if most >= self.k or not self._whole(outer) else 0}.",
         )
 

@@ -17,7 +17,10 @@ from sfumato.pipeline.private_notes import PRIVATE
 from sfumato.policy import Policy
 from sfumato.report.advice_card import advice_card
 
-UNREAD = "Differential privacy is required: no cell was read, only what is declared."
+UNREAD = (
+    "No cell was read: under differential privacy advice uses only the policy and the "
+    "ledger."
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -25,7 +28,7 @@ class Outlook(SafeRepr):
     """What the table allows of one requirement."""
 
     place: int
-    """Its place in the policy, from 0."""
+    """Its place in the policy, from 0, as in the settings: `require.0`."""
     model: str
     parameters: Mapping[str, Any]
     feasible: bool
@@ -35,13 +38,17 @@ class Outlook(SafeRepr):
     """The tightest value that any release of this table can have."""
     message: str = ""
     """Where it is not feasible: what is needed, and what there is."""
+    unread: bool = False
+    """Whether no cell was read: the requirement is about how the release is made."""
+    left: Mapping[str, float] | None = None
+    """What the ledger has left (`epsilon`, `delta`), where no cell is read."""
 
     def _summary(self) -> str:
         return "feasible" if self.feasible else "not feasible"
 
     def record(self) -> dict[str, Any]:
         """Every figure, machine-readable."""
-        return {
+        record = {
             "requirement": self.place,
             "model": self.model,
             "parameters": dict(self.parameters),
@@ -50,12 +57,18 @@ class Outlook(SafeRepr):
             "tightest": self.tightest,
             "message": self.message or None,
         }
+        if self.unread:
+            record["ledger_left"] = None if self.left is None else dict(self.left)
+        return record
 
 
 @comes_from("sfumato.advise(data, policy)")
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Advice(SafeRepr):
-    """What a policy asks of its data, and edits that help; computed from the source.
+    """What a policy asks of its data, and edits that help.
+
+    It is computed from the source, and so it is private. Under differential privacy no
+    cell is read.
 
     Example:
         >>> import pyarrow as pa
@@ -81,7 +94,10 @@ class Advice(SafeRepr):
     rows: int = 0
     """Rows of the source."""
     columns: tuple[Mapping[str, Any], ...] = ()
-    """Each quasi-identifier: what it loses, and what leaving it out would gain."""
+    """Each quasi-identifier: what it loses, and what leaving it out would gain.
+
+    Where no cell is read: each declared column, and how many values it declares.
+    """
     dependences: tuple[Mapping[str, Any], ...] = ()
     """Columns that give other columns away."""
     algorithms: Mapping[str, str] = field(default_factory=dict)
@@ -92,6 +108,8 @@ class Advice(SafeRepr):
     """What else to know, such as that a sample was searched."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """How it was measured: the search, its rows, rare rows, seconds."""
+    unread: bool = False
+    """Whether no cell was read, as under differential privacy; then it is not private."""
 
     def _summary(self) -> str:
         verdict = "feasible" if self.feasible else "not feasible"
@@ -99,6 +117,11 @@ class Advice(SafeRepr):
 
     def _repr_html_(self) -> str:
         return advice_card(self.record())
+
+    @property
+    def privacy(self) -> str:
+        """What may be done with it: its first line wherever it is shown."""
+        return UNREAD if self.unread else PRIVATE
 
     @property
     def needed(self) -> tuple[int, ...]:
@@ -120,7 +143,7 @@ class Advice(SafeRepr):
     def record(self) -> dict[str, Any]:
         """Every figure, machine-readable."""
         return {
-            "private": PRIVATE,
+            "private": None if self.unread else PRIVATE,
             "feasible": self.feasible,
             "needed": list(self.needed),
             "rows": self.rows,

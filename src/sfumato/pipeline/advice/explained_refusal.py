@@ -53,8 +53,8 @@ def _with_causes(fault: InfeasibleError, causes: Sequence[Unmet]) -> InfeasibleE
 
 
 def _unnumbered(message: str) -> str:
-    """A message without the number of its constraint: diversity 2 on … → diversity on …"""
-    return re.sub(r"^([\w-]+) \d+ on ", r"\1 on ", message)
+    """A message without the place of its constraint: diversity (the 2nd) on …"""
+    return re.sub(r"^([\w-]+) \(the \d+\w\w\) on ", r"\1 on ", message)
 
 
 def _named(each: Unmet) -> str:

@@ -103,8 +103,8 @@ def _edit(each: AskedModel, name: str, now: float, value: float) -> Suggestion:
     model, place = each.model, each.place
     return Suggestion(
         topic=Topic.REQUIREMENT,
-        text=f"{verb} {name} from {now:g} to {value:g} in {model.name} (requirement "
-        f"{place + 1}).",
+        text=f"{verb} {name} from {now:g} to {value:g} in {model.name} "
+        f"(require.{place}).",
         reason=f"It then promises {effect}.",
         settings={f"require.{place}.{name}": value},
         weaker=value < now,

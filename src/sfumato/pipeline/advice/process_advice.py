@@ -7,8 +7,8 @@ policy, at the hierarchies and domains it declares, and at the ledger.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,8 +16,14 @@ import pyarrow as pa
 from sfumato import registry
 from sfumato.algorithms.base import Algorithm
 from sfumato.algorithms.private.private_algorithm import PrivateAlgorithm
+from sfumato.data.schema import Kind
 from sfumato.errors import SfumatoError
-from sfumato.hierarchies.declared_domain import declared_axis, refuse_fitted
+from sfumato.hierarchies.declared_domain import (
+    Declared,
+    declared_axis,
+    fitting_kind,
+    refuse_fitted,
+)
 from sfumato.models.base import ProcessModel
 from sfumato.pipeline.advice.advice import UNREAD, Advice, Outlook
 from sfumato.pipeline.advice.fitting_algorithm import (
@@ -96,8 +102,9 @@ class ProcessAnalysis:
                 for name, size in sorted(sizes.items(), key=lambda pair: -pair[1])
             ),
             algorithms=_fits(self.model),
-            notes=(UNREAD, *self._notes(sizes)),
+            notes=(UNREAD, *self._notes(sizes, budget, outlook)),
             facts={"search": None, "combinations": math.prod(sizes.values())},
+            unread=True,
         )
 
     def _budget(self) -> tuple[list[Suggestion], Outlook]:
@@ -122,9 +129,9 @@ class ProcessAnalysis:
             model=self.model.name,
             parameters=self.model.parameters(),
             feasible=affordable,
-            parameter="epsilon" if left is not None else None,
-            tightest=None if left is None else left.epsilon,
             message=message,
+            unread=True,
+            left=None if left is None else asdict(left),
         )
 
     def _cheaper(self, message: str, epsilon: float, delta: float) -> Suggestion:
@@ -138,7 +145,7 @@ class ProcessAnalysis:
             topic=Topic.BUDGET,
             text=f"Ask for no more than the ledger has left: epsilon {epsilon:g}, delta "
             f"{delta:g}.",
-            reason=f"{message} Nothing is left for later releases then.",
+            reason=f"{message} Then nothing is left for later releases.",
             settings=settings,
             needed=True,
         )
@@ -153,29 +160,38 @@ class ProcessAnalysis:
                 refuse_fitted(declared)
                 sizes[name] = declared_axis(declared, nothing).axis.size
             except SfumatoError as fault:
-                fitted.append(_undeclared(name, fault))
+                fitted.append(_undeclared(declared, fault))
         return sizes, fitted
 
     def _smaller(self, sizes: Mapping[str, int]) -> Iterator[Suggestion]:
-        """Leaving out a column, the largest domain first."""
+        """Fewer combinations: the column with most values first."""
         cells = math.prod(sizes.values())
         for name, size in sorted(sizes.items(), key=lambda pair: -pair[1]):
             if len(sizes) > 1 and size > 1:
                 yield Suggestion(
                     topic=Topic.COLUMN,
-                    text=f"Leave out '{name}'.",
-                    reason=f"Noise is added to counts of combinations. Of {cells:,} "
-                    f"that are declared, {cells // size:,} remain without its "
-                    f"{counted(size, 'value')}.",
+                    text=f"Leave out '{name}', or declare fewer values for it.",
+                    reason=f"Each combination of values is counted with noise. It has "
+                    f"{counted(size, 'value')}: without it, {cells // size:,} of "
+                    f"{counted(cells, 'combination')} are left.",
                     settings={f"columns.{toml_key(name)}.drop": True},
                     weaker=True,
                     facts={"combinations": cells, "combinations_left": cells // size},
                 )
 
-    def _notes(self, sizes: Mapping[str, int]) -> Iterator[str]:
+    @property
+    def _complete(self) -> bool:
+        return self.run.policy.data.missing_as == "drop"
+
+    def _notes(
+        self, sizes: Mapping[str, int], budget: Sequence[Suggestion], outlook: Outlook
+    ) -> Iterator[str]:
+        if outlook.message and not budget:
+            yield f"{outlook.message} A spent budget cannot be given back."
+        missing = "" if self._complete else "; a missing cell counts as one more value"
         yield (
             f"The declared columns have {amount(math.prod(sizes.values()))} "
-            "combinations of values."
+            f"combinations of values{missing}."
         )
         if self.run.policy.unlisted == "keep":
             yield "Columns that the policy does not list are not considered."
@@ -214,12 +230,26 @@ def _algorithm_needed(
     )
 
 
-def _undeclared(name: str, fault: SfumatoError) -> Suggestion:
+def _undeclared(declared: Declared, fault: SfumatoError) -> Suggestion:
+    """What a column lacks: its kind, or a declaration that only its owner can write."""
+    name, kind = declared.name, fitting_kind(declared)
+    key = f"columns.{toml_key(name)}"
+    if declared.kind is None and kind is not None:
+        whole = ", or integer if all its values are whole numbers"
+        return Suggestion(
+            topic=Topic.COLUMN,
+            text=f"Declare the kind of '{name}': {kind}"
+            f"{whole if kind is Kind.DECIMAL else ''}.",
+            reason="Its hierarchy is made of numbers or dates, and the cells may not "
+            "decide which.",
+            settings={f"{key}.kind": str(kind)},
+            needed=True,
+        )
     return Suggestion(
         topic=Topic.COLUMN,
-        text=f"Leave out '{name}', or declare a hierarchy for it.",
-        reason=fault.message,
-        settings={f"columns.{toml_key(name)}.drop": True},
+        text=f"Declare '{name}' completely, or leave it out.",
+        reason=f"{fault.message} {fault.hint or ''} Applying this leaves it out.",
+        settings={f"{key}.drop": True},
         needed=True,
         weaker=True,
     )

@@ -287,7 +287,7 @@ def suggestion_of(cause: Unmet, values: Mapping[str, float], why: str) -> Sugges
         f"{amount(getattr(model, name))} to {amount(value)}"
         for name, value in values.items()
     ]
-    text = f"{' and '.join(changes)} in {model.name} (requirement {place + 1})"
+    text = f"{' and '.join(changes)} in {model.name} (require.{place})"
     return Suggestion(
         topic=Topic.REQUIREMENT,
         text=f"{text[0].upper()}{text[1:]}.",

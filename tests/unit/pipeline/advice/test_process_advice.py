@@ -58,7 +58,74 @@ def spent(place: Path, epsilon: float) -> None:
 def test_the_data_are_not_even_opened(place, capsys):
     assert not (place / "people.csv").exists()
     assert main(["advise", "policy.toml"]) == 0
-    assert "no cell was read" in capsys.readouterr().out
+    assert capsys.readouterr().out.startswith("No cell was read: ")
+
+
+def test_what_follows_from_the_policy_alone_is_not_called_private(place, capsys):
+    assert main(["advise", "policy.toml", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["private"] is None
+    assert main(["advise", "policy.toml", "-o", "advice.txt"]) == 0
+    assert capsys.readouterr().out == "Written to advice.txt.\n"
+    assert main(["advise", "policy.toml", "--apply", "1", "-o", "new.toml"]) == 0
+    kept = capsys.readouterr().out + (place / "advice.txt").read_text()
+    assert "Private" not in kept + (place / "new.toml").read_text()
+    assert "Private" not in sf.advise("people.csv", "policy.toml")._repr_html_()
+
+
+def test_the_words_are_those_of_a_ledger_and_of_published_columns(place, capsys):
+    disease = '[columns.disease]\nrole = "sensitive"\n'
+    disease += 'hierarchy = { tree = { any = ["flu", "gout"] } }\n[[require]]'
+    text = POLICY.replace("[[require]]", disease)
+    text = text.replace("delta = 1e-6\n", "").replace("safepub", "dp-synthesis")
+    (place / "policy.toml").write_text(text)
+    assert main(["advise", "policy.toml"]) == 0
+    out = capsys.readouterr().out
+    assert "left in the ledger" in out
+    assert "epsilon = 1.5, delta = 1e-05  ✓ can be paid" in out
+    assert "Published columns, most declared values first:" in out
+    assert "  disease  3\n" in out
+    absent = ("tightest", "Quasi-identifiers", "NCP", "not measured", "Apply:")
+    assert [word for word in absent if word in out] == []
+
+
+@pytest.mark.parametrize(
+    ("declared", "kind", "other"),
+    [
+        ("{ intervals = [5, 10], bottom = 0, top = 99 }", "decimal", ", or integer"),
+        (
+            "{ intervals = [0.5, 1], bottom = 0.5, top = 9.5 }",
+            "decimal",
+            ", or integer",
+        ),
+        (
+            '{ calendar = ["year"] }\ndomain = { low = "2020-01-01", high = "2021-12-31" }',
+            "date",
+            ".",
+        ),
+        ("{ intervals = [5] }\ndomain = { low = 0, high = 99 }", "integer", "."),
+    ],
+)
+def test_a_column_that_lacks_only_its_kind_is_not_to_be_dropped(
+    place, declared, kind, other
+):
+    whole = "{ intervals = [5, 10], bottom = 0, top = 99 }"
+    text = POLICY.replace('kind = "integer"\n', "").replace(whole, declared)
+    found = sf.advise("people.csv", sf.Policy.parse(text, base=place))
+    assert found.needed == (1,)
+    assert found.suggestions[0].settings == {"columns.age.kind": kind}
+    said = f"Declare the kind of 'age': {kind}{other}"
+    assert found.suggestions[0].text.startswith(said)
+    mended = sf.advise("people.csv", found.apply(1), base=place)
+    assert mended.feasible
+
+
+def test_a_budget_that_is_gone_is_told_in_words(place, capsys):
+    spent(place, 1.5)
+    assert main(["advise", "policy.toml"]) == 0
+    out = capsys.readouterr().out
+    assert "No release meets this policy." in out
+    assert "✗ costs more than is left" in out
+    assert "the ledger has epsilon 0, delta 1e-05 left. A spent budget cannot" in out
 
 
 def test_a_frame_of_canaries_is_not_looked_at(place):
@@ -84,7 +151,8 @@ def test_declared_domains_say_which_columns_are_large(place):
         {"column": "age", "declared_values": 101},
         {"column": "sex", "declared_values": 3},
     ]
-    assert found.suggestions[0].text == "Leave out 'age'."
+    text = "Leave out 'age', or declare fewer values for it."
+    assert found.suggestions[0].text == text
     assert found.suggestions[0].facts["combinations_left"] == 3
 
 
@@ -108,4 +176,6 @@ def test_a_column_without_a_declared_hierarchy_is_named(place):
     text = POLICY.replace('hierarchy = { tree = { any = ["f", "m"] } }\n', "")
     found = sf.advise("people.csv", sf.Policy.parse(text, base=place))
     assert found.suggestions[0].settings == {"columns.sex.drop": True}
+    text = "Declare 'sex' completely, or leave it out."
+    assert found.suggestions[0].text == text
     assert "may not depend on the data" in found.suggestions[0].reason
