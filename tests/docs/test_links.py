@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,20 @@ def test_every_page_is_within_three_clicks_of_the_start_page():
     assert lost == [], (
         "Link it from its section's index.md, and name it in its toctree."
     )
+
+
+def test_no_page_is_in_the_menu_twice():
+    listed = [
+        (page.parent / name).resolve() if name[0] != "/" else ROOT / name[1:]
+        for page in pages
+        for menu in re.findall(
+            r"^```\{toctree\}\n(.*?)^```", page.read_text("utf-8"), re.M | re.S
+        )
+        for name in re.findall(r"^(?:[^:\n]*<)?([\w./-]+)>?$", menu, re.M)
+    ]
+    twice = [name for name, count in Counter(listed).items() if count > 1]
+    assert [name.relative_to(ROOT).as_posix() for name in twice] == []
+    assert ROOT / "docs" / "tutorial" in listed
 
 
 @pytest.mark.parametrize(
