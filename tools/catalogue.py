@@ -78,7 +78,21 @@ def paragraphs(thing: type) -> Iterator[str]:
         if word == "Example":
             yield f"**Example.**\n\n```pycon\n{inspect.cleandoc(rest)}\n```"
         else:
-            yield f"**{word}.** {' '.join(rest.split())}"
+            yield f"**{word}.** {capitalized(joined(rest))}"
+
+
+def joined(text: str) -> str:
+    """A part of a docstring on one line; the items of a list stay lines of their own."""
+    first, *items = re.split(r"\n\s*- ", text)
+    listed = "".join(f"\n- {' '.join(item.split())}" for item in items)
+    return " ".join(first.split()) + ("\n" + listed if listed else "")
+
+
+def capitalized(text: str) -> str:
+    """A sentence that begins with a capital, unless it begins with a symbol."""
+    word = re.match(r"[a-z]+(?=[ ,:;])", text)
+    symbol = word is None or (len(word[0]) == 1 and word[0] != "a")
+    return text if symbol else text[0].upper() + text[1:]
 
 
 def asked(kind: str, name: str) -> Iterator[str]:

@@ -89,7 +89,7 @@ RECOMMENDATIONS = (
     ),
     Recommendation(
         ANALYSIS,
-        "runs its programs on exact columns, unchanged",
+        "run their programs on exact columns, unchanged",
         "group-size (k = 5), theta-diversity (θ = 0.6)",
         "klt",
         "swap",
@@ -97,7 +97,7 @@ RECOMMENDATIONS = (
     ),
     Recommendation(
         ANALYSIS,
-        "counts values per group, exactly",
+        "count values per group, exactly",
         "group-size (k = 5), theta-diversity (θ = 0.6)",
         "klt",
         "anatomize",
@@ -105,7 +105,7 @@ RECOMMENDATIONS = (
     ),
     Recommendation(
         ANALYSIS,
-        "computes with numbers, and wants numbers in the cells",
+        "compute with numbers, and want numbers in the cells",
         "k-anonymity (k = 5), l-diversity (l = 2)",
         "mdav",
         "microaggregate",
@@ -113,7 +113,7 @@ RECOMMENDATIONS = (
     ),
     Recommendation(
         ANALYSIS,
-        "needs one level per column, the same in all rows",
+        "need one level per column, the same in all rows",
         "k-anonymity (k = 5), l-diversity (l = 2)",
         "optimal",
         "generalize",

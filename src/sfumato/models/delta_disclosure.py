@@ -23,7 +23,7 @@ from sfumato.models.common.verdicts import Side, judge
 
 @dataclass(frozen=True, kw_only=True)
 class DeltaDisclosure(ReferenceModel):
-    """No sensitive value becomes much likelier or unlikelier in a group.
+    """No sensitive value becomes much more or much less likely in a group.
 
     Guarantee: with p a value's share of the table and q its share of a group,
     |ln(q / p)| is below δ for every value of the table; so every value occurs in
@@ -35,7 +35,7 @@ class DeltaDisclosure(ReferenceModel):
 
     name: ClassVar[str] = "delta-disclosure"
     sentence: ClassVar[str] = (
-        "No sensitive value becomes much likelier, nor much unlikelier, in any group."
+        "No sensitive value becomes much more or much less likely in any group."
     )
     blind_spot: ClassVar[str] = (
         "Identities are not protected: groups may be small where values are few."

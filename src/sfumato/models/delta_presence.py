@@ -41,7 +41,7 @@ class DeltaPresence(OutputModel):
         "Nobody can tell from the release whether a given person is in the table."
     )
     blind_spot: ClassVar[str] = (
-        "Who is known to be in the table gets no protection of the sensitive value."
+        "The sensitive value of somebody who is known to be in the table is not protected."
     )
     examples: ClassVar[ParameterExamples] = (
         {"lower": twentieths(0, 0.3), "upper": twentieths(0.4, 1)},

@@ -26,7 +26,7 @@ class DifferentialPrivacy(ProcessModel):
     probability δ. No table can show this: it holds if the ledger of the run
         says so, and covers what the algorithm says it covers.
     Limits: repeated releases add up unless they share a ledger; what holds for a whole
-        population is published, and may be held against anyone in it.
+        population is published, and may be used against anyone in it.
     Reference: Dwork, McSherry, Nissim and Smith 2006; Dwork et al. 2006 for δ.
     """
 

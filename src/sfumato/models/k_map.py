@@ -50,7 +50,7 @@ class KMap(OutputModel):
         "Every published row could belong to at least k people of the population."
     )
     blind_spot: ClassVar[str] = (
-        "Who knows that a person is in the table may single that person out."
+        "Somebody who knows that a person is in the table may single that person out."
     )
     examples: ClassVar[ParameterExamples] = (
         {"k": range(1, 9), "sampling_fraction": twentieths(0.1, 0.95)},
@@ -68,8 +68,8 @@ class KMap(OutputModel):
     """How the size of a population group is estimated from a sampling fraction:
     "poisson" or "zero-truncated-poisson"."""
     significance: float = 0.05
-    """The chance, at most, that an estimated group is smaller than k all the
-    same."""
+    """The largest chance with which a population group of k people may leave as many
+    rows as a group that passes."""
 
     def __post_init__(self) -> None:
         self._require_count("k", self.k)

@@ -87,8 +87,8 @@ class LDiversity(SensitiveModel):
     l: float
     """How many well-represented sensitive values every group must have."""
     kind: str = "distinct"
-    """What "well represented" means: "distinct", "entropy", "recursive", "positive-
-    recursive" or "negative-positive-recursive"."""
+    """What "well represented" means: "distinct", "entropy", "recursive",
+    "positive-recursive" or "negative-positive-recursive"."""
     c: float | None = None
     """Of the recursive kinds: the commonest value occurs less than c times as often
     as the l-th commonest and all rarer ones together."""

@@ -56,7 +56,7 @@ class Lkc(SensitiveModel):
     name: ClassVar[str] = "lkc"
     needs_cells: ClassVar[bool] = True
     sentence: ClassVar[str] = (
-        "Who knows at most L facts finds at least K people, and no sensitive value "
+        "Somebody who knows at most L facts finds at least K people, and no value "
         "with a confidence above C."
     )
     blind_spot: ClassVar[str] = "Attackers who know more than L quasi-identifiers."

@@ -39,15 +39,14 @@ SUPERSETS = 4096
 
 @dataclass(frozen=True, kw_only=True)
 class NTCloseness(ReferenceModel):
-    """Every group is distributed nearly as some larger, natural set of n rows.
+    """Every group is distributed nearly as a larger, natural set of n rows.
 
     Guarantee: each group has n rows or more itself, or lies within t (earth mover's
-    distance) of a set of at least n rows that contains it. Sets are natural: all
-    rows that agree with the group in the published cells of some of the
-    quasi-identifiers, down to none (the whole table).
-    Where a missing cell may be any value, sets are natural that agree in cells which
-    the group shows.
-    Method: it suffices that a group has n rows or is within t of the whole table.
+    distance) of a set of at least n rows that contains it. A natural set
+    has all rows that agree with the group in the published cells of some
+    quasi-identifiers (of none: the whole table). Where a missing cell may be any value,
+    only cells that the group shows are compared.
+    Method: it is enough if a group has n rows or is within t of the whole table.
     Limits: what a large group gives away is not limited.
     Reference: Li, Li and Venkatasubramanian 2010.
     """

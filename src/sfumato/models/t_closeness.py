@@ -36,7 +36,7 @@ class TCloseness(ReferenceModel):
     "ordered" (ranks apart / ranks) or "hierarchical" (level of the common ancestor /
     height); left out: ordered for numbers, dates and ordered categories,
     hierarchical where the column has a hierarchy, equal otherwise.
-    Limits: t bounds the total change, so a rare value may still grow manifold.
+    Limits: t bounds the total change, so a rare value may become much likelier.
     Reference: Li, Li and Venkatasubramanian 2007.
     """
 

@@ -25,7 +25,8 @@ class Microaggregate(CellOperator):
     Guarantee: all rows of a group show the same cells, so that k-anonymity and all
     models on groups apply. Cells keep their type and look like source values.
     Method: numbers and dates show the group's mean, median (the lower of two) or mode,
-    categories the most frequent value, the first in the order of codes of several.
+    categories the most frequent value (of equally frequent ones, the first in the order
+    of codes).
     Missing cells do not count; where a group has nothing else, the cell is missing.
     Limits: not truthful: a cell need not be the value of any row, and a group of
     unlike rows shows a value that none of them is near. Losses are those of

@@ -33,9 +33,9 @@ class CellwiseAlgorithm(Algorithm):
     """An algorithm that compares rows with rows, and can do so cell by cell."""
 
     partition_rows: int | None = None
-    """Cut a table of more rows into cells of at most so many, by Mondrian, and search
+    """Cut a larger table into cells of at most this many rows, by Mondrian, and search
     each cell by itself: time and memory then grow with the rows alone. Groups stay
-    within cells, which costs some detail. None: the table is one cell."""
+    within cells, which costs some detail. Left out: the table is one cell."""
 
     def __new__(cls, **options: Any) -> Self:
         """Check the number of rows, whatever a subclass checks."""

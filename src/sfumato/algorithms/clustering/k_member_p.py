@@ -27,7 +27,7 @@ class KMemberP(CellwiseAlgorithm):
     over the sensitive columns, is least. Of rows that are equally good, the first in
     the order of codes is taken, which keeps groups from being wider than they must.
     `reach` is the estimation range r: values further apart tell nothing.
-    Limits: a yardstick for protection; what it publishes is of little use. With
+    Limits: a reference point for protection; its releases are of little use. With
     several rows per person, the first stands for the person in the search.
     Reference: Loukides and Shao, Data utility and privacy protection trade-off in
     k-anonymisation, PAIS 2008 (K-Members-p).

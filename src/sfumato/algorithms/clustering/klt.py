@@ -91,7 +91,7 @@ class Klt(CellwiseAlgorithm):
 
     name: ClassVar[str] = "klt"
     sentence: ClassVar[str] = (
-        "Groups near rows with different sensitive values, for swapping and anatomy."
+        "Groups similar rows with different sensitive values, to swap or anatomize them."
     )
 
     counts_persons: ClassVar[bool] = False

@@ -56,7 +56,7 @@ class Oka(CellwiseAlgorithm):
 
     name: ClassVar[str] = "oka"
     sentence: ClassVar[str] = (
-        "Puts each row to the nearest of n / k moving centers, then evens groups out."
+        "Gives each row to the nearest of n / k moving centers, then evens groups out."
     )
     counts_population: ClassVar[bool] = False
 

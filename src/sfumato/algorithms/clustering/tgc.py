@@ -106,11 +106,11 @@ class Tgc(CellwiseAlgorithm):
     reach: float = 1.0
     """The estimation range r of S-diversity."""
     size: int | None = None
-    """The least rows of a subspace; None: 5k. The rows of the table: no subspaces."""
+    """The fewest rows of a subspace; left out: 5k. All rows: there are no subspaces."""
     delta: float | None = None
-    """δ; None: found on a sample."""
+    """The threshold δ of a group; left out: found on a sample."""
     split_limit: float | None = None
-    """δ′; None: found on a sample."""
+    """The threshold δ′ of a cut; left out: found on a sample."""
     sample: float = 0.025
     """The share of the rows on which the thresholds are found."""
     iterations: int = 4

@@ -20,7 +20,7 @@ class Datafly(Algorithm):
     Guarantee: every group that is published meets every requirement, and at most the
     removable rows are suppressed.
     Method: while too many rows are in groups that break a requirement, the column with
-    most distinct values goes up one level of its hierarchy (the first of several).
+    most distinct values goes up one level of its hierarchy (of equals, the first).
     What is left over is suppressed. Values are counted at the column's current level,
     and a column at its top is skipped.
     Cost: one check of the table per step; at most the sum of the heights.

@@ -31,7 +31,7 @@ class Blind(Algorithm):
     Cost: one run of the base algorithm per try.
     Limits: a single group that breaks a requirement makes all groups larger. In small
     tables the one number still tells something; `simulatable` leaves nothing to tell.
-    Where rows must be left out before any search, which ones depends on their values.
+    If rows must be left out before the search, the choice depends on their values.
     Reference: Wong, Fu, Wang and Pei 2007 make groups by quasi-identifiers first, too;
     they then change the values of groups that break a requirement.
     """

@@ -36,7 +36,7 @@ class BottomUp(Algorithm):
     Guarantee: every group meets every requirement; no row is suppressed.
     Method: rows with equal quasi-identifiers start as one group. Round after round,
     each group that breaks a requirement merges with the group with which it loses
-    least (the first of several, groups being sorted by their values). A group of
+    least (of equals, the first in the order of values). A group of
     twice the minimum size or more is split around its two most distant rows, with
     the corrective step of `top-down`. Attribute weights are those of the columns.
     Departs from the paper only in that equal rows need not be merged one by one, and in

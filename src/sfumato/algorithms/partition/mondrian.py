@@ -85,7 +85,7 @@ class Mondrian(Algorithm):
     Cost: about n log n. Per group and cut, `widest` looks at each record once per axis,
         `gain` once per pair of axes, the first of each pair among the 24 costliest.
     Limits: greedy; a cut is never undone. Models that compare groups with each
-        other are enforced by sufficient rules only.
+        other are enforced by stricter rules on groups.
     Reference: LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional
         k-anonymity, ICDE 2006.
     """

@@ -32,8 +32,8 @@ class Simulatable(Algorithm):
     Cost: a sort of the rows per column and level of cuts.
     Limits: groups stay larger where few values are common; with two values, one of which
     most rows have, nothing can be cut. Serves requirements on sizes, distinct values,
-    entropy and shares, without a subject column. Where rows must be left out before any
-    search, which ones depends on their values.
+    entropy and shares, without a subject column. If rows must be left out before the
+    search, the choice depends on their values.
     Reference: LeFevre et al. 2006 for the cuts; Kenthapadi, Mishra and Nissim 2005 for
     answers that an attacker can simulate; Wong et al. 2007 for the attack.
     """

@@ -63,7 +63,7 @@ class SafePub(PrivateAlgorithm):
         are tested before rows are drawn, by noisy counts within the budget: a test that
         is passed is followed by a release that meets them with `confidence`.
     Cost: one pass over the distinct tuples; with a search, one per candidate.
-    Limits: needs δ above 0, and groups far larger than k-anonymity would.
+    Limits: needs δ above 0, and far larger groups than k-anonymity.
         `max_suppressed` does not apply: how much is left out follows from the budget.
     Reference: Li, Qardaji and Su 2012; Bild, Kuhn and Prasser 2018.
     """
