@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from experiments.claims.claim import Claim, Document
 from experiments.files import PAGES, ROOT
@@ -28,6 +29,7 @@ small. Each writes its table as CSV and Markdown and its figure as SVG to
 do](../CONTRIBUTING.md). Intervals are 95 % intervals of a mean unless a page says
 otherwise.
 """
+HEADINGS: Mapping[str, str] = MappingProxyType({"diva": "DIVA", "tgc": "TGC"})
 PAGES_OF_SITE = """```{toctree}
 :hidden:
 :glob:
@@ -78,7 +80,7 @@ def _verdict(claim: Claim, found: Mapping[str, Finding]) -> str:
 
 
 def _section(document: Document, found: Mapping[str, Finding]) -> Iterator[str]:
-    yield f"## {document.key}\n"
+    yield f"## {HEADINGS.get(document.key, document.key.capitalize())}\n"
     yield f"{document.title}\n"
     yield "| where | published | here | verdict |"
     yield "|---|---|---|---|"

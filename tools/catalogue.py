@@ -20,12 +20,16 @@ from tools.setting_meanings import settings_of, table
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 TITLES = {
-    "models": "Privacy models",
-    "algorithms": "Algorithms",
-    "operators": "Operators",
-    "metrics": "Metrics",
-    "attacks": "Attacks",
+    "models": "Catalogue: privacy models",
+    "algorithms": "Catalogue: algorithms",
+    "operators": "Catalogue: operators",
+    "metrics": "Catalogue: metrics",
+    "attacks": "Catalogue: attacks",
 }
+GENERATED = (
+    "What each of them does, and every setting with its type, default and meaning. This "
+    "page is written from the code."
+)
 CHOICES = re.compile(r"<!-- choices -->\n.*?<!-- end -->", re.DOTALL)
 FIGURES = re.compile(r"<!-- figures -->\n.*?<!-- end -->", re.DOTALL)
 LIST = re.compile(r"<!-- pages -->\n.*?<!-- end -->", re.DOTALL)
@@ -50,9 +54,7 @@ def pages() -> dict[str, str]:
 def page(kind: str) -> str:
     """All entries of one kind."""
     sections = "\n".join(section(kind, name) for name in registry.CATALOGUE[kind])
-    return (
-        f"# {TITLES[kind]}\n\nWritten by `make catalogue` from the code.\n\n{sections}"
-    )
+    return f"# {TITLES[kind]}\n\n{GENERATED}\n\n{sections}"
 
 
 def section(kind: str, name: str) -> str:

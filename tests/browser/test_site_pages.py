@@ -11,9 +11,12 @@ from tests.docs.site_build import build_site
 
 PAGES = (
     "docs/index",
+    "docs/install",
     "docs/tutorial",
     "docs/choose",
     "docs/how-to/ci",
+    "docs/how-to/epsilon",
+    "docs/catalogue/models",
     "docs/explanation/models-and-attacks",
     "docs/policy",
     "docs/cli",

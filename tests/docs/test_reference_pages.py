@@ -154,6 +154,8 @@ WORDS = [
     "special unique",
     "marginal",
     "link key",
+    "hash (SHA-256)",
+    "wheel",
 ]
 
 

@@ -41,8 +41,8 @@ def advise(
         typer.Option(
             "--out",
             "-o",
-            help="A new file that you alone may read: with --apply the new policy, "
-            "else the advice.",
+            help="A new file, which you alone may read if it is private: with --apply "
+            "the new policy, else the advice.",
         ),
     ] = None,
     all_: Annotated[

@@ -22,7 +22,7 @@ class Precision(ComparisonMetric):
 
     name: ClassVar[str] = "precision"
     sentence: ClassVar[str] = (
-        "1 less the mean height of cells in their hierarchies; 1 is exact."
+        "1 minus the mean height of cells in their hierarchies; 1 is exact."
     )
     needs = frozenset({Need.COVERS, Need.PEOPLE})
 

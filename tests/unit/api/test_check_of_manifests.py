@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as parquet
 
 import sfumato as sf
 from sfumato.cli import main
@@ -117,6 +119,24 @@ def test_rows_that_are_counted_out_of_memory_are_compared_too(tmp_path):
     assert check(out, "--engine", "duckdb") == 0
     (out / "data.csv").write_text((out / "data.csv").read_text().replace("flu", "flu2"))
     assert check(out, "--engine", "duckdb") == 1
+
+
+def test_parts_that_spark_wrote_are_compared_by_their_names_and_hashes(tmp_path):
+    parts = tmp_path / "data.parquet"
+    parts.mkdir()
+    rows = pa.table({"age": ["[20, 22]"] * 3, "ill": ["flu", "gout", "flu"]})
+    lines = ""
+    for name in ("part-00000.parquet", "part-00001.parquet"):
+        parquet.write_table(rows, parts / name)
+        found = hashlib.sha256((parts / name).read_bytes()).hexdigest()
+        lines += f"{found}  {name}\n"
+    told = {"kinds": {}, "data_sha256": hashlib.sha256(lines.encode()).hexdigest()}
+    manifest = tmp_path / "manifest.json"
+    manifest.write_text(json.dumps(told))
+    asked = {"quasi": "age", "sensitive": "ill", "k": 3, "manifest": manifest}
+    assert sf.check(parts, **asked).same_as_manifest is True
+    (parts / "part-00001.parquet").rename(parts / "part-00002.parquet")
+    assert sf.check(parts, **asked).same_as_manifest is False
 
 
 def test_what_has_no_hash_is_not_compared(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 
@@ -60,6 +61,19 @@ def test_without_confirmation_nothing_is_charged(studio):
     assert answer.status == 409
     assert "nothing was charged" in answer.text
     assert not (studio.root / LEDGER).exists()
+
+
+def test_the_protection_step_compares_the_cost_with_the_ledger(studio):
+    ask_for_privacy(studio)
+    text = studio.ask("/protection").text
+    assert "The ledger can pay for it." in text
+    assert "tightest" not in text
+    studio.send("/protection/save", place=0, **{"set-epsilon": "9.5"})
+    text = studio.ask("/protection").text
+    assert "A release costs epsilon 9.5" in text
+    left = re.search(r"the ledger has epsilon ([0-9.]+), delta", text)
+    assert left is not None
+    assert f"Use epsilon = {left[1]}, the nearest feasible value" in text
 
 
 def test_each_candidate_is_charged_once_and_its_release_costs_no_more(paid):
