@@ -1,6 +1,6 @@
 """Re-prove a published table from its cells alone.
 
-Pure NumPy, without algorithms, operators or compiled code: it judges what a recipient
+NumPy and Arrow, without algorithms, operators or compiled code: it judges what a recipient
 sees. Groups are the distinct published tuples of the quasi-identifiers, compared as
 text. With `missing_any` a missing cell may also stand for any value: a requirement then
 has to hold both for the groups and for the candidates of every person (see
@@ -19,6 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.data.arrays import Codes, Flags, Ints
+from sfumato.data.distinct_keys import counted_keys, ranked_keys
 from sfumato.data.published_cells import KEY_LIMIT, Cells, distinct_tuples, packed_key
 from sfumato.data.rules import View
 from sfumato.errors import DataError, RefusedError
@@ -347,7 +348,7 @@ def groups_of(evidence: Evidence, models: Sequence[OutputModel]) -> Groups:
     names = tuple(evidence.sensitive)
     views = sorted({view for model in models for view in model.views(names)})
     if _plain(evidence, models, views):
-        return _sorted_groups(evidence, views)
+        return _counted_groups(evidence, views)
     group_of, cells = evidence.tuples
     inside, outside = _population_counts(evidence, cells)
     return build_groups(
@@ -377,12 +378,12 @@ def _plain(
     return not (private or special or whole or evidence.weights is not None)
 
 
-def _sorted_groups(evidence: Evidence, views: Sequence[View]) -> Groups:
-    """Build groups from sorted keys, using run lengths instead of a number per row."""
+def _counted_groups(evidence: Evidence, views: Sequence[View]) -> Groups:
+    """Build groups by counting keys, without a number per row."""
     key = packed_key([c.codes for c in evidence.cells], evidence.rows)
     references = source_references(evidence, views)
     histograms = {
-        view: _sorted_histogram(
+        view: _counted_histogram(
             key, evidence.sensitive[view.column], view, references.get(view)
         )
         for view in views
@@ -390,7 +391,7 @@ def _sorted_groups(evidence: Evidence, views: Sequence[View]) -> Groups:
     if histograms:
         sizes = next(iter(histograms.values())).sizes
     else:
-        _, sizes = _runs(np.sort(key))
+        _, sizes = counted_keys(key)
     return Groups(
         sizes=sizes,
         rows=sizes,
@@ -423,7 +424,7 @@ def _source_reference(evidence: Evidence, view: View) -> npt.NDArray[np.float64]
     return normalized(axis, summed, missing_any=evidence.missing_any)
 
 
-def _sorted_histogram(
+def _counted_histogram(
     key: Ints,
     coded: CodedAxis,
     view: View,
@@ -432,8 +433,8 @@ def _sorted_histogram(
     axis, to_new = roll_up(coded.axis, view.level)
     values = coded.codes if view.level == 0 else to_new[coded.codes]
     if (int(key.max(initial=0)) + 1) * axis.size >= KEY_LIMIT:
-        key = np.unique(key, return_inverse=True)[1].astype(np.int64)
-    both, counts = _runs(np.sort(key * axis.size + values))
+        _, key = ranked_keys(key)
+    both, counts = counted_keys(key * axis.size + values)
     owners, codes = np.divmod(both, axis.size)
     first = np.flatnonzero(np.diff(owners, prepend=-1))
     return Histogram(
@@ -446,12 +447,6 @@ def _sorted_histogram(
         if reference is None
         else reference,
     )
-
-
-def _runs(ordered: Ints) -> tuple[Ints, Ints]:
-    """Return the distinct values of a sorted array, and how often each occurs."""
-    first = np.flatnonzero(np.diff(ordered, prepend=ordered[0] - 1))
-    return ordered[first], np.diff(np.append(first, len(ordered)))
 
 
 def _population_counts(evidence: Evidence, cells: Codes) -> tuple[Ints | None, int]:

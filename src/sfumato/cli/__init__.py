@@ -26,6 +26,7 @@ def main(words: Sequence[str] | None = None) -> int:
     from sfumato.cli import own_process as process
 
     process.begin()
+    process.prepare(sys.argv[1:])
     return process.end(_run(sys.argv[1:]))
 
 

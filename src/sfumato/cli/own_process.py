@@ -12,11 +12,18 @@ from typing import NoReturn
 
 from sfumato.cli import signals as stopping
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 TRIM_THRESHOLD, MMAP_THRESHOLD, ARENA_MAX = -1, -3, -8
 """Parameters of `mallopt` in glibc."""
 MOST = (1 << 31) - 1
 MOST_BEFORE = 1 << 25
 """The largest `MMAP_THRESHOLD` that older releases accept."""
+BLAS_THREADS = "OPENBLAS_NUM_THREADS"
+WITH_ARROW = frozenset({"anonymize", "check"})
+"""Commands that use Arrow, and no frame of pandas."""
 
 
 def begin() -> None:
@@ -24,6 +31,43 @@ def begin() -> None:
     stopping.watch()
     open_streams()
     keep_freed_memory()
+    # NumPy's sums are short: threads of its library would mostly wait for each other,
+    # busily, and their number decides the last digit of some sums.
+    os.environ.setdefault(BLAS_THREADS, "1")
+
+
+def prepare(words: Sequence[str]) -> None:
+    """Prepare the libraries that the command of these words uses."""
+    if words and words[0] in WITH_ARROW and "--help" not in words:
+        keep_pandas_away()
+
+
+def keep_pandas_away() -> None:
+    """Let Arrow believe that there is no pandas.
+
+    Otherwise it imports pandas, where it is installed, with the first array that it
+    makes, to recognize frames: a quarter of a second.
+    """
+    if "pandas" in sys.modules:
+        return
+    sys.meta_path.insert(0, NoPandas)
+    try:
+        import pyarrow as pa
+
+        # Arrow looks for pandas once.
+        pa.scalar(None)
+    finally:
+        sys.meta_path.remove(NoPandas)
+
+
+class NoPandas:
+    """Finds modules for Python; says that there is no pandas."""
+
+    @staticmethod
+    def find_spec(name: str, _path: object = None, _target: object = None) -> None:
+        """Raise an error for pandas, and leave other modules to other finders."""
+        if name == "pandas":
+            raise ModuleNotFoundError(name=name)
 
 
 def open_streams() -> None:

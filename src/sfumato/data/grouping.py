@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,10 @@ class Grouping:
 
     def sizes(self) -> npt.NDArray[np.int64]:
         """Rows per group."""
+        return self._sizes.copy()
+
+    @cached_property
+    def _sizes(self) -> npt.NDArray[np.int64]:
         return np.bincount(self.group_of[self.kept], minlength=self.count)
 
     @classmethod

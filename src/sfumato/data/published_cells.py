@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from sfumato.data.arrays import Codes, Ints
 from sfumato.data.cell_text import as_text, interval_text
+from sfumato.data.distinct_keys import first_rows, ranked_keys
 from sfumato.data.parallel import each
 
 CellTexts = tuple[str | None, ...]
@@ -49,12 +50,12 @@ def coded_cells(
 
 def distinct_tuples(cells: Sequence[Codes], rows: int) -> tuple[Ints, Codes]:
     """Number the distinct tuples: the number of each row, and each one's cells."""
-    key = packed_key(cells, rows)
-    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    found, owner = ranked_keys(packed_key(cells, rows))
+    first = first_rows(owner, len(found))
     columns = [codes[first] for codes in cells]
     shape = (len(first), 0)
     return (
-        inverse.astype(np.int64),
+        owner,
         np.column_stack(columns).astype(np.int32) if columns else np.zeros(shape, "i4"),
     )
 
@@ -70,8 +71,8 @@ def packed_key(cells: Sequence[Codes], rows: int) -> Ints:
     for codes in cells:
         size = int(codes.max(initial=0)) + 1
         if span * size >= KEY_LIMIT:
-            distinct, ranks = np.unique(key, return_inverse=True)
-            key, span = ranks.astype(np.int64), len(distinct)
+            distinct, key = ranked_keys(key)
+            span = len(distinct)
         key *= size
         key += codes
         span *= size

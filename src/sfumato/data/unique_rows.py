@@ -13,6 +13,7 @@ import pyarrow.types as types
 
 from sfumato.data.arrays import Ints
 from sfumato.data.cell_text import distinct
+from sfumato.data.distinct_keys import ranked_keys
 
 MOST = 0.05
 """If a larger share of rows has a unique value, a column gives people away."""
@@ -59,7 +60,7 @@ def _dense(keys: Ints) -> Ints:
     """The same distinctions, numbered without gaps."""
     largest = int(keys.max(initial=0)) + 1
     if largest > FEW * max(len(keys), 1):
-        return np.unique(keys, return_inverse=True)[1].astype(np.int64)
+        return ranked_keys(keys)[1]
     seen = np.zeros(largest, dtype=np.bool_)
     seen[keys] = True
     return (np.cumsum(seen) - 1)[keys]

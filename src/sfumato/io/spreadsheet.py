@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as types
@@ -17,6 +18,7 @@ import pyarrow.types as types
 from sfumato.data.cell_text import as_text, distinct
 
 MARK = "'"
+SIGNS = b"=+-@"
 FORMULA = r"^[=+\-@]"
 MARKED = r"^'+[=+\-@]"
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -56,11 +58,34 @@ def _guarded(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
 def _formulas(name: str, column: pa.ChunkedArray) -> int:
     if not types.is_dictionary(column.type):
         text = types.is_string(column.type) or types.is_large_string(column.type)
-        return int(pc.sum(_formula(column)).as_py() or 0) if text else 0
+        if not text:
+            return 0
+        likely = column.filter(_begins_like_one(column))
+        return int(pc.sum(_formula(likely)).as_py() or 0)
     values, places = distinct(column, name=name)
     found = pc.fill_null(_formula(as_text(values, name=name)), False)
     flags = np.append(found.to_numpy(zero_copy_only=False), False)
     return int(flags[places].sum())
+
+
+def _begins_like_one(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Whether the first byte of each text is one that formulas begin with."""
+    parts = [pa.array(_has_sign(chunk), pa.bool_()) for chunk in column.chunks]
+    return pa.chunked_array(parts, pa.bool_())
+
+
+def _has_sign(chunk: Any) -> npt.NDArray[np.bool_]:
+    _, offsets, data = chunk.buffers()
+    if data is None or not data.size:
+        return np.zeros(len(chunk), dtype=np.bool_)
+    wide = types.is_large_string(chunk.type)
+    ends = np.frombuffer(offsets, np.int64 if wide else np.int32)
+    starts = ends[chunk.offset : chunk.offset + len(chunk)]
+    signs = np.zeros(256, dtype=np.bool_)
+    signs[list(SIGNS)] = True
+    # An empty text at the end begins behind the data; what it seems to begin with
+    # does not matter.
+    return signs[np.frombuffer(data, np.uint8).take(starts, mode="clip")]
 
 
 def _formula(texts: Any) -> Any:

@@ -8,6 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as types
@@ -162,12 +164,14 @@ def write_statistical(
     that occur are kept. Texts that are missing and empty texts are the same there.
     """
     stats = _pyreadstat(f"A file with the ending .{format}")
-    library(
+    pandas = library(
         "pandas", extra="stats", purpose=f"Writing a file with the ending .{format}"
     )
     columns = [_storable(column, format) for column in table.columns]
     plain = pa.table(columns, names=table.column_names)
-    frame = plain.to_pandas(date_as_object=True)
+    frame = pandas.DataFrame(
+        {name: _in_numpy(plain.column(name)) for name in plain.column_names}
+    )
     kept = {name: labels[name] for name in plain.column_names if name in labels}
     try:
         _WRITERS[format](stats, frame, path, _Shown(plain, kept))
@@ -176,6 +180,16 @@ def write_statistical(
     except Exception:
         # pyreadstat raises errors of many kinds for names and cells that do not fit.
         raise _unwritable(plain, format) from None
+
+
+def _in_numpy(column: pa.ChunkedArray) -> npt.NDArray[Any]:
+    """A column as pandas holds it; dates as objects.
+
+    Not by Arrow's `to_pandas`, because a command tells Arrow that there is no pandas.
+    """
+    if types.is_date(column.type):
+        return np.array(column.to_pylist(), dtype=object)
+    return column.to_numpy()
 
 
 def _storable(column: pa.ChunkedArray, format: Format) -> pa.ChunkedArray:

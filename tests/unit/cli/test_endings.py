@@ -227,10 +227,23 @@ def test_help_and_version_do_not_load(library, words):
 def test_the_program_leaves_out_what_it_does_not_use(library, tmp_path):
     table = tmp_path / "table.csv"
     table.write_text("age\n20\n20\n", encoding="utf-8")
+    # The program ends its process, and runs exit handlers before that.
     program = (
-        "import sys; from sfumato.cli import main; "
+        "import atexit, sys; from sfumato.cli import main; "
+        f"atexit.register(lambda: print({library!r} in sys.modules)); "
         f"sys.argv = ['sfumato', 'check', {str(table)!r}, '--quasi', 'age', '--k', '2']; "
-        f"code = main(); assert code == 0; sys.exit({library!r} in sys.modules)"
+        "main()"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True)
+    assert run.returncode == 0
+    assert run.stdout.split()[-1] == b"False"
+
+
+def test_pandas_can_be_imported_after_arrow_was_told_that_there_is_none():
+    program = (
+        "import sys; from sfumato.cli.own_process import keep_pandas_away; "
+        "keep_pandas_away(); import pyarrow as pa; pa.array(['a']); "
+        "assert 'pandas' not in sys.modules; import pandas; pandas.DataFrame()"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True)
     assert run.returncode == 0

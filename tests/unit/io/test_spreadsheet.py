@@ -135,3 +135,10 @@ def test_both_tables_of_an_anatomy_are_marked_and_checked(tmp_path):
         *("'+flu", "''=odd", "-3", "'@x")
     }
     assert sf.check(out / "data.csv", sf.Policy.load(policy)).holds
+
+
+@given(st.lists(st.none() | texts, min_size=1), st.integers(0, 3))
+def test_formulas_of_plain_and_of_repeated_texts_are_counted_alike(cells, start):
+    table = pa.table({"x": pa.array(cells, pa.string()).slice(start)})
+    encoded = pa.table({"x": table["x"].dictionary_encode()})
+    assert formulas(table) == formulas(encoded)

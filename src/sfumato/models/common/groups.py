@@ -1,8 +1,8 @@
-"""The groups of a table as models see them, from coded rows. Pure NumPy.
+"""The groups of a table as models see them, from coded rows. No compiled code.
 
 One packed 64-bit key per row holds group and value. Where group × values is not much
-larger than the table, keys are counted in place; otherwise they are sorted once and
-the runs counted. Keys that do not fit 64 bits are ranked first.
+larger than the table, keys are counted in place; otherwise they are hashed and
+counted. Keys that do not fit 64 bits are ranked first.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.arrays import Counts, Floats
+from sfumato.data.distinct_keys import counted_keys, ranked_keys
 from sfumato.data.rules import SUBJECT, View
 from sfumato.hierarchies.axis import Axis, CodedAxis
 from sfumato.hierarchies.sensitive_axis import roll_up
@@ -140,7 +141,7 @@ def packed(
     key, number = columns[0].astype(np.int64), sizes[0]
     for column, size in zip(columns[1:], sizes[1:], strict=True):
         if number * size > word:
-            _, key = np.unique(key, return_inverse=True)
+            _, key = ranked_keys(key)
             number = int(key.max(initial=0)) + 1
         key, number = key * size + column, number * size
     return key, number
@@ -159,17 +160,13 @@ def run_lengths(
 ) -> tuple[Counts, Counts]:
     """The distinct keys, ascending, and how often each occurs."""
     if times is not None:
-        found, place = np.unique(key, return_inverse=True)
+        found, place = ranked_keys(key)
         return found, total_times(place, times, len(found))
     if number <= DENSE * len(key):
         dense = np.bincount(key, minlength=number)
         found = np.flatnonzero(dense)
         return found, dense[found]
-    ordered = np.sort(key)
-    fresh = np.ones(len(ordered), dtype=bool)
-    fresh[1:] = ordered[1:] != ordered[:-1]
-    first = np.flatnonzero(fresh)
-    return ordered[first], np.diff(np.append(first, len(ordered)))
+    return counted_keys(key)
 
 
 def _first_rows(key: Counts, values: AnyCodes) -> AnyCodes:
