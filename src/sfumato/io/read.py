@@ -6,6 +6,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -215,6 +216,20 @@ def _parse_blocks(
     plain: Utf8Content, delimiter: str, names: list[str], **options: Any
 ) -> pa.Table:
     quoted = plain.has(b'"')
+    if quoted and not options:
+        # Twice as fast, and the same if every line turns out to be a row: then no cell
+        # has a line end in it.
+        with suppress(pa.ArrowInvalid):
+            table = _parse_lines(plain, delimiter, names, broken=False)
+            if table.num_rows + 1 == plain.lines:
+                return table
+    return _parse_lines(plain, delimiter, names, broken=quoted, **options)
+
+
+def _parse_lines(
+    plain: Utf8Content, delimiter: str, names: list[str], broken: bool, **options: Any
+) -> pa.Table:
+    """Parse blocks of lines; they are found faster if no line is `broken` by a cell."""
     block = BLOCK_BYTES
     while True:
         try:
@@ -224,7 +239,7 @@ def _parse_blocks(
                     block_size=block, use_threads=not options
                 ),
                 parse_options=arrow_csv.ParseOptions(
-                    delimiter=delimiter, newlines_in_values=quoted, **options
+                    delimiter=delimiter, newlines_in_values=broken, **options
                 ),
                 convert_options=all_text(names),
             )

@@ -34,6 +34,7 @@ OTHER_FILES = (
 HEAD_BYTES = 1 << 12
 SAMPLE_BYTES = 1 << 16
 PIECE_BYTES = 1 << 20
+LINE_END, CARRIAGE_RETURN = b"\n\r"
 SAMPLE_ROWS = 100
 
 
@@ -56,6 +57,23 @@ class Utf8Content:
 
     def has(self, byte: bytes) -> bool:
         return any(byte in piece for piece in self._pieces())
+
+    @property
+    def lines(self) -> int | None:
+        """How many lines there are; None if a carriage return alone ends one.
+
+        The last line may have no end.
+        """
+        data = np.frombuffer(self.buffer, dtype=np.uint8)
+        ends = 0
+        for at in range(0, len(data), PIECE_BYTES):
+            # One byte more: what follows the last byte of the piece.
+            piece = data[at : at + PIECE_BYTES + 1]
+            ends += int(np.count_nonzero(piece[:PIECE_BYTES] == LINE_END))
+            returns = np.flatnonzero(piece[:PIECE_BYTES] == CARRIAGE_RETURN)
+            if (piece.take(returns + 1, mode="clip") != LINE_END).any():
+                return None
+        return ends + bool(len(data) and data[-1] != LINE_END)
 
     @property
     def sample(self) -> str:

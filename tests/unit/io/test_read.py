@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
+from random import Random
 
 import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as parquet
 import pytest
 
+import sfumato.io.read as reading
 from sfumato.errors import DataError
 from sfumato.io.read import BLOCK_BYTES, delimiter_of, encoding_of, read_source
 
@@ -262,3 +266,24 @@ def test_a_header_may_be_longer_than_a_block(write):
     table = read_source(write(f"{line}\n{line}\n"))
     assert table.column_names == names
     assert table.num_rows == 1
+
+
+@pytest.mark.parametrize("signs", ["ab;, ", 'ab",', 'ab"\n', 'ab\r",'])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_quoted_cells_are_read_whole_wherever_a_block_ends(
+    signs, end, write, monkeypatch
+):
+    monkeypatch.setattr(reading, "BLOCK_BYTES", 100)
+    random = Random(1)
+    for rows in range(1, 60):
+        cells = [
+            ["".join(random.choices(signs, k=random.randint(0, 9))) for _ in "abc"]
+            for _ in range(rows)
+        ]
+        text = io.StringIO()
+        writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator=end)
+        writer.writerows([["x", "y", "z"], *cells])
+        table = read_source(write(text.getvalue()), delimiter=",", named=True)
+        assert list(zip(*table.to_pydict().values(), strict=True)) == [
+            tuple(row) for row in cells
+        ]
