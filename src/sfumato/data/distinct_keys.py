@@ -1,7 +1,7 @@
 """Number and count the distinct keys of many rows.
 
 Keys are hashed by Arrow, and only the distinct ones are sorted: several times as fast as
-sorting all rows, where rows share keys.
+sorting all rows, where rows share keys. Where a sample says that few do, all are sorted.
 """
 
 from __future__ import annotations
@@ -10,6 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.data.arrays import Codes, Counts, Ints
+
+SAMPLE = 1 << 13
+"""Keys that are looked at to guess how many are distinct."""
+OFTEN = 8
+"""Keys are hashed if a key seems to have so many rows, on average."""
 
 
 def ranked_keys(keys: Ints) -> tuple[Ints, Ints]:
@@ -23,6 +28,10 @@ def ranked_keys(keys: Ints) -> tuple[Ints, Ints]:
 
 def counted_keys(keys: Ints) -> tuple[Ints, Counts]:
     """The distinct keys, ascending, and how many rows have each."""
+    if not _repeat(keys):
+        ordered = np.sort(keys)
+        first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+        return ordered[first], np.diff(np.append(first, len(ordered)))
     found, places = _hashed(keys)
     order = np.argsort(found)
     return found[order], np.bincount(places, minlength=len(found))[order]
@@ -34,6 +43,16 @@ def first_rows(places: Ints, number: int) -> Ints:
     # Of several rows with one place, the last one that is written stays.
     first[places[::-1]] = np.arange(len(places) - 1, -1, -1)
     return first
+
+
+def _repeat(keys: Ints) -> bool:
+    """Whether keys seem to have many rows each; a guess, which decides speed alone."""
+    if len(keys) <= SAMPLE:
+        return True
+    sample = keys[:: len(keys) // SAMPLE]
+    pairs = len(sample) - len(np.unique(sample))
+    # Of n keys drawn from d equally frequent ones, about n²/2d repeat an earlier one.
+    return pairs * 2 * len(keys) > OFTEN * len(sample) ** 2
 
 
 def _hashed(keys: Ints) -> tuple[Ints, Codes]:

@@ -178,3 +178,8 @@ class CodedAxis(SafeRepr):
     @property
     def name(self) -> str:
         return self.axis.name
+
+    @cached_property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """How many rows have each code; not to be changed."""
+        return np.bincount(self.codes, minlength=self.axis.size)

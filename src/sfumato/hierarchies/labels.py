@@ -104,7 +104,12 @@ def interval_label(
 
 def set_label(texts: Iterable[str]) -> str:
     """The text of a set of values, in the order given (the axis's, for a group)."""
-    return "{" + "|".join(_quoted(text) for text in texts) + "}"
+    return set_of_items(set_item(text) for text in texts)
+
+
+def set_of_items(items: Iterable[str]) -> str:
+    """The text of a set of values that are written as `set_item` writes them."""
+    return "{" + "|".join(items) + "}"
 
 
 def parse_interval(text: str, *, kind: Kind = Kind.DECIMAL) -> Interval | None:
@@ -259,7 +264,8 @@ def _datetime_text(seconds: float | Exact) -> str:
     return text + _decimal_text(part)[1:] if part else text
 
 
-def _quoted(text: str) -> str:
+def set_item(text: str) -> str:
+    """A value as it is written within a set."""
     if text and not reserved(text) and not any(mark in text for mark in '"{}'):
         return text
     return '"' + text.replace('"', '""') + '"'

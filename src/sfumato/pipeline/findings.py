@@ -20,6 +20,7 @@ from sfumato.pipeline.private_run import Certificate
 from sfumato.pipeline.run import Run
 from sfumato.pipeline.verification import Claim
 from sfumato.publish.base import Draft, Form
+from sfumato.publish.group_spans import Extent
 from sfumato.verify import Proof
 
 
@@ -106,7 +107,15 @@ class Findings:
         """
         if not self.compares:
             return []
-        return open_bits(self.shown, self.solution.grouping, self.draft.ncp)
+        return open_bits(self.extents, self.draft.ncp)
+
+    @cached_property
+    def extents(self) -> list[Extent]:
+        """What the groups cover of each column that is shown as cells."""
+        return [
+            Extent.of(coded, self.solution.grouping, index)
+            for index, coded in enumerate(self.shown)
+        ]
 
     @cached_property
     def measured(self) -> MetricInput:

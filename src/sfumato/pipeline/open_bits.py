@@ -30,22 +30,23 @@ MOST_TEXTS = 8
 class OpenBits:
     """What the cells of one column leave open."""
 
-    coded: CodedAxis
-    grouping: Grouping
-    index: int
+    extent: Extent
+    """What each group covers."""
     ncp: Floats
     """NCP of each group's cell: 0 shows the value, 1 shows nothing."""
+
+    @property
+    def coded(self) -> CodedAxis:
+        return self.extent.coded
+
+    @property
+    def grouping(self) -> Grouping:
+        return self.extent.grouping
 
     @cached_property
     def counts(self) -> Floats:
         """How many source rows have each value."""
-        size = self.coded.axis.size
-        return np.bincount(self.coded.codes, minlength=size).astype(np.float64)
-
-    @cached_property
-    def extent(self) -> Extent:
-        """What each group covers."""
-        return Extent.of(self.coded, self.grouping, self.index)
+        return self.coded.counts.astype(np.float64)
 
     @property
     def there(self) -> float:
@@ -56,9 +57,11 @@ class OpenBits:
     @cached_property
     def by_group(self) -> Floats:
         """The bits that all rows of each group leave open."""
-        kept = self.grouping.kept
-        owner = self.grouping.group_of[kept]
-        own = np.log2(np.maximum(self.counts, 1.0))[self.coded.codes[kept]]
+        owner, codes = self.grouping.group_of, self.coded.codes
+        if not self.grouping.complete:
+            kept = self.grouping.kept
+            owner, codes = owner[kept], codes[kept]
+        own = np.log2(np.maximum(self.counts, 1.0))[codes]
         known = np.bincount(owner, own, self.grouping.count)
         whole = self.grouping.sizes() * np.log2(np.maximum(self._covered, 1.0))
         return np.where(self.ncp <= 0.0, 0.0, np.maximum(whole - known, 0.0))
@@ -66,6 +69,8 @@ class OpenBits:
     @property
     def lost(self) -> float:
         """The bits that all rows leave open, those of rows left out included."""
+        if self.grouping.complete:
+            return float(self.by_group.sum())
         gone = self.coded.codes[~self.grouping.kept]
         rows = max(len(self.coded.codes), 1)
         alone = np.log2(rows / np.maximum(self.counts, 1.0))[gone]
@@ -135,13 +140,11 @@ def _rows_below(coded: CodedAxis, counts: Floats) -> Floats:
     return found
 
 
-def open_bits(
-    quasi: Sequence[CodedAxis], grouping: Grouping, ncp: Floats
-) -> list[OpenBits]:
+def open_bits(extents: Sequence[Extent], ncp: Floats) -> list[OpenBits]:
     """What each column's cells leave open; `ncp` has a column per quasi-identifier."""
     return [
-        OpenBits(coded=coded, grouping=grouping, index=j, ncp=ncp[:, j])
-        for j, coded in enumerate(quasi)
+        OpenBits(extent=extent, ncp=ncp[:, place])
+        for place, extent in enumerate(extents)
     ]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.data.arrays import Codes, Counts
+from sfumato.data.distinct_keys import ranked_keys
 from sfumato.data.published_cells import packed_key
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.metrics.common.moments import coded_correlations
@@ -195,11 +196,11 @@ def exposure(
     `groups` are those within which sensitive values are looked for, where they are not
     the rows that agree in the columns.
     """
-    key = packed_key(columns, rows)
+    found, key = ranked_keys(packed_key(columns, rows))
     if subject is None:
-        _, sizes = run_lengths(key, int(key.max(initial=0)) + 1)
+        sizes = np.bincount(key, minlength=len(found))
     else:
-        sizes = people(np.unique(key, return_inverse=True)[1], subject)
+        sizes = people(key, subject)
     within = key if groups is None else groups.astype(np.int64)
     return _found(sizes) | {"values": _guesses(within, sensitive)}
 
@@ -218,7 +219,8 @@ def _judged(
     }
     left = {n: coded for n, coded in proof.sensitive.items() if n not in values}
     if left and cells:
-        values |= _guesses(packed_key(cells, len(cells[0])), left, times)
+        _, key = ranked_keys(packed_key(cells, len(cells[0])))
+        values |= _guesses(key, left, times)
     return _found(proof.groups.sizes) | {"values": values}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -56,10 +55,10 @@ class ShownCells:
     def axis(self) -> Axis:
         return self.coded.axis
 
-    @cached_property
+    @property
     def before(self) -> Counts:
         """How many source rows have each leaf."""
-        return np.bincount(self.coded.codes, minlength=self.axis.size)
+        return self.coded.counts
 
     def leaves(self, cell: int) -> Ints:
         """The leaves that a cell could be."""
@@ -106,16 +105,18 @@ def shown_quasi(found: Findings) -> dict[str, tuple[ShownCells, Codes]]:
     """The cells of each quasi-identifier, and the cell of each published row."""
     grouping = found.solution.grouping
     groups = grouping.group_of[found.draft.rows]
+    row_of = np.zeros(grouping.count, dtype=np.int64)
+    row_of[groups] = np.arange(len(groups))
+    sizes = np.bincount(groups, minlength=grouping.count)
     result = {}
     for index, coded in enumerate(found.shown):
         if found.run.operator.form is not Form.CELLS:
             result[coded.name] = kept_cells(coded, found.draft.rows)
             continue
-        extent = Extent.of(coded, grouping, index)
-        cells = _group_cells(found, extent, groups)
+        cells = _group_cells(found, found.extents[index], groups)
         if cells is not None:
-            shown, of_row = _counted(coded, cells, groups)
-            result[coded.name] = shown, found.run.arrays.keep(of_row)
+            shown, of_group = _counted(coded, cells, sizes, row_of)
+            result[coded.name] = shown, found.run.arrays.keep(of_group[groups])
             found.run.arrays.release()
     return result
 
@@ -149,13 +150,13 @@ def cell_text(table: pa.Table, name: str, row: int) -> str | None:
 
 
 def _counted(
-    coded: CodedAxis, cells: GroupCells, groups: Codes
+    coded: CodedAxis, cells: GroupCells, sizes: Counts, row_of: Ints
 ) -> tuple[ShownCells, Codes]:
-    """Count equal cells of groups; also return the cell of each published row."""
+    """Count equal cells of groups; also return the cell of each group.
+
+    `sizes` and `row_of` are the number of published rows of each group, and one of them.
+    """
     keys, owner, of_group = np.unique(cells.key, return_index=True, return_inverse=True)
-    row_of = np.zeros(len(cells.key), dtype=np.int64)
-    row_of[groups] = np.arange(len(groups))
-    sizes = np.bincount(groups, minlength=len(cells.key))
     wide = {cell: cells.members.get(int(key)) for cell, key in enumerate(keys)}
     shown = ShownCells(
         coded=coded,
@@ -165,7 +166,7 @@ def _counted(
         rows=np.bincount(of_group, sizes).astype(np.int64),
         example=row_of[owner],
     )
-    return shown, of_group.astype(np.int32)[groups]
+    return shown, of_group.astype(np.int32)
 
 
 def _group_cells(found: Findings, extent: Extent, groups: Codes) -> GroupCells | None:

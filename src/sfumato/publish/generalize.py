@@ -16,7 +16,7 @@ from sfumato.data.option_examples import OptionExamples
 from sfumato.data.schema import Role
 from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import STAR, Axis, Shape
-from sfumato.hierarchies.labels import set_label
+from sfumato.hierarchies.labels import set_item, set_of_items
 from sfumato.publish.base import CellOperator, Labels, Material, Shown
 from sfumato.publish.bounds_and_means import Members, bound_leaves, bound_texts
 from sfumato.publish.group_spans import Extent
@@ -174,10 +174,11 @@ def _sets(extent: Extent) -> Labels:
     axis = extent.coded.axis
     index, sets = extent.sets
     single = texts_of(axis, axis.labels)
+    within = [set_item(label) for label in axis.labels]
     texts = [
         single[codes[0]]
         if len(codes) == 1
-        else set_label([axis.labels[code] for code in codes])
+        else set_of_items([within[code] for code in codes])
         for codes in sets
     ]
     return Labels(texts, index)

@@ -15,6 +15,7 @@ from sfumato.data.seeds import Seed
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.pipeline.learned_hierarchies import FIRST_LINE
 from sfumato.pipeline.open_bits import mixed_sets, open_bits, share_lost
+from sfumato.publish.group_spans import Extent
 from sfumato.testing.random_groups import flat_axis
 from tests.unit.algorithms.mondrian_cases import free_axis
 
@@ -34,7 +35,7 @@ def found(codes: list[int], groups: list[int], values: int):
         for group in range(grouping.count)
     ]
     ncp = axis.axis.set_ncp(np.array(sets))[:, None]
-    return open_bits([axis], grouping, ncp)
+    return open_bits([Extent.of(axis, grouping, 0)], ncp)
 
 
 def test_a_row_leaves_open_its_share_among_the_rows_of_its_set():
@@ -59,7 +60,9 @@ def test_an_interval_does_not_cover_missing_values():
     axis = free_axis([0.0, 4.0, float("nan")])
     coded_rows = CodedAxis(axis, np.array([0, 1, 2], dtype=np.int32))
     grouping = Grouping(np.array([0, 0, 1], dtype=np.int32), 2)
-    (column,) = open_bits([coded_rows], grouping, np.array([[1.0], [0.0]]))
+    (column,) = open_bits(
+        [Extent.of(coded_rows, grouping, 0)], np.array([[1.0], [0.0]])
+    )
     assert column.lost == pytest.approx(2 * math.log2(2 / 1))
 
 
@@ -67,7 +70,9 @@ def test_a_star_covers_everything():
     axis = free_axis([0.0, 1.0, 4.0])
     coded_rows = CodedAxis(axis, np.array([0, 1, 2, 2], dtype=np.int32))
     grouping = Grouping(np.array([0, 0, 1, 1], dtype=np.int32), 2)
-    (column,) = open_bits([coded_rows], grouping, np.array([[1.0], [0.0]]))
+    (column,) = open_bits(
+        [Extent.of(coded_rows, grouping, 0)], np.array([[1.0], [0.0]])
+    )
     assert column.lost == pytest.approx(2 * math.log2(4 / 1))
 
 

@@ -249,7 +249,7 @@ def levels_of(coded: CodedAxis) -> Codes:
     axis = coded.axis
     if axis.shape is not Shape.FREE or axis.size < 3:
         return axis.levels
-    counts = np.bincount(coded.codes, minlength=axis.size)
+    counts = coded.counts
     middle = (np.cumsum(counts) - counts / 2) / max(counts.sum(), 1)
     parts = [np.floor(middle * 2**b) for b in range(STRIPS, -1, -1)]
     stacked = np.stack([np.arange(axis.size), *parts]).astype(np.int32)
@@ -317,10 +317,9 @@ def _stretched(cost: Floats, height: int) -> Floats:
 def level_costs(coded: CodedAxis, levels: Codes) -> Floats:
     """The mean loss of a cell at each level, over the rows."""
     axis = coded.axis
-    counts = np.bincount(coded.codes, minlength=axis.size)
-    return np.array([counts @ _cell_costs(axis, nodes) for nodes in levels]) / max(
-        len(coded.codes), 1
-    )
+    return np.array(
+        [coded.counts @ _cell_costs(axis, nodes) for nodes in levels]
+    ) / max(len(coded.codes), 1)
 
 
 def _cell_costs(axis: Axis, nodes: Codes) -> Floats:

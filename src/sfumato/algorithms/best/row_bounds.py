@@ -23,8 +23,7 @@ Rows = npt.NDArray[np.int64]
 
 def column_bound(coded: CodedAxis, code: int, least: int) -> float:
     """The loss of the cheapest cell over a code that covers `least` rows."""
-    counts = np.bincount(coded.codes, minlength=coded.axis.size)
-    axis = coded.axis
+    counts, axis = coded.counts, coded.axis
     if axis.shape is Shape.TREE:
         return _cheapest_node(axis, counts, code, least)
     if counts[code] >= least:
@@ -47,9 +46,20 @@ def neighbor_bound(
     for j, coded in enumerate(quasi):
         losses = coded.axis.weight * pair_losses(coded.axis, int(row[j]))
         apart += losses[tuples[:, j]]
-    order = np.argsort(apart, kind="stable")
+    order = _nearest(apart, least)
     reached = np.searchsorted(np.cumsum(weights[order]), least)
     return float(apart[order[min(int(reached), len(order) - 1)]])
+
+
+def _nearest(apart: Floats, number: int) -> Rows:
+    """Some tuples in the order of their distance: so many of the nearest ones.
+
+    Each stands for a row at least, so that so many rows are among them.
+    """
+    if number >= len(apart):
+        return np.argsort(apart, kind="stable")
+    near = np.argpartition(apart, number - 1)[:number]
+    return near[np.argsort(apart[near], kind="stable")]
 
 
 def pair_losses(axis: Axis, code: int) -> Floats:

@@ -13,6 +13,7 @@ from sfumato.algorithms.base import Request, Solution
 from sfumato.algorithms.cellwise.cellwise_algorithm import CellwiseAlgorithm
 from sfumato.algorithms.clustering.coordinates import coordinates_of
 from sfumato.data.arrays import Codes, Ints
+from sfumato.data.distinct_keys import first_rows, ranked_keys
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import Rule, View
 from sfumato.errors import PolicyError, RefusedError, SearchError
@@ -216,7 +217,8 @@ class _Task:
             request.quasi, old=old, hierarchy=algorithm.categories == "hierarchy"
         )
         key, _ = packed([coded.codes for coded in request.quasi])
-        _, first, tuple_of = np.unique(key, return_index=True, return_inverse=True)
+        found, tuple_of = ranked_keys(key)
+        first = first_rows(tuple_of, len(found))
         views = _views(request)
         problem = KltProblem(
             space=coordinates.space,

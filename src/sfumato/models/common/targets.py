@@ -73,12 +73,11 @@ def shown_codes(
     """The code of the value that each group shows on an axis, −1 where it shows none."""
     kept = grouping.kept
     owners, codes = grouping.group_of[kept], coded.codes[kept]
-    low = np.full(grouping.count, coded.axis.size, dtype=np.int32)
-    high = np.full(grouping.count, -1, dtype=np.int32)
-    np.minimum.at(low, owners, codes)
-    np.maximum.at(high, owners, codes)
-    shown = (low == high) & _open(grouping, place, coded)
-    return np.where(shown, low, -1).astype(np.int32)
+    some = np.full(grouping.count, -1, dtype=np.int32)
+    some[owners] = codes
+    shown = _open(grouping, place, coded)
+    shown[owners[codes != some[owners]]] = False
+    return np.where(shown, some, -1).astype(np.int32)
 
 
 def _agreed(grouping: Grouping, rows: Flags) -> Flags:
