@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any
@@ -16,8 +17,10 @@ import pyarrow.parquet as parquet
 import pyarrow.types as types
 
 from sfumato.data.cell_text import as_text, distinct
+from sfumato.data.distinct_keys import first_rows, ranked_keys
 from sfumato.data.file_labels import ColumnLabels
 from sfumato.data.parallel import each
+from sfumato.data.published_cells import packed_key
 from sfumato.errors import DataError
 from sfumato.io.compression import opened
 from sfumato.io.formats import Format, format_of, hash_bytes
@@ -30,6 +33,8 @@ BATCH_ROWS = 1 << 16
 SLICE_ROWS = 1 << 20
 """Rows that are prepared and written together; larger tables need not fit in memory."""
 QUOTE = '"'
+FEW = 8
+"""Rows that share their cells on average, if these are put together once."""
 
 
 def write_table(
@@ -193,11 +198,51 @@ def _write_lines(
         ),
         range(table.num_columns),
     )
+    columns = list(_fused(columns, delimiter))
     quoted = pa.table(columns, [str(place) for place in range(len(columns))])
     batches = quoted.to_batches(max_chunksize=BATCH_ROWS)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for lines in pool.map(lambda batch: _lines(batch, delimiter), batches):
             sink.write(lines)
+
+
+def _fused(
+    columns: Sequence[pa.ChunkedArray], delimiter: str
+) -> Iterator[pa.ChunkedArray]:
+    """Columns of cells, with dictionaries that stand side by side as one.
+
+    The rows of a group share most of their cells, so that what they share is put
+    together once.
+    """
+    for repeats, run in groupby(columns, lambda each: types.is_dictionary(each.type)):
+        some = list(run)
+        fused = _one_dictionary(some, delimiter) if repeats and len(some) > 1 else None
+        if fused is None:
+            yield from some
+        else:
+            yield fused
+
+
+def _one_dictionary(
+    columns: Sequence[pa.ChunkedArray], delimiter: str
+) -> pa.ChunkedArray | None:
+    """Dictionaries as one of their combinations.
+
+    None if few rows share one, or if the texts are larger than Arrow can hold together.
+    """
+    parts = [column.combine_chunks() for column in columns]
+    codes = [part.indices.to_numpy() for part in parts]
+    found, place = ranked_keys(packed_key(codes, len(codes[0])))
+    if len(found) * FEW > len(place):
+        return None
+    first = pa.array(first_rows(place, len(found)))
+    cells = [part.dictionary.take(part.indices.take(first)) for part in parts]
+    try:
+        texts = pc.binary_join_element_wise(*cells, delimiter)
+    except pa.ArrowCapacityError:
+        return None
+    whole = pa.DictionaryArray.from_arrays(place.astype(np.int32), texts)
+    return pa.chunked_array([whole])
 
 
 def _header(names: Iterable[str], delimiter: str) -> bytes:

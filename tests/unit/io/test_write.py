@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -279,3 +280,25 @@ def test_the_first_and_the_last_date_are_written(tmp_path):
     write_table(pa.table({"seen": days}), tmp_path / "data.csv")
     text = (tmp_path / "data.csv").read_text()
     assert text.split()[:3] == ["seen", "0001-01-01", "9999-12-31"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_cells_that_rows_share_are_written_as_single_cells_are(seed, tmp_path):
+    random = np.random.default_rng(seed)
+    texts = ["a", 'b"', "c,d", "", None, "e\nf"]
+    tuples = random.integers(0, len(texts), (6, 4))
+    rows = tuples[random.integers(0, len(tuples), 300)]
+    columns = {
+        f"x{j}": pa.array([texts[code] for code in rows[:, j]]) for j in range(4)
+    }
+    plain = pa.table({**columns, "y": pa.array(random.integers(0, 9, 300))})
+    encoded = pa.table(
+        {
+            name: column if name in ("y", "x3") else column.dictionary_encode()
+            for name, column in zip(plain.column_names, plain.columns, strict=True)
+        }
+    )
+    for name, table in (("plain.csv", plain), ("encoded.csv", encoded)):
+        write_table(table, tmp_path / name)
+    written = (tmp_path / "encoded.csv").read_bytes()
+    assert written == (tmp_path / "plain.csv").read_bytes()
