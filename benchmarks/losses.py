@@ -14,6 +14,8 @@ from benchmarks.scoring import records_of, score
 from benchmarks.settings import SETTINGS, Setting
 from sfumato.data.seeds import Seed
 
+REFINING = "refining groups"
+"""How the reports of progress of refinement begin."""
 FIRST_ROWS = 3000
 """Rows of the release that is made before, so that kernels are compiled and loaded."""
 
@@ -28,11 +30,24 @@ class Watch:
         """Note the time at which a step begins."""
         if step in ("solve", "publish"):
             self.seconds[step] = time.process_time()
+        if step == "solve":
+            self.seconds.pop(REFINING, None)
+        if step.startswith(REFINING):
+            self.seconds.setdefault(REFINING, time.process_time())
 
     @property
     def search(self) -> float:
         """What lay between the begin of the search and the begin of publication."""
         return self.seconds["publish"] - self.seconds["solve"]
+
+    @property
+    def refinement(self) -> Facts:
+        """What of it lay behind the begin of refinement, where there was any."""
+        if REFINING not in self.seconds:
+            return {}
+        return {
+            "refinement_cpu_seconds": self.seconds["publish"] - self.seconds[REFINING]
+        }
 
 
 def release(*, setting: str, rows: int | None, k: int, algorithm: str) -> Job:
@@ -48,7 +63,11 @@ def release(*, setting: str, rows: int | None, k: int, algorithm: str) -> Job:
         return sf.anonymize(part, policy, seed=seed, threads=THREADS, progress=watch)
 
     def facts(made: sf.Release) -> Facts:
-        return {"search_cpu_seconds": watch.search, **_scored(made, asked, table, k)}
+        return {
+            "search_cpu_seconds": watch.search,
+            **watch.refinement,
+            **_scored(made, asked, table, k),
+        }
 
     work(table.slice(0, FIRST_ROWS))
     return Job(work=lambda: work(table), facts=facts)
