@@ -79,13 +79,18 @@ def _has_sign(chunk: Any) -> npt.NDArray[np.bool_]:
     if data is None or not data.size:
         return np.zeros(len(chunk), dtype=np.bool_)
     wide = types.is_large_string(chunk.type)
-    ends = np.frombuffer(offsets, np.int64 if wide else np.int32)
+    ends: npt.NDArray[np.signedinteger[Any]] = np.frombuffer(
+        offsets, np.int64 if wide else np.int32
+    )
     starts = ends[chunk.offset : chunk.offset + len(chunk)]
     signs = np.zeros(256, dtype=np.bool_)
     signs[list(SIGNS)] = True
     # An empty text at the end begins behind the data; what it seems to begin with
     # does not matter.
-    return signs[np.frombuffer(data, np.uint8).take(starts, mode="clip")]
+    found: npt.NDArray[np.bool_] = signs[
+        np.frombuffer(data, np.uint8).take(starts, mode="clip")
+    ]
+    return found
 
 
 def _formula(texts: Any) -> Any:

@@ -189,7 +189,8 @@ def _in_numpy(column: pa.ChunkedArray) -> npt.NDArray[Any]:
     """
     if types.is_date(column.type):
         return np.array(column.to_pylist(), dtype=object)
-    return column.to_numpy()
+    cells: npt.NDArray[Any] = column.to_numpy()
+    return cells
 
 
 def _storable(column: pa.ChunkedArray, format: Format) -> pa.ChunkedArray:
