@@ -21,7 +21,6 @@ TRIM_THRESHOLD, MMAP_THRESHOLD, ARENA_MAX = -1, -3, -8
 MOST = (1 << 31) - 1
 MOST_BEFORE = 1 << 25
 """The largest `MMAP_THRESHOLD` that older releases accept."""
-ARROW_MEMORY = "ARROW_DEFAULT_MEMORY_POOL"
 BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 WITH_ARROW = frozenset({"anonymize", "check"})
 """Commands that use Arrow, and no frame of pandas."""
@@ -52,13 +51,13 @@ def keep_pandas_away() -> None:
     if "pandas" in sys.modules:
         return
     sys.meta_path.insert(0, NoPandas)
-    try:
+    # If Arrow cannot be loaded, the command says so when it needs it.
+    with suppress(Exception):
         import pyarrow as pa
 
         # Arrow looks for pandas once.
         pa.scalar(None)
-    finally:
-        sys.meta_path.remove(NoPandas)
+    sys.meta_path.remove(NoPandas)
 
 
 class NoPandas:
@@ -92,12 +91,10 @@ def keep_freed_memory() -> None:
     """Tell glibc, where it is the C library, to keep freed memory.
 
     Otherwise it returns every large array to the system, and the next one comes as new
-    pages that have to be cleared: a tenth of the time of a large release. Arrow has an
-    allocator of its own, which does so as well; it is told to take glibc's.
+    pages that have to be cleared: a tenth of the time of a large release.
     """
     if sys.platform == "linux" and hasattr(ctypes.CDLL(None), "mallopt"):
         ask = ctypes.CDLL(None).mallopt
-        os.environ.setdefault(ARROW_MEMORY, "system")
         ask(ARENA_MAX, 1)
         ask(TRIM_THRESHOLD, MOST)
         _ = ask(MMAP_THRESHOLD, MOST) or ask(MMAP_THRESHOLD, MOST_BEFORE)
