@@ -79,9 +79,10 @@ bench-scale: $(VENV)/.benchmarks  ## Release 10 million rows with each engine; A
 	$(BIN)/python -m benchmarks.scale $(ARGS)
 
 QUICK :=
+JOBS := 2
 
-experiments: $(VENV)/.tests library  ## Repeat the papers' tables and figures; NAME=, QUICK=1.
-	$(BIN)/python -m experiments $(or $(NAME),all) $(if $(QUICK),--quick)
+experiments: $(VENV)/.tests library  ## Repeat the papers' tables and figures; NAME=, QUICK=1, JOBS=2.
+	$(BIN)/python -m experiments $(or $(NAME),all) --jobs $(JOBS) $(if $(QUICK),--quick)
 
 catalogue: $(VENV)/.product  ## Write the parts of the documentation that come from the code.
 	$(BIN)/python -m tools.catalogue docs

@@ -1,4 +1,4 @@
-"""Runs experiments: `python -m experiments NAME... [--quick]`, or `all`.
+"""Runs experiments: `python -m experiments NAME... [--quick] [--jobs 2]`, or `all`.
 
 A full run refreshes docs/reproduction.md; a quick one only writes to experiments/out.
 """
@@ -6,51 +6,86 @@ A full run refreshes docs/reproduction.md; a quick one only writes to experiment
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 
 from experiments.files import OUT, remember, write
 from experiments.page import refresh
 from experiments.registry import EXPERIMENTS
 from experiments.results import Scale
+from experiments.times import Spent, cpu_seconds, keep, kept
 
 
 def main() -> None:
-    """Run what is named, one after the other."""
+    """Run what is named; those that measure time alone, others side by side."""
     parser = argparse.ArgumentParser(prog="experiments", description=__doc__)
     parser.add_argument("name", nargs="+", choices=["all", *EXPERIMENTS])
     parser.add_argument("--quick", action="store_true", help="small, for a first look")
+    parser.add_argument("--jobs", type=int, default=1, help="processes side by side")
     asked = parser.parse_args()
-    names = list(EXPERIMENTS) if "all" in asked.name else asked.name
-    begin = cpu_seconds()
+    names = list(EXPERIMENTS) if "all" in asked.name else list(asked.name)
+    clock, spent = time.perf_counter(), []
+    for found in run_all(names, Scale(quick=asked.quick), asked.jobs):
+        spent += found
+        if not asked.quick:
+            keep(found)
+            refresh()
+    _say(spent, time.perf_counter() - clock)
+
+
+def run_all(names: Sequence[str], scale: Scale, jobs: int) -> Iterator[list[Spent]]:
+    """What each group of experiments took, as they end."""
+    if jobs == 1:
+        yield from (run_group([name], scale) for name in names)
+        return
+    quiet = [name for name in names if EXPERIMENTS[name].alone]
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as workers:
+        others = grouped([name for name in names if name not in quiet])
+        waiting = [workers.submit(run_group, group, scale) for group in others]
+        yield from (each.result() for each in as_completed(waiting))
+        for name in quiet:
+            yield workers.submit(run_group, [name], scale).result()
+
+
+def grouped(names: Sequence[str]) -> list[list[str]]:
+    """Experiments of one module together, as they share work; the longest first."""
+    groups: dict[str, list[str]] = {}
     for name in names:
-        run(name, Scale(quick=asked.quick))
-    if len(names) > 1:
-        print(
-            f"in all: {(cpu_seconds() - begin) / 60:.1f} minutes of CPU",
-            file=sys.stderr,
-        )
+        groups.setdefault(EXPERIMENTS[name].module, []).append(name)
+    took = kept()
+    return sorted(
+        groups.values(), key=lambda group: -sum(took.get(n, 0.0) for n in group)
+    )
 
 
-def run(name: str, scale: Scale) -> None:
-    """One experiment: its files, and the page unless it ran in small."""
+def run_group(names: Sequence[str], scale: Scale) -> list[Spent]:
+    """Experiments one after the other, and what each took."""
+    return [run(name, scale) for name in names]
+
+
+def run(name: str, scale: Scale) -> Spent:
+    """One experiment: its files, and those of its page unless it ran in small."""
     begin, clock = cpu_seconds(), time.perf_counter()
     result = EXPERIMENTS[name].run(name, scale)
     write(result, OUT / "quick" if scale.quick else OUT)
     if not scale.quick:
         remember(result)
-        refresh()
-    cpu, wall = cpu_seconds() - begin, time.perf_counter() - clock
+    spent = Spent(name, cpu_seconds() - begin, time.perf_counter() - clock)
     for finding in result.findings:
-        print(f"{finding.claim}: {finding.verdict}. {finding.ours}")
-    print(f"{name}: {cpu:.1f} s of CPU, {wall:.1f} s\n", file=sys.stderr, flush=True)
+        print(f"{finding.claim}: {finding.verdict}. {finding.ours}", flush=True)
+    print(f"{spent}\n", file=sys.stderr, flush=True)
+    return spent
 
 
-def cpu_seconds() -> float:
-    """CPU time of this process and of those that it started and ended."""
-    spent = os.times()
-    return spent.user + spent.system + spent.children_user + spent.children_system
+def _say(spent: Sequence[Spent], wall: float) -> None:
+    """The time of each experiment, and of all."""
+    for each in sorted(spent, key=lambda each: -each.cpu):
+        print(each, file=sys.stderr)
+    total = Spent(f"{len(spent)} experiments", sum(each.cpu for each in spent), wall)
+    print(total, file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -84,8 +84,8 @@ def _findings(slope: float, line: Line, left: list[int]) -> tuple[Finding, ...]:
         Finding(
             "boger figure 5",
             judged([slope > 1.5, last.y < PAPER[100_000]]),
-            "The square belongs to the published program, not to the method. The same "
-            "groups, found with a search tree: time grows as rows to the power of "
+            "Quadratic growth is a trait of the published program, not of the method. The "
+            "same groups, found with a search tree: time grows as rows to the power of "
             f"{slope:.2f}, {last.x:,.0f} rows take {last.y:.1f} s of CPU. So a better "
             "algorithm is what millions of rows need, as the paper says, and the groups "
             "stay the same.",

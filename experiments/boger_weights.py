@@ -292,11 +292,33 @@ def varied(scale: Scale, name: str, figure: str) -> Result:
         source=_said(source, queries, draws),
         spread=SPREAD,
         panels=(panel,),
-        findings=tuple(_varied_findings(figure, column, panel)),
+        findings=tuple(
+            _varied_findings(figure, column, panel, _likeness(tables, column))
+        ),
     )
 
 
-def _varied_findings(figure: str, column: str, panel: Panel) -> Iterator[Finding]:
+def alike(table: Table, column: str) -> float:
+    """How often another row of a row's group has its value of a column."""
+    coded = next(each for each in table.material.quasi if each.name == column)
+    group_of = table.material.grouping.group_of.astype(np.int64)
+    cells = group_of * (int(coded.codes.max()) + 1) + coded.codes
+    same = np.bincount(cells)[cells] - 1
+    others = np.bincount(group_of)[group_of] - 1
+    return float((same / np.maximum(others, 1)).mean())
+
+
+def _likeness(tables: Mapping[str, Table], column: str) -> str:
+    base, fitted = (alike(tables[name], column) for name in ("base", column))
+    return (
+        f"Another row of a row's group has its {column} in {base:.1%} of cases in Base's "
+        f"groups, in {fitted:.1%} in those of the fitted table."
+    )
+
+
+def _varied_findings(
+    figure: str, column: str, panel: Panel, why: str
+) -> Iterator[Finding]:
     matching = panel.line(f"{column} table (fitted)")
     half = [p for p in matching.points if p.x <= HALF[column]]
     better = [p for p in half if p.high < 100]
@@ -307,12 +329,15 @@ def _varied_findings(figure: str, column: str, panel: Panel) -> Iterator[Finding
         judged([p in better for p in half]),
         f"Below 100 % at {len(better)} of {len(half)} selectivities up to half, above at "
         f"{len(worse)}, not told apart at {len(half) - len(better) - len(worse)} "
-        f"(values selected: error) {told}.",
+        f"(values selected: error) {told}. {why}",
     )
-    if column == "education":
-        last, middle = matching.points[-1], matching.points[len(matching.points) // 2]
+    if column in ("education", "sex"):
+        last, middle = (
+            matching.points[-1],
+            matching.points[-1 - len(matching.points) // 2],
+        )
         yield Finding(
-            "boger figure 10, right end",
+            f"boger figure {figure}, right end",
             Verdict.HOLDS if last.low > max(middle.high, 100) else Verdict.FAILS,
             f"{last.y:.0f} ± {last.half:.0f} % where all values are selected.",
         )

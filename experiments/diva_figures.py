@@ -35,7 +35,18 @@ from sfumato.algorithms.diva.constraint_targets import Sigma
 from sfumato.models.diversity import Diversity
 
 K = 20
-ACCURACY = "accuracy: share of cells that show their value"
+ACCURACY = "accuracy (share of cells shown)"
+GROUPS = "mean size of a row's group (DM / rows)"
+SEEDS = (1, 2, 3, 4, 5)
+BASE = "Mondrian"
+BANDS = f"Bands: 95 % interval of the mean over {len(SEEDS)} seeds."
+NOTES = (
+    "Accuracy is the share of the cells of quasi-identifiers that show their value. The "
+    "paper measures accuracy by discernibility (DM) without printing its formula; where "
+    "our figure is far from the paper's, DM is shown as well. The conflict rate of two "
+    "constraints is the share of the rows of the smaller one that belong to both; that of "
+    "a set is the mean over its pairs.",
+)
 SECONDS = "seconds of CPU"
 Runs = Mapping[str, Mapping[float, Sequence[Run]]]
 
@@ -75,13 +86,48 @@ def _panels(found: Runs, x: str, *, log_y: bool = False) -> tuple[Panel, Panel]:
     )
 
 
+def _group_panel(found: Runs, x: str, x_names: tuple[str, ...] = ()) -> Panel:
+    """The other reading of accuracy: how large the groups are."""
+    lines = tuple(
+        Line(
+            who,
+            tuple(
+                averaged(at, [r.group_size for r in runs]) for at, runs in by_x.items()
+            ),
+        )
+        for who, by_x in found.items()
+        if all(by_x.values())
+    )
+    return Panel(
+        title="Size of groups; lower is better",
+        x=x,
+        y=GROUPS,
+        lines=lines,
+        x_names=x_names,
+    )
+
+
+def _effort(found: Runs) -> str:
+    """How hard the search was for each strategy, where it found an answer."""
+    told = []
+    for who, by_x in found.items():
+        facts = [r.facts for runs in by_x.values() for r in runs]
+        if facts and "backtracks" in facts[0]:
+            tried, back = (
+                np.mean([f[n] for f in facts])
+                for n in ("clusterings_tried", "backtracks")
+            )
+            told.append(f"{who} {tried:.1f} and {back:.1f}")
+    return "Clusterings tried and taken back, mean over runs: " + ", ".join(told) + "."
+
+
 def _all(made: Sequence[Run | None]) -> list[Run]:
     return [each for each in made if each is not None]
 
 
 def constraints(scale: Scale, name: str) -> Result:
     """Figures 4a and 4b: Census, over the number of constraints."""
-    rows, seeds = scale.of((30_000, (1, 2)), (3000, (1,)))
+    rows, seeds = scale.of((30_000, SEEDS), (3000, SEEDS[:1]))
     numbers = scale.of((4, 8, 12, 16, 20), (4, 12))
     data = census().first(rows)
     found = {
@@ -100,8 +146,9 @@ def constraints(scale: Scale, name: str) -> Result:
     return Result(
         name=name,
         title="DIVA, figures 4a and 4b: time and accuracy against |Σ|",
-        source=f"Census-Income, {rows:,} rows (capped); k = {K}; base Mondrian.",
-        spread=f"Bands: 95 % interval of the mean over {len(seeds)} seeds.",
+        source=f"Census-Income, first {rows:,} rows; k = {K}; base Mondrian.",
+        spread=BANDS,
+        notes=NOTES,
         panels=(seconds, accuracy),
         findings=tuple(_constraint_findings(accuracy, seconds)),
     )
@@ -147,7 +194,7 @@ def _points(panel: Panel) -> list[Point]:
 def conflict(scale: Scale, name: str) -> Result:
     """Figure 4c: Pantheon, over the conflict rate."""
     goals = scale.of((0.0, 0.2, 0.4, 0.6, 0.8, 1.0), (0.0, 0.4))
-    rows, draws, seeds = scale.of((None, 400, (1, 2, 3)), (3000, 60, (1,)))
+    rows, draws, seeds = scale.of((None, 400, SEEDS), (3000, 60, SEEDS[:1]))
     data = pantheon().first(rows)
     sets = list(_by_conflict(data, goals, draws))
     found = {
@@ -157,13 +204,16 @@ def conflict(scale: Scale, name: str) -> Result:
         }
         for who, a in strategies("mondrian").items()
     }
-    accuracy, _ = _panels(found, "conflict rate of 8 constraints")
+    x = "conflict rate of 8 constraints"
+    accuracy, _ = _panels(found, x)
     return Result(
         name=name,
         title="DIVA, figure 4c: accuracy against conflict rate",
-        source=f"Pantheon, {data.table.num_rows:,} rows; k = {K}, 8 constraints.",
-        spread=f"Bands: 95 % interval of the mean over {len(seeds)} seeds.",
-        panels=(accuracy,),
+        source=f"Pantheon, {data.table.num_rows:,} rows; k = {K}, 8 constraints; base "
+        "Mondrian.",
+        spread=BANDS,
+        panels=(accuracy, _group_panel(found, x)),
+        notes=NOTES,
         findings=(_conflict_finding(accuracy, found),),
     )
 
@@ -196,19 +246,28 @@ def _conflict_finding(panel: Panel, found: Runs) -> Finding:
     missed = {who: sum(not runs for runs in by.values()) for who, by in found.items()}
     falls = [line.points[-1].y < line.points[0].y for line in panel.lines]
     top = max(p.x for line in panel.lines for p in line.points)
+    sizes = {
+        who: float(np.mean([r.group_size for runs in by.values() for r in runs]))
+        for who, by in found.items()
+        if any(by.values())
+    }
+    told = ", ".join(f"{who} {size:.1f}" for who, size in sizes.items())
     return Finding(
         "diva figure 4c",
         judged([all(falls), all(g > 0.05 for g in gains.values())]),
         f"Above basic: {', '.join(f'{who} {g:+.1%}' for who, g in gains.items())}; "
         "settings "
         f"without an answer: {', '.join(f'{who} {n}' for who, n in missed.items())}. The "
-        f"highest conflict rate found among random sets of 8 is {top:.2f}.",
+        f"highest conflict rate found among random sets of 8 is {top:.2f}. By "
+        f"the other reading of accuracy, a row's group has {told} rows on average. "
+        f"{_effort(found)} Under constraints that leave less room the strategies do "
+        "differ, in whether they find an answer: `diva-strategies`.",
     )
 
 
 def distributions(scale: Scale, name: str) -> Result:
     """Figure 4d: synthetic populations."""
-    rows, seeds = scale.of((100_000, (1, 2)), (4000, (1,)))
+    rows, seeds = scale.of((100_000, SEEDS), (4000, SEEDS[:1]))
     names = ("uniform", "gaussian", "zipfian")
     found: dict[str, dict[float, list[Run]]] = {}
     for place, distribution in enumerate(names):
@@ -217,6 +276,8 @@ def distributions(scale: Scale, name: str) -> Result:
         for who, algorithm in strategies("mondrian").items():
             runs = _all([run_one(algorithm, data.request(K, asked, s)) for s in seeds])
             found.setdefault(who, {})[float(place)] = runs
+        alone = run_one(BASELINES["Mondrian"], starred(data, K))
+        found.setdefault(BASE, {})[float(place)] = _all([alone])
     lines = _panels(found, "distribution")[0].lines
     panel = Panel(
         title="Accuracy by distribution",
@@ -235,57 +296,56 @@ def distributions(scale: Scale, name: str) -> Result:
         name=name,
         title="DIVA, figure 4d: accuracy by distribution",
         source=f"Synthetic, {rows:,} rows, seven columns; k = {K}, 8 constraints.",
-        spread=f"Whiskers: 95 % interval of the mean over {len(seeds)} seeds.",
-        panels=(panel,),
+        spread=BANDS.replace("Bands", "Whiskers"),
+        panels=(panel, _group_panel(found, "distribution", names)),
+        notes=NOTES,
         findings=(
             Finding(
                 "diva figure 4d",
                 judged([ordered, min(gains) > 0.05]),
                 f"Uniform/Gaussian/Zipfian: {told}. MaxFanOut is {min(gains):+.2%} to "
-                f"{max(gains):+.2%} above Basic. Skewed tables keep more cells, because "
-                "common values fill groups without stars.",
+                f"{max(gains):+.2%} above Basic. {BASE} stands for the base "
+                "alone: the order of the three tables does not come from contention among "
+                f"constraints. {_effort(found)}",
             ),
         ),
     )
 
 
 def _with_baselines(
-    data: Data, k: int, number: int, base: str
-) -> dict[str, Run | None]:
+    data: Data, k: int, base: str, seeds: Sequence[int]
+) -> dict[str, list[Run]]:
+    """Runs of DIVA with 8 constraints, and of algorithms that know none."""
+    asked = proportional(data, 8, k, 1.0)
     found = {
-        f"DIVA {who}": run_one(
-            a, data.request(k, proportional(data, number, k, 1.0), 1)
-        )
+        f"DIVA {who}": _all([run_one(a, data.request(k, asked, s)) for s in seeds])
         for who, a in strategies(base).items()
         if who != "basic"
     }
-    plain = starred(data, k)
-    return found | {who: run_one(a, plain) for who, a in BASELINES.items()}
-
-
-def _collected(cases: Mapping[float, Mapping[str, Run | None]]) -> Runs:
-    names = list(next(iter(cases.values())))
-    return {
-        who: {
-            x: [one] if (one := each[who]) is not None else []
-            for x, each in cases.items()
-        }
-        for who in names
+    return found | {
+        who: _all([run_one(a, starred(data, k, s)) for s in seeds])
+        for who, a in BASELINES.items()
     }
+
+
+def _collected(cases: Mapping[float, Mapping[str, list[Run]]]) -> Runs:
+    names = list(next(iter(cases.values())))
+    return {who: {x: each[who] for x, each in cases.items()} for who in names}
 
 
 def sizes(scale: Scale, name: str) -> Result:
     """Figures 5a and 5b: over k, beside the baselines."""
-    count = scale.of(10_000, 2000)
+    count, seeds = scale.of((10_000, SEEDS), (2000, SEEDS[:1]))
     ks = scale.of((10, 20, 30, 40, 50), (10, 30))
     data = census().first(count)
-    cases = {float(k): _with_baselines(data, k, 8, "k-member") for k in ks}
+    cases = {float(k): _with_baselines(data, k, "k-member", seeds) for k in ks}
     accuracy, seconds = _panels(_collected(cases), "k", log_y=True)
     return Result(
         name=name,
         title="DIVA, figures 5a and 5b: accuracy and time against k",
-        source=f"Census-Income, {count:,} rows (capped); 8 constraints; base k-member.",
-        spread="One run each; other programs ran beside.",
+        source=f"Census-Income, first {count:,} rows; 8 constraints; base k-member.",
+        spread=BANDS,
+        notes=NOTES,
         panels=(accuracy, seconds),
         findings=tuple(_size_findings(accuracy, seconds)),
     )
@@ -324,17 +384,20 @@ def _size_findings(accuracy: Panel, seconds: Panel) -> Iterator[Finding]:
 
 def rows(scale: Scale, name: str) -> Result:
     """Figures 5c and 5d: over the rows, beside the baselines."""
-    counts = scale.of((2000, 5000, 10_000, 20_000), (1000, 2000))
+    counts = scale.of((2000, 5000, 10_000, 20_000, 40_000), (1000, 2000))
+    seeds = scale.of(SEEDS, SEEDS[:1])
     cases = {
-        float(n): _with_baselines(census().first(n), K, 8, "k-member") for n in counts
+        float(n): _with_baselines(census().first(n), K, "k-member", seeds)
+        for n in counts
     }
     accuracy, seconds = _panels(_collected(cases), "|R|, rows", log_y=True)
     return Result(
         name=name,
         title="DIVA, figures 5c and 5d: accuracy and time against |R|",
-        source=f"Census-Income, up to {counts[-1]:,} rows (capped); k = {K}, 8 "
-        "constraints.",
-        spread="One run each; other programs ran beside.",
+        source=f"Census-Income, up to its first {counts[-1]:,} rows; k = {K}, 8 "
+        "constraints; base k-member.",
+        spread=BANDS,
+        notes=NOTES,
         panels=(accuracy, seconds),
         findings=tuple(_row_findings(accuracy, seconds)),
     )

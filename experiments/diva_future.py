@@ -70,27 +70,32 @@ def run(scale: Scale, name: str) -> Result:
     return Result(
         name=name,
         title="DIVA, future work: coloring in parallel",
-        source=f"Census-Income, {rows:,} rows (capped); k = {K}; constraints on the values "
-        "of one column, and of five.",
-        spread=f"Lowest and highest of {repeats} runs; line: median. Load average "
-        f"{busy:.0f} on {os.cpu_count()} cores.",
+        source=f"Census-Income, first {rows:,} rows; k = {K}; a part is a set of "
+        "constraints that share rows.",
+        spread=f"Whiskers: lowest and highest of {repeats} runs; dots: medians. Load "
+        f"average {busy:.0f} on {os.cpu_count()} cores.",
         panels=(_panel(found),),
         findings=(_finding(found, busy),),
     )
 
 
+def _parts(found: Timed) -> str:
+    return "one part" if found.parts == 1 else f"{found.parts} parts"
+
+
 def _panel(found: Mapping[str, Timed]) -> Panel:
     return Panel(
         title="Time by threads",
-        x="threads",
-        y="seconds on the clock",
+        x="threads that color the graph",
+        y="seconds by the clock",
         lines=tuple(
             Line(
-                f"{who}: {each.parts} parts",
-                tuple(ranged(t, values) for t, values in each.seconds.items()),
+                f"constraints on {who} ({_parts(each)})",
+                tuple(ranged(i, v) for i, v in enumerate(each.seconds.values())),
             )
             for who, each in found.items()
         ),
+        x_names=tuple(map(str, THREADS)),
     )
 
 
@@ -98,12 +103,12 @@ def _finding(found: Mapping[str, Timed], busy: float) -> Finding:
     apart = found["education alone"]
     same = all(each.same for each in found.values())
     told = "; ".join(
-        f"{who} ({each.parts} parts) {each.gain:.2f} times as fast"
+        f"constraints on {who} ({_parts(each)}) run {each.gain:.2f} times as fast"
         for who, each in found.items()
     )
     verdict = Verdict.HOLDS if same and apart.gain > 1.2 else Verdict.IN_PART
     crowded = busy > (os.cpu_count() or 1)
-    if verdict is Verdict.IN_PART and same and crowded:
+    if same and crowded:
         verdict = Verdict.UNKNOWN
     return Finding(
         "diva future work, parallel",

@@ -118,7 +118,13 @@ class Run:
     accuracy: float
     discernibility: float
     seconds: float
+    rows: int
     facts: Mapping[str, Any]
+
+    @property
+    def group_size(self) -> float:
+        """How many rows the group of a row has, on average."""
+        return self.discernibility / self.rows
 
 
 def run(algorithm: Algorithm, request: Request) -> Run | None:
@@ -135,12 +141,14 @@ def run(algorithm: Algorithm, request: Request) -> Run | None:
         raise SystemExit(f"{algorithm.name} broke a requirement.")
     share = stars(request, grouping) / (request.rows * len(request.quasi))
     sizes = grouping.sizes().astype(np.float64)
-    return Run(1 - share, float((sizes**2).sum()), seconds, solution.facts)
+    return Run(
+        1 - share, float((sizes**2).sum()), seconds, request.rows, solution.facts
+    )
 
 
-def starred(data: Data, k: int) -> Request:
+def starred(data: Data, k: int, seed: int = 1) -> Request:
     """A request for algorithms that know no constraints; they too count stars."""
-    plain = data.request(k, [], 1)
+    plain = data.request(k, [], seed)
     return Request(
         quasi=tuple(map(starred_axis, plain.quasi)),
         models=plain.models,

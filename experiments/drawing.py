@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from html import escape
 from itertools import chain
 from math import ceil, floor, log10
+from textwrap import wrap
 
 from experiments.results import Line, Panel, Point, Result
 
-WIDTH, HEIGHT = 400, 300
-LEFT, RIGHT, TOP, BOTTOM = 66, 14, 34, 46
+WIDTH, ALONE, HEIGHT = 400, 600, 300
+"""Of a panel beside another, of one alone, and of both."""
+LEFT, RIGHT, TOP, BOTTOM = 66, 26, 34, 46
+LETTER = 6.2
+"""About how wide a letter is."""
 LEGEND_LINE = 16
 COLORS = (
     *("#0b5cad", "#c44601", "#2e7d32", "#7b1fa2", "#00838f"),
@@ -29,6 +33,8 @@ class Scaling:
     high: float
     pixels: float
     log: bool
+    whole: bool = False
+    """Whether only whole numbers lie on the axis."""
 
     def at(self, value: float) -> float:
         """The pixel of a value."""
@@ -50,6 +56,7 @@ class Scaling:
                 t for t in found if self.low <= t * 1.0001 and t <= self.high * 1.0001
             ]
         step = _round_step((self.high - self.low) / 5)
+        step = max(step, 1.0) if self.whole else step
         first = ceil(self.low / step - 1e-9)
         count = floor((self.high - self.low) / step + 1e-9) + 2
         found = [(first + i) * step for i in range(count)]
@@ -64,11 +71,13 @@ def _round_step(rough: float) -> float:
 def svg(result: Result) -> str:
     """The figure of a result."""
     columns = min(len(result.panels), 2)
-    heights = _row_heights(result.panels, columns)
-    width = max(columns * WIDTH, 560)
-    height = 26 + sum(heights) + 40
+    wide = WIDTH if columns > 1 else ALONE
+    heights = _row_heights(result.panels, columns, wide)
+    width = columns * wide
+    notes = [*_wrapped(result.source, width), *_wrapped(result.spread, width)]
+    height = 26 + sum(heights) + 10 + 15 * len(notes)
     body = chain.from_iterable(
-        _placed(panel, i % columns * WIDTH, 26 + sum(heights[: i // columns]))
+        _placed(panel, wide, i % columns * wide, 26 + sum(heights[: i // columns]))
         for i, panel in enumerate(result.panels)
     )
     return "\n".join(
@@ -80,42 +89,55 @@ def svg(result: Result) -> str:
             f'<rect width="{width}" height="{height}" fill="#fff"/>',
             _text(12, 18, result.title, size=14, anchor="start"),
             *body,
-            _text(12, height - 24, result.source, anchor="start", color="#444"),
-            _text(12, height - 9, result.spread, anchor="start", color="#444"),
+            *(
+                _text(12, height - 9 - 15 * i, note, anchor="start", color="#444")
+                for i, note in enumerate(reversed(notes))
+            ),
             "</svg>\n",
         ]
     )
 
 
-def _row_heights(panels: Sequence[Panel], columns: int) -> list[int]:
+def _wrapped(text: str, width: float) -> list[str]:
+    return wrap(text, int((width - 24) / LETTER))
+
+
+def _row_heights(panels: Sequence[Panel], columns: int, wide: int) -> list[int]:
     return [
-        HEIGHT + LEGEND_LINE * max(_legend_rows(p) for p in panels[i : i + columns])
+        HEIGHT
+        + LEGEND_LINE * max(_legend_rows(p, wide) for p in panels[i : i + columns])
         for i in range(0, len(panels), columns)
     ]
 
 
-def _legend_rows(panel: Panel) -> int:
-    return ceil(len(panel.lines) / 2)
+def _legend_rows(panel: Panel, wide: int) -> int:
+    return ceil(len(panel.lines) / _legend_columns(panel, wide))
 
 
-def _placed(panel: Panel, left: float, top: float) -> Iterator[str]:
+def _legend_columns(panel: Panel, wide: int) -> int:
+    """As many as the longest name leaves room for."""
+    longest = max(len(line.name) for line in panel.lines)
+    return max(min(int((wide - 30) / (longest * LETTER + 40)), 3), 1)
+
+
+def _placed(panel: Panel, wide: int, left: float, top: float) -> Iterator[str]:
     yield f'<g transform="translate({left:g},{top:g})">'
-    yield from _panel(panel)
+    yield from _panel(panel, wide)
     yield "</g>"
 
 
-def _panel(panel: Panel) -> Iterator[str]:
-    across, up = _scalings(panel)
-    yield _text(WIDTH / 2, 20, panel.title, size=12)
+def _panel(panel: Panel, wide: int) -> Iterator[str]:
+    across, up = _scalings(panel, wide)
+    yield _text((LEFT + wide - RIGHT) / 2, 20, panel.title, size=12)
     yield f'<g transform="translate({LEFT},{TOP})">'
     yield from _grid(panel, across, up)
     for place, line in enumerate(panel.lines):
         yield from _series(panel, line, place, across, up)
     yield "</g>"
-    yield from _legend(panel)
+    yield from _legend(panel, wide)
 
 
-def _scalings(panel: Panel) -> tuple[Scaling, Scaling]:
+def _scalings(panel: Panel, wide: int) -> tuple[Scaling, Scaling]:
     points = [point for line in panel.lines for point in line.points]
     lows, highs = [p.low for p in points], [p.high for p in points]
     low, high = min(lows), max(highs)
@@ -132,10 +154,10 @@ def _scalings(panel: Panel) -> tuple[Scaling, Scaling]:
         first, last = -0.5, len(panel.x_names) - 0.5
     elif first == last:
         first, last = first - 0.5, last + 0.5
-    width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
-    return Scaling(first, last, width, panel.log_x), Scaling(
-        low, high, height, panel.log_y
-    )
+    width, height = wide - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+    whole = all(float(x).is_integer() for x in xs)
+    across = Scaling(first, last, width, panel.log_x, whole)
+    return across, Scaling(low, high, height, panel.log_y)
 
 
 def _grid(panel: Panel, across: Scaling, up: Scaling) -> Iterator[str]:
@@ -143,11 +165,15 @@ def _grid(panel: Panel, across: Scaling, up: Scaling) -> Iterator[str]:
     for tick in up.ticks():
         y = height - up.at(tick)
         yield f'<path d="M0 {y:.1f}H{width:.1f}" stroke="#ddd"/>'
-        yield _text(-6, y + 4, _number(tick), anchor="end")
+        yield _text(-6, y + 4, _number(tick, 1e6), anchor="end")
     named = [(float(i), name) for i, name in enumerate(panel.x_names)]
     ticks = named or [(t, _number(t)) for t in across.ticks()]
+    end = float("-inf")
     for x, name in ticks:
-        yield _text(across.at(x), height + 16, name, size=_name_size(panel))
+        half = len(name) * LETTER / 2
+        if named or across.at(x) - half > end + 4:
+            yield _text(across.at(x), height + 16, name, size=_name_size(panel))
+            end = across.at(x) + half
     yield f'<path d="M0 0V{height:.1f}H{width:.1f}" stroke="#444" fill="none"/>'
     yield _text(width / 2, height + 36, panel.x)
     yield (
@@ -177,12 +203,13 @@ def _series(
     else:
         if spread:
             yield _band(line.points, spot, color)
-        joined = " ".join(spot(p.x, p.y) for p in line.points)
-        dash = MARKS[place % len(MARKS)]
-        yield (
-            f'<polyline points="{joined}" fill="none" stroke="{color}" '
-            f'stroke-width="1.8" stroke-dasharray="{dash}"/>'
-        )
+        if line.joined:
+            joined = " ".join(spot(p.x, p.y) for p in line.points)
+            dash = MARKS[place % len(MARKS)]
+            yield (
+                f'<polyline points="{joined}" fill="none" stroke="{color}" '
+                f'stroke-width="1.8" stroke-dasharray="{dash}"/>'
+            )
     for p in line.points:
         x, y = spot(p.x, p.y).split(",")
         yield f'<circle cx="{x}" cy="{y}" r="2.6" fill="{color}"/>'
@@ -197,17 +224,18 @@ def _band(points: Sequence[Point], spot: object, color: str) -> str:
     )
 
 
-def _legend(panel: Panel) -> Iterator[str]:
+def _legend(panel: Panel, wide: int) -> Iterator[str]:
+    columns = _legend_columns(panel, wide)
     for place, line in enumerate(panel.lines):
-        x = LEFT - 40 + place % 2 * (WIDTH - LEFT + 30) / 2
-        y = HEIGHT + 6 + place // 2 * LEGEND_LINE
+        x = LEFT - 40 + place % columns * (wide - LEFT + 30) / columns
+        y = HEIGHT + 6 + place // columns * LEGEND_LINE
         color, dash = COLORS[place % len(COLORS)], MARKS[place % len(MARKS)]
-        dash = "" if panel.x_names else dash
-        yield (
-            f'<path d="M{x:g} {y:g}h22" stroke="{color}" stroke-width="2" '
-            f'stroke-dasharray="{dash}"/>'
-            f'<circle cx="{x + 11:g}" cy="{y:g}" r="2.6" fill="{color}"/>'
-        )
+        if line.joined and not panel.x_names:
+            yield (
+                f'<path d="M{x:g} {y:g}h22" stroke="{color}" stroke-width="2" '
+                f'stroke-dasharray="{dash}"/>'
+            )
+        yield f'<circle cx="{x + 11:g}" cy="{y:g}" r="2.6" fill="{color}"/>'
         yield _text(x + 27, y + 4, line.name, anchor="start")
 
 
@@ -226,8 +254,9 @@ def _text(
     )
 
 
-def _number(value: float) -> str:
-    if value and (abs(value) >= 1e6 or abs(value) < 1e-3):
+def _number(value: float, large: float = 1e7) -> str:
+    """A number as a tick shows it; from `large` on as a power of ten."""
+    if value and (abs(value) >= large or abs(value) < 1e-3):
         return (
             f"{value:.0e}".replace("e+0", "e").replace("e-0", "e−").replace("e+", "e")
         )

@@ -27,6 +27,7 @@ def findings(figure: str, panels: Sequence[Panel]) -> Iterator[Finding]:
         yield _datafly(panels)
     elif figure == "8.12":
         yield _similar("kuksina figure 8.12", "Adult", panels)
+        yield _compatible(panels)
     elif figure == "8.13":
         yield _ahead(panels[2])
     else:
@@ -88,8 +89,29 @@ def _similar(claim: str, where: str, panels: Sequence[Panel]) -> Finding:
     return Finding(
         claim,
         judged([*met, better]),
-        f"In times the figure of classic Mondrian and of top-down, over k, on {where}: "
+        f"Divided by the figure of classic Mondrian and of top-down, over k, on {where}: "
         f"DM {_told(panels[0])}. C_AVG {_told(panels[1])}. NCP {_told(panels[2])}.",
+    )
+
+
+def _compatible(panels: Sequence[Panel]) -> Finding:
+    """By which measures the readings are within a quarter of the two peers, over k."""
+    near = {
+        panel.title.partition(": ")[2]: [
+            times <= SIMILAR
+            for name in READINGS
+            for rival in LEADING
+            for times in _against(panel, name, rival)
+        ]
+        for panel in panels[:3]
+    }
+    told = ", ".join(f"{sum(met)} of {len(met)} by {m}" for m, met in near.items())
+    return Finding(
+        "kuksina conclusion, peers",
+        judged([met for each in near.values() for met in each]),
+        f"Within a quarter of the figure of classic Mondrian or top-down: {told} (three "
+        "readings of DP-anonym, two peers, each k). What depth and noise have to do with "
+        "it: `kuksina-depth`.",
     )
 
 
@@ -120,7 +142,7 @@ def _ahead(loss: Panel) -> Finding:
         f"NCP below classic Mondrian's and top-down's (pairs of k and peer): {told}. "
         f"Classic Mondrian (with hierarchies) is below basic at {sum(classic)} of "
         f"{len(classic)} k; with the two words exchanged, as the library uses them, at "
-        f"{len(classic) - sum(classic)}. NCP in times that of the two peers: "
+        f"{len(classic) - sum(classic)}. NCP divided by that of the two peers: "
         f"{_told(loss)}.",
     )
 
@@ -139,5 +161,5 @@ def _small_tables(panels: Sequence[Panel]) -> Finding:
     return Finding(
         "kuksina figure 8.14",
         judged(met),
-        f"NCP in times that of classic Mondrian and of top-down. {told}",
+        f"NCP divided by that of classic Mondrian and of top-down. {told}",
     )

@@ -6,6 +6,7 @@ it, the estimate of somebody who shares out each cell evenly over what it stands
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from benchmarks.sources import directory
 from experiments.kuksina_releases import as_written, published
 from experiments.kuksina_studies import (
     CLASSIC,
@@ -22,6 +24,7 @@ from experiments.kuksina_studies import (
     peer,
     private,
 )
+from experiments.kuksina_utility import rows_of
 from experiments.results import (
     Finding,
     Line,
@@ -35,12 +38,14 @@ from experiments.results import (
 COUNTRY = {"kuksina-figure-8.17": "United-States", "kuksina-figure-8.18": None}
 NAMES = ("race", "sex", "salary-class")
 EPSILON, K = 0.1, 3
+FILES = STUDIES[0].files
+"""Quasi-identifiers of Adult that are categories."""
 NEAR = 0.25
 """A summed error of this share of the rows asked for is called near."""
 SHORT = {
     CLASSIC: "classic",
-    "dp-anonym, ε 0.1 in all": "ε in all",
-    "dp-anonym, ε 0.1 a level": "ε a level",
+    "dp-anonym, ε 0.1 in total": "ε in total",
+    "dp-anonym, ε 0.1 per level": "ε per level",
     TEXT: "the text",
 }
 
@@ -62,8 +67,8 @@ def releases(rows: int | None, runs: int) -> dict[str, list[pa.Table]]:
     asked: dict[str, tuple[dict[str, Any], int]] = {
         "datafly": (peer("datafly"), 1),
         CLASSIC: (peer(CLASSIC), 1),
-        "dp-anonym, ε 0.1 in all": (private(EPSILON, DEPTH), runs),
-        "dp-anonym, ε 0.1 a level": (private(EPSILON, DEPTH, per_level=True), runs),
+        "dp-anonym, ε 0.1 in total": (private(EPSILON, DEPTH), runs),
+        "dp-anonym, ε 0.1 per level": (private(EPSILON, DEPTH, per_level=True), runs),
         TEXT: (as_written(EPSILON), runs),
     }
     return {
@@ -75,7 +80,8 @@ def releases(rows: int | None, runs: int) -> dict[str, list[pa.Table]]:
 def run(scale: Scale, name: str) -> Result:
     """One of the two queries."""
     country = COUNTRY[name]
-    runs, rows = scale.of((2, 3000), (1, 400))
+    size: tuple[int, int | None] = (5, None)
+    runs, rows = scale.of(size, (1, 400))
     source = STUDIES[0].source(rows)
     truth = counts(source, country)
     answers = {
@@ -97,12 +103,65 @@ def run(scale: Scale, name: str) -> Result:
     return Result(
         name=name,
         title=f"Kuksina 2023, figure {name.rpartition('-')[2]}: salary by race and sex",
-        source=f"Adult, {source.num_rows:,} rows (capped), {where}; k = {K}, depth "
-        f"{DEPTH}.",
-        spread=f"Whiskers: lowest and highest of {runs} runs of DP-anonym; dot: median.",
+        source=f"{rows_of(STUDIES[0], source, rows)}; {where}; k = {K}, ε = {EPSILON}, "
+        f"depth {DEPTH}.",
+        spread=f"Whiskers: lowest and highest of {runs} runs of DP-anonym; dots: medians.",
         panels=panels,
-        findings=tuple(_findings(name, shares, errors)),
+        findings=(
+            *_findings(name, shares, errors),
+            *([_levels(releases(rows, runs))] if country else []),
+        ),
     )
+
+
+def _levels(made: Mapping[str, list[pa.Table]]) -> Finding:
+    """Figure 7.5: at how many levels columns are shown, and how many cells in full."""
+    several, whole = {}, {}
+    for who, tables in made.items():
+        levels = [seen(table.column(name), name) for table in tables for name in FILES]
+        several[who] = sum(len(each) > 1 for each in levels) / len(tables)
+        whole[who] = sum(each.get(0, 0) for each in levels) / sum(
+            sum(each.values()) for each in levels
+        )
+    told = ", ".join(
+        f"{who} {several[who]:g} of {len(FILES)} and {whole[who]:.0%}" for who in made
+    )
+    ours = [who for who in made if who not in ("datafly", CLASSIC)]
+    return Finding(
+        "kuksina figure 7.5",
+        judged(
+            [
+                several["datafly"] == 0,
+                all(several[who] > 0 for who in ours),
+                all(whole[who] > max(whole["datafly"], 0.5) for who in ours),
+            ]
+        ),
+        f"Categories shown at several levels, and cells that show their value: {told} (k = "
+        f"{K}).",
+    )
+
+
+@cache
+def levels_of(name: str) -> dict[str, int]:
+    """The level of each label of a hierarchy of Adult, 0 for the values themselves."""
+    path = directory() / "adult" / "hierarchies" / f"{name}.csv"
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    return {
+        label: level
+        for level in reversed(range(len(rows[0])))
+        for row in rows
+        for label in [row[level]]
+    }
+
+
+def seen(column: pa.ChunkedArray, name: str) -> dict[int, int]:
+    """How many cells of a column are shown at each level."""
+    found: dict[int, int] = {}
+    for each in pc.value_counts(column.cast(pa.string())).to_pylist():
+        level = levels_of(name)[each["values"]]
+        found[level] = found.get(level, 0) + each["counts"]
+    return found
 
 
 def _error(truth: Mapping[tuple[str, ...], int], found: Mapping[Any, int]) -> float:
@@ -149,7 +208,7 @@ def _findings(
     rivals = [mean["datafly"], mean[CLASSIC]]
     best = max(v for who, v in mean.items() if who.startswith("dp-anonym"))
     yield Finding(
-        "kuksina abstract, queries",
+        "kuksina abstract and conclusion, queries",
         judged([best > rival for rival in rivals]),
         f"Exact answers to the query on race and sex: {told}.",
     )

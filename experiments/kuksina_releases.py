@@ -6,7 +6,8 @@ whoever made the release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,9 @@ from experiments.kuksina_as_written import written
 from experiments.kuksina_studies import CLASSIC, Study, peer, policy, released
 from sfumato.algorithms.base import Request
 from sfumato.algorithms.private.cell_merging import TreeCells, merged
+from sfumato.algorithms.private.dp_anonym import FEW_LEVELS
 from sfumato.algorithms.private.node_labels import shown_axes
-from sfumato.algorithms.private.noisy_tree import grow
+from sfumato.algorithms.private.noisy_tree import CellTree, grow
 from sfumato.algorithms.private.tree_plan import TreePlan
 from sfumato.algorithms.request import silent
 from sfumato.data.grouping import Grouping
@@ -27,7 +29,6 @@ from sfumato.dp.cost import Cost, Relation
 from sfumato.dp.ledger import Ledger
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.hierarchies.declared_domain import Declared, declared_axis
-from sfumato.models.differential_privacy import HIGHEST_EPSILON
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.pipeline.code_table import coded_table
 from sfumato.publish.base import Material
@@ -35,6 +36,7 @@ from sfumato.publish.generalize import Generalize
 
 WRITTEN = "as written"
 """The name of the thesis's text, as an algorithm."""
+PRIVATE = "dp-anonym"
 
 
 def published(
@@ -43,8 +45,8 @@ def published(
     """The published table of one run."""
     if algorithm["name"] == WRITTEN:
         return written(study, source, k, algorithm["epsilon"])
-    if algorithm.get("epsilon", 0.0) > HIGHEST_EPSILON:
-        return cut_at_any_cost(study, source, algorithm, k)
+    if algorithm["name"] == PRIVATE:
+        return Cuts.drawn(study, source, algorithm).shown(k)
     return released(study, source, algorithm, k).table
 
 
@@ -77,37 +79,67 @@ def measured(
     return utility(study, source, published(study, source, algorithm, k), k)
 
 
-def cut_at_any_cost(
-    study: Study, source: pa.Table, algorithm: Mapping[str, Any], k: int
-) -> pa.Table:
-    """What `dp-anonym` would publish at an ε that no policy may ask for."""
-    hierarchies = bool(algorithm["hierarchies"])
-    quasi = declared(study, source)
-    plan = TreePlan.within(
-        algorithm["epsilon"],
-        depth=algorithm["depth"],
-        selection=0.5,
-        count=0.5,
-        relation=Relation.ADD_REMOVE,
-        hierarchies=hierarchies,
-        relaxed=False,
-        occupied=True,
-    )
-    budget = Cost(algorithm["epsilon"] * 1.0001)
-    ledger = Ledger(budget=budget, relation=Relation.ADD_REMOVE)
-    request = Request(quasi=quasi, models=(KAnonymity(k=k),), seed=Seed.guessable(0))
-    tree = grow(quasi, plan, ledger, silent)
-    cells = merged(TreeCells.of(request, tree), tree.splits, join=True)
-    axes, nodes = shown_axes(quasi, cells.low, cells.high, hierarchies=hierarchies)
-    material = Material(
-        table=coded_table(policy(study, peer(CLASSIC), k), source),
-        quasi=axes,
-        grouping=Grouping(cells.group_of, len(cells.low), nodes=nodes),
-        rows=np.arange(source.num_rows),
-        seed=Seed.guessable(0),
-        declared=True,
-    )
-    return Generalize().publish(material).table
+def measured_over(
+    study: Study, source: pa.Table, algorithm: Mapping[str, Any], ks: Sequence[int]
+) -> dict[int, dict[str, float]]:
+    """The utility of one run at each k.
+
+    The cuts of `dp-anonym` do not depend on k: one tree serves all, and is merged anew.
+    """
+    if algorithm["name"] != PRIVATE:
+        return {k: measured(study, source, algorithm, k) for k in ks}
+    cuts = Cuts.drawn(study, source, algorithm)
+    return {k: utility(study, source, cuts.shown(k), k) for k in ks}
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """The cuts of one run of `dp-anonym`, at any ε, also one that no policy may ask for."""
+
+    study: Study
+    source: pa.Table
+    hierarchies: bool
+    quasi: tuple[CodedAxis, ...]
+    tree: CellTree
+
+    @classmethod
+    def drawn(
+        cls, study: Study, source: pa.Table, algorithm: Mapping[str, Any]
+    ) -> Cuts:
+        """Cut all rows."""
+        epsilon, hierarchies = algorithm["epsilon"], bool(algorithm["hierarchies"])
+        plan = TreePlan.within(
+            epsilon,
+            depth=algorithm["depth"],
+            selection=0.5,
+            count=0.5,
+            relation=Relation.ADD_REMOVE,
+            hierarchies=hierarchies,
+            relaxed=False,
+            occupied=algorithm["depth"] > FEW_LEVELS,
+        )
+        ledger = Ledger(budget=Cost(epsilon * 1.0001), relation=Relation.ADD_REMOVE)
+        quasi = declared(study, source)
+        tree = grow(quasi, plan, ledger, silent)
+        return cls(study, source, hierarchies, quasi, tree)
+
+    def shown(self, k: int) -> pa.Table:
+        """What is published: cells below k are merged with neighbors."""
+        models = (KAnonymity(k=k),)
+        request = Request(quasi=self.quasi, models=models, seed=Seed.guessable(0))
+        cells = merged(TreeCells.of(request, self.tree), self.tree.splits, join=True)
+        axes, nodes = shown_axes(
+            self.quasi, cells.low, cells.high, hierarchies=self.hierarchies
+        )
+        material = Material(
+            table=coded_table(policy(self.study, peer(CLASSIC), k), self.source),
+            quasi=axes,
+            grouping=Grouping(cells.group_of, len(cells.low), nodes=nodes),
+            rows=np.arange(self.source.num_rows),
+            seed=Seed.guessable(0),
+            declared=True,
+        )
+        return Generalize().publish(material).table
 
 
 def declared(study: Study, source: pa.Table) -> tuple[CodedAxis, ...]:

@@ -16,12 +16,14 @@ from sfumato.io.read import read_source
 BASIC, CLASSIC = "mondrian basic", "mondrian classic"
 """Without hierarchies and with, by the thesis's words."""
 PEERS = ("datafly", BASIC, CLASSIC, "top-down")
+DETERMINISTIC = PEERS[:3]
+"""Top-down begins at rows that are drawn at random."""
 LEAVING_OUT = "datafly, k rows left out"
 """Sweeney's rule in full: up to k rows are left out where they alone break k."""
 EPSILON = 0.5
 DEPTH = 40
-IN_ALL = f"dp-anonym, ε {EPSILON} in all"
-PER_LEVEL = f"dp-anonym, ε {EPSILON} a level"
+IN_ALL = f"dp-anonym, ε {EPSILON} in total"
+PER_LEVEL = f"dp-anonym, ε {EPSILON} per level"
 TEXT = "the thesis's text, not private"
 
 

@@ -18,12 +18,14 @@ from experiments.kuksina_findings import findings
 from experiments.kuksina_studies import (
     BASIC,
     DEPTH,
+    DETERMINISTIC,
     EPSILON,
     IN_ALL,
     PEERS,
     PER_LEVEL,
     STUDIES,
     TEXT,
+    Study,
     peer,
     private,
 )
@@ -53,8 +55,8 @@ FIGURES: dict[str, tuple[int, ...]] = {
     "8.13": (1,),
     "8.14": (2, 3),
 }
-SIZES = {"8.11": (2, 3000), "8.12": (2, 3000), "8.13": (2, 3000), "8.14": (5, 3000)}
-"""Runs of DP-anonym, and rows at most."""
+RUNS = 5
+"""Runs of DP-anonym."""
 STEPS = (2, 5, 10, 15, 24, 25, 40, 51, 52, 65, 79, 80, 100)
 KS = {
     "8.11": (2, 5, 6, 10, 11, 25, 52, 100),
@@ -68,11 +70,11 @@ SHOWN: dict[str, tuple[str, ...]] = {
     "8.13": PEERS[1:],
     "8.14": PEERS,
 }
-PRIVATE_KS = (2, 10, 100)
-"""dp-anonym is run at these k alone, because it takes longest."""
-TEXT_KS = (2, 5, 10, 25, 52, 100)
+RANDOM_KS = (2, 5, 10, 25, 52, 100)
+"""DP-anonym, in any reading, is measured at these k, because it takes longest."""
 SPREAD = (
-    "Bands: lowest and highest run of DP-anonym; line: median. Peers are deterministic."
+    "Bands: lowest and highest run; lines: medians. Datafly and Mondrian are "
+    "deterministic."
 )
 NOTES = (
     f'"{TEXT}" is `experiments/kuksina_as_written.py`: chapter 7 taken at its word. It '
@@ -89,19 +91,18 @@ def run(scale: Scale, name: str) -> Result:
     """One figure."""
     figure = name.rpartition("-")[2]
     ks = scale.of(KS[figure], (5, 10))
-    runs, rows = scale.of(SIZES[figure], (1, 400))
+    runs, rows = scale.of((RUNS, None), (1, 400))
     peers = SHOWN[figure]
     panels: list[Panel] = []
     sizes = []
     for place in FIGURES[figure]:
         source = sourced(place, rows)
-        capped = " (capped)" if source.num_rows == rows else ""
-        sizes.append(f"{STUDIES[place].name}, {source.num_rows:,} rows{capped}")
+        sizes.append(rows_of(STUDIES[place], source, rows))
         panels += study_panels(place, rows, peers, ks, runs)
     return Result(
         name=name,
         title=f"Kuksina 2023, figure {figure}: utility against k",
-        source=f"{'; '.join(sizes)}; depth {DEPTH}, {runs} runs of DP-anonym; no sampling.",
+        source=f"{'; '.join(sizes)}; depth {DEPTH}, {runs} runs; no sampling.",
         spread=SPREAD,
         panels=tuple(panels),
         findings=tuple(findings(figure, panels)),
@@ -120,11 +121,10 @@ def study_panels(
 ) -> Iterator[Panel]:
     """A panel for each measure of one study."""
     found = {
-        name: {
-            k: measured(place, rows, name, k, 1 if name in peers else runs)
-            for k in _asked(name, ks)
-        }
-        for name in (*peers, IN_ALL, PER_LEVEL, TEXT)
+        name: measured(
+            place, rows, name, _asked(name, ks), 1 if name in DETERMINISTIC else runs
+        )
+        for name in (*peers, *PRIVATE)
     }
     for measure, title in MEASURES.items():
         yield Panel(
@@ -141,20 +141,27 @@ def study_panels(
         )
 
 
-def _asked(name: str, ks: Sequence[int]) -> Sequence[int]:
-    """The k that a series is run at: all, or the ends and one between."""
-    few = {IN_ALL: PRIVATE_KS, PER_LEVEL: PRIVATE_KS, TEXT: TEXT_KS}.get(name, ks)
-    return [k for k in few if min(ks) <= k <= max(ks)]
+def _asked(name: str, ks: Sequence[int]) -> tuple[int, ...]:
+    """The k that a series is measured at."""
+    few = RANDOM_KS if name in PRIVATE else ks
+    return tuple(k for k in few if min(ks) <= k <= max(ks))
+
+
+def rows_of(study: Study, source: pa.Table, most: int | None) -> str:
+    """The table and its rows, as a figure says it."""
+    capped = "first " if source.num_rows == most else "all "
+    return f"{study.name}, {capped}{source.num_rows:,} rows"
 
 
 @cache
 def measured(
-    place: int, rows: int | None, name: str, k: int, runs: int
-) -> dict[str, Point]:
-    """The measures over so many runs."""
+    place: int, rows: int | None, name: str, ks: Sequence[int], runs: int
+) -> dict[int, dict[str, Point]]:
+    """The measures at each k over so many runs."""
     study, source = STUDIES[place], sourced(place, rows)
     algorithm: Mapping[str, Any] = PRIVATE.get(name) or peer(name)
-    made = [releases.measured(study, source, algorithm, k) for _ in range(runs)]
+    made = [releases.measured_over(study, source, algorithm, ks) for _ in range(runs)]
     for each in made:
-        each["mixed"] = each["generalized_loss" if name == BASIC else "ncp"]
-    return {m: ranged(k, [each[m] for each in made]) for m in MEASURES}
+        for found in each.values():
+            found["mixed"] = found["generalized_loss" if name == BASIC else "ncp"]
+    return {k: {m: ranged(k, [e[k][m] for e in made]) for m in MEASURES} for k in ks}

@@ -12,9 +12,12 @@ from experiments.claims.claim import Claim, Document
 from experiments.files import PAGES, ROOT
 from experiments.inventory import DOCUMENTS, claims
 from experiments.results import Finding, Verdict
+from experiments.times import kept
 
 PAGE = ROOT / "docs" / "reproduction.md"
 NOT_RUN = "not run"
+SHOWN = 10
+"""How many of the longest experiments the page names."""
 HEAD = """# The papers, reproduced or refuted
 
 Sfumato implements the systems of five documents. This page has a row for each of their
@@ -24,10 +27,10 @@ on the same public tables; and a verdict. Where a document prints a figure witho
 numbers, the statement in its text is what was tried.
 
 `python -m experiments NAME` repeats one row, `make experiments` all, `--quick` in
-small. Each writes its table as CSV and Markdown and its figure as SVG to
-`experiments/out`, and refreshes this page. Tables are looked for as [tests
-do](../CONTRIBUTING.md). Intervals are 95 % intervals of a mean unless a page says
-otherwise.
+small, `--jobs 2` two at a time. Each writes its table as CSV and Markdown and its
+figure as SVG to `experiments/out`, and refreshes this page. Where the tables must lie
+is said in [CONTRIBUTING](../CONTRIBUTING.md#tests). Intervals are 95 % intervals of a mean
+unless a page says otherwise.
 """
 HEADINGS: Mapping[str, str] = MappingProxyType({"diva": "DIVA", "tgc": "TGC"})
 PAGES_OF_SITE = """```{toctree}
@@ -43,9 +46,9 @@ def findings(directory: Path = PAGES) -> dict[str, Finding]:
     named = {claim.name: claim.experiment for claim in claims()}
     found = {}
     for path in sorted(directory.glob("*.json")):
-        for claim, kept in json.loads(path.read_text(encoding="utf-8")).items():
+        for claim, said in json.loads(path.read_text(encoding="utf-8")).items():
             if named.get(claim, path.stem) == path.stem:
-                found[claim] = Finding(claim, Verdict(kept["verdict"]), kept["ours"])
+                found[claim] = Finding(claim, Verdict(said["verdict"]), said["ours"])
     return found
 
 
@@ -59,8 +62,26 @@ def text(found: Mapping[str, Finding]) -> str:
     lines = [HEAD, *_counts(found)]
     for document in DOCUMENTS:
         lines += _section(document, found)
+    lines += _times(kept())
     lines.append(PAGES_OF_SITE)
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _times(spent: Mapping[str, float]) -> Iterator[str]:
+    """What all experiments take, and those that take longest."""
+    longest = sorted(spent, key=lambda name: -spent[name])[:SHOWN]
+    yield "## time\n"
+    yield (
+        f"The {len(spent)} experiments take {sum(spent.values()) / 60:.0f} minutes of CPU "
+        "in all, summed over their last runs on a machine of two cores that had other work "
+        "to do as well. Two at a time, that is about half as many minutes by the clock on "
+        "idle cores. `docs/reproduction/times.csv` has them all. The longest:\n"
+    )
+    yield "| experiment | seconds of CPU |"
+    yield "|---|---:|"
+    for name in longest:
+        yield f"| [{name}](reproduction/{name}.md) | {spent[name]:,.0f} |"
+    yield ""
 
 
 def _counts(found: Mapping[str, Finding]) -> Iterator[str]:

@@ -14,6 +14,8 @@ class Experiment:
     """A function `run(scale, name)` of a module of this package."""
 
     module: str
+    alone: bool = False
+    """Whether it measures time by the clock, and nothing may run beside it."""
 
     def run(self, name: str, scale: Scale) -> Result:
         """Run it, importing what it needs only now."""
@@ -34,6 +36,7 @@ EXPERIMENTS = {
     "boger-tuned-weights": Experiment("boger_tuned"),
     "boger-advice": Experiment("boger_advice"),
     "kuksina-tables": Experiment("kuksina_tables"),
+    "kuksina-data": Experiment("kuksina_data"),
     "kuksina-figure-8.11": Experiment("kuksina_utility"),
     "kuksina-datafly": Experiment("kuksina_datafly"),
     "kuksina-figure-8.12": Experiment("kuksina_utility"),
@@ -45,6 +48,7 @@ EXPERIMENTS = {
     "kuksina-depth": Experiment("kuksina_depth"),
     "kuksina-figure-8.17": Experiment("kuksina_queries"),
     "kuksina-figure-8.18": Experiment("kuksina_queries"),
+    "kuksina-time": Experiment("kuksina_time"),
     "kuksina-fallback": Experiment("kuksina_fallback"),
     "slides-walk": Experiment("slides_walk"),
     "slides-learning": Experiment("slides_learning"),
@@ -55,7 +59,7 @@ EXPERIMENTS = {
     "diva-figure-5ab": Experiment("diva_figures"),
     "diva-figure-5cd": Experiment("diva_figures"),
     "diva-strategies": Experiment("diva_strategies"),
-    "diva-parallel": Experiment("diva_future"),
+    "diva-parallel": Experiment("diva_future", alone=True),
     "diva-private": Experiment("diva_private"),
     "tgc-tables": Experiment("tgc_tables"),
     "tgc-figure-5": Experiment("tgc_parameters"),

@@ -62,6 +62,8 @@ class Line:
 
     name: str
     points: tuple[Point, ...]
+    joined: bool = True
+    """Whether the points follow one another."""
 
     def at(self, x: float) -> Point:
         """The point at x."""
@@ -138,6 +140,15 @@ def averaged(x: float, values: Sequence[float]) -> Point:
     spread = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
     half = student(len(values)) * spread / sqrt(len(values)) if len(values) > 1 else 0.0
     return Point(x, mean, mean - half, mean + half)
+
+
+def wilson(x: float, count: int, runs: int) -> Point:
+    """The share of runs with its 95 % interval by Wilson."""
+    share, z = count / runs, NORMAL
+    middle = share + z * z / (2 * runs)
+    half = z * sqrt(share * (1 - share) / runs + z * z / (4 * runs * runs))
+    low, high = ((middle + side * half) / (1 + z * z / runs) for side in (-1, 1))
+    return Point(x, share, min(low, share), max(high, share))
 
 
 def exact(x: float, value: float) -> Point:

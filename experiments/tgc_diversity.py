@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -16,8 +17,8 @@ UTILITY = ("Mondrian", "K-Members", "TGCU")
 PROTECTION = ("TGCB", "TGCP", "K-Members-p")
 
 
-def diversity(algorithm: Algorithm, rows: int, k: int) -> tuple[float, float]:
-    """Means over groups: most frequent value / all others, and distinct values."""
+def diversity(algorithm: Algorithm, rows: int, k: int) -> tuple[float, float, float]:
+    """Means over groups: most frequent value / all others, distinct values, and rows."""
     table = adult(occupation_only=True)
     table = replace(table, source=table.source.slice(0, rows))
     request = request_for(table, [KAnonymity(k=k)])
@@ -27,7 +28,8 @@ def diversity(algorithm: Algorithm, rows: int, k: int) -> tuple[float, float]:
     np.add.at(counts, (group_of, codes), 1)
     most, sizes = counts.max(axis=1), counts.sum(axis=1)
     ratio = most / np.maximum(sizes - most, 1)
-    return float(ratio.mean()), float((counts > 0).sum(axis=1).mean())
+    distinct = (counts > 0).sum(axis=1)
+    return float(ratio.mean()), float(distinct.mean()), float(sizes.mean())
 
 
 def run(scale: Scale, name: str) -> Result:
@@ -59,16 +61,16 @@ def run(scale: Scale, name: str) -> Result:
         name=name,
         title="Loukides and Shao 2008, figures 11 and 12: (c,l)-diversity",
         source=f"Adult, its first {rows:,} rows; occupation is sensitive, a category.",
-        spread="One seed; subspaces are cut.",
+        spread="No spread: the rows are given; one seed. Subspaces are cut.",
         panels=panels,
         findings=tuple(
-            _finding(figure, panel)
+            _finding(figure, panel, {who: by[ks[0]][2] for who, by in found.items()})
             for figure, panel in zip((11, 12), panels, strict=True)
         ),
     )
 
 
-def _finding(figure: int, panel: Panel) -> Finding:
+def _finding(figure: int, panel: Panel, rows: Mapping[str, float]) -> Finding:
     ks = [p.x for p in panel.lines[0].points]
     met = []
     for k in ks:
@@ -78,9 +80,11 @@ def _finding(figure: int, panel: Panel) -> Finding:
         f"{line.name} {line.points[0].y:.2f}/{line.points[-1].y:.2f}"
         for line in panel.lines
     )
+    sizes = ", ".join(f"{who} {count:.1f}" for who, count in rows.items())
     return Finding(
         f"tgc figure {figure}",
         judged(met),
         f"{panel.title[-1]} of the protecting three is below that of the other three at "
-        f"{sum(met)} of {len(ks)} k. k = {ks[0]:g}/{ks[-1]:g}: {told}.",
+        f"{sum(met)} of {len(ks)} k. k = {ks[0]:g}/{ks[-1]:g}: {told}. Both "
+        f"follow the size of groups, which at k = {ks[0]:g} have {sizes} rows on average.",
     )

@@ -35,6 +35,12 @@ AXES = {
     "tgc-front": ("s_diversity", "ncp"),
     "tgc-task": ("s_diversity", "learned_loss"),
 }
+WORDS = {
+    "s_diversity": "S-diversity",
+    "ncp": "NCP",
+    "learned_loss": "accuracy that a classifier loses",
+}
+TITLES = {"tgc-front": "the dominating set", "tgc-task": "a mining task"}
 CLAIMS = {
     "tgc-front": "tgc future work, dominating set",
     "tgc-task": "tgc future work, mining",
@@ -79,19 +85,23 @@ def run(scale: Scale, name: str) -> Result:
     front = list(found.front)
     panel = Panel(
         title="Candidates and their front",
-        x=f"{risk}, lower is safer",
-        y=f"{utility}, lower is better",
+        x=f"{WORDS[risk]}, lower is safer",
+        y=f"{WORDS[utility]}, lower is better",
         lines=(
-            Line("front", _points(front, risk, utility)),
-            Line("beaten", _points([e for e in made if not e.on_front], risk, utility)),
+            Line("front: beaten by none", _points(front, risk, utility)),
+            Line(
+                "beaten by another",
+                _points([e for e in made if not e.on_front], risk, utility),
+                joined=False,
+            ),
         ),
         x_names=(),
     )
     names = ", ".join(str(each.name) for each in front)
     return Result(
         name=name,
-        title=f"Loukides and Shao 2008, future work: front of {risk} and {utility}",
-        source=f"Adult, {rows:,} rows; one seed.",
+        title=f"Loukides and Shao 2008, future work: {TITLES[name]}",
+        source=f"Adult, first {rows:,} rows; one seed.",
         spread="No spread: each point is one release.",
         panels=(panel,),
         findings=(

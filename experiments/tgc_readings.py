@@ -105,7 +105,7 @@ def errors(table: pa.Table, asked: Mapping[str, QueriedSource]) -> dict[str, Est
 
 def run(scale: Scale, name: str) -> Result:
     """A curve for each reading, and the two rivals."""
-    rows, queries = scale.of((3000, 600), (1500, 200))
+    rows, queries = scale.of((10_000, 1000), (1500, 200))
     steps = scale.of(STEPS, (0.015, 0.06))
     source = adult(rows)
     asked, table = places(source, queries), quasi(source)
@@ -134,9 +134,8 @@ def run(scale: Scale, name: str) -> Result:
     return Result(
         name=name,
         title="Loukides and Shao 2008: TGCU over δ, in seven readings",
-        source=f"Adult, {source.num_rows:,} rows, k = {K}, s = {5 * K}; {queries:,} "
-        "queries "
-        "of each type.",
+        source=f"Adult, first {source.num_rows:,} rows; k = {K}, s = {5 * K}; {queries:,} "
+        "queries of each type.",
         spread="Bands: 95 % interval over queries; one seed of the clustering.",
         panels=panels,
         findings=(_finding(panels),),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +17,7 @@ import pyarrow.csv
 
 from benchmarks.sources import directory
 from sfumato.algorithms.base import Algorithm, Request
+from sfumato.algorithms.clustering import clustering_task, tgc
 from sfumato.algorithms.clustering.k_member import KMember
 from sfumato.algorithms.clustering.k_member_p import KMemberP
 from sfumato.algorithms.clustering.tgc import Tgc, quality
@@ -93,6 +96,19 @@ def algorithms(**options: Any) -> dict[str, Algorithm]:
     }
 
 
+SEEDS = (1, 2, 3, 4, 5)
+
+
+def left_over(runs: Sequence[Measured]) -> float:
+    """The median share of rows in rejected clusters."""
+    return float(np.median([each.rest.rows for each in runs]))
+
+
+def largest(runs: Sequence[Measured]) -> float:
+    """The median share of rows that the largest group holds."""
+    return float(np.median([each.largest for each in runs]))
+
+
 @dataclass(frozen=True)
 class Measured:
     """One run: definitions 2.2 and 2.5 (lower is better), DM, and seconds of CPU."""
@@ -101,14 +117,42 @@ class Measured:
     protection: float
     discernibility: float
     groups: int
+    largest: float
+    """The share of rows that the largest group holds."""
     seconds: float
+    rest: Rest
     facts: Mapping[str, Any]
+
+
+@dataclass
+class Rest:
+    """Of TGC: the share of rows in rejected clusters, and seconds to place them."""
+
+    rows: float = 0.0
+    seconds: float = 0.0
+
+
+@contextmanager
+def watched(rows: int) -> Iterator[Rest]:
+    """Look at the last step of TGC, which places the rows of rejected clusters."""
+    rest, finish = Rest(), clustering_task.finish
+
+    def timed(task: Any, clusters: Any, *more: Any, **options: Any) -> Any:
+        rest.rows = float(clusters.left.sum()) / rows
+        begin = time.process_time()
+        grouping = finish(task, clusters, *more, **options)
+        rest.seconds = time.process_time() - begin
+        return grouping
+
+    with patch.object(tgc, "finish", timed):
+        yield rest
 
 
 def measured(algorithm: Algorithm, request: Request, *, reach: float = 1.0) -> Measured:
     """Run an algorithm, and measure its groups."""
     begin = time.process_time()
-    solution = algorithm.solve(request)
+    with watched(request.rows) as rest:
+        solution = algorithm.solve(request)
     seconds = time.process_time() - begin
     utility, protection = quality(request, solution.grouping, reach=reach)
     sizes = solution.grouping.sizes().astype(np.float64)
@@ -117,6 +161,8 @@ def measured(algorithm: Algorithm, request: Request, *, reach: float = 1.0) -> M
         protection,
         float((sizes**2).sum()),
         solution.grouping.count,
+        float(sizes.max() / sizes.sum()),
         seconds,
+        rest,
         solution.facts,
     )

@@ -69,6 +69,11 @@ BOGER = Document(
             "boger-figure-11",
         ),
         Claim(
+            "boger figure 11, right end",
+            "The error of the sex table grows too where queries select both sexes.",
+            "boger-figure-11",
+        ),
+        Claim(
             "boger figure 12",
             "The age table beats Base where queries select half of the ages or fewer.",
             "boger-figure-12",
@@ -80,13 +85,19 @@ BOGER = Document(
             "boger-low-selectivity",
         ),
         Claim(
+            "boger section 4.7, correlation",
+            "Of the four quasi-identifiers, education and sex correlate most with "
+            "occupation.",
+            "boger-examples",
+        ),
+        Claim(
             "boger abstract, quantity",
             "Anonymizing with the analysts' queries in mind lowers the difference between "
             "answers from the original and from the release.",
             "boger-tuned-weights",
         ),
         Claim(
-            "boger abstract, workflow",
+            "boger abstract and conclusion, workflow",
             "The release has the schema and the values of the original, so that queries "
             "run unchanged; generalization does not.",
             "boger-examples",

@@ -40,6 +40,11 @@ SLIDES = Document(
             "slides-walk",
         ),
         Claim(
+            "slides together",
+            "It is of use to require k-anonymity and t-closeness together.",
+            "slides-walk",
+        ),
+        Claim(
             "slides machine learning",
             "(Open question.) Can machine learning trained on the release disclose "
             "sensitive values?",

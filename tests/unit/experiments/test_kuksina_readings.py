@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
+
 import pyarrow as pa
 import pytest
 
 from experiments.kuksina_depth import least_epsilon, told_apart
-from experiments.kuksina_releases import as_written, measured, published, utility
+from experiments.kuksina_releases import (
+    Cuts,
+    as_written,
+    measured,
+    measured_over,
+    published,
+    utility,
+)
 from experiments.kuksina_studies import (
     CLASSIC,
     STUDIES,
@@ -14,6 +24,8 @@ from experiments.kuksina_studies import (
     private,
     released,
 )
+from sfumato.algorithms.private import dp_anonym
+from sfumato.algorithms.private.noisy_tree import grow
 
 CMC = STUDIES[2]
 
@@ -23,9 +35,13 @@ def source(shared_data):
     return CMC.source(400)
 
 
+def counted(table: pa.Table) -> dict[tuple[str, ...], int]:
+    rows = zip(*(map(str, table.column(n).to_pylist()) for n in CMC.quasi), strict=True)
+    return Counter(rows)
+
+
 def smallest_group(table: pa.Table) -> int:
-    shown = table.group_by(list(CMC.quasi)).aggregate([([], "count_all")])
-    return min(shown.column("count_all").to_pylist())
+    return min(counted(table).values())
 
 
 @pytest.mark.parametrize(
@@ -44,6 +60,34 @@ def test_cells_alone_give_the_loss_that_the_release_states(source):
     found = utility(CMC, source, made.table, 5)
     for name in ("ncp", "generalized_loss", "discernibility", "average_class_size"):
         assert found[name] == pytest.approx(made.utility[name])
+
+
+def test_a_release_shows_the_groups_that_its_cuts_give(source, monkeypatch):
+    """The figures merge the cuts of one tree for each k; so does the algorithm."""
+    trees = []
+
+    def kept(*arguments):
+        trees.append(grow(*arguments))
+        return trees[-1]
+
+    monkeypatch.setattr(dp_anonym, "grow", kept)
+    asked = private(5.0, 12)
+    made = released(CMC, source, asked, 7)
+    cuts = Cuts.drawn(CMC, source, asked)
+    shown = replace(cuts, tree=trees[0]).shown(7)
+    assert counted(shown) == counted(made.table)
+
+
+def test_one_tree_gives_groups_of_every_k(source):
+    cuts = Cuts.drawn(CMC, source, private(0.5, 40))
+    for k in (2, 10, 50):
+        assert smallest_group(cuts.shown(k)) >= k
+
+
+def test_a_larger_k_loses_more_on_the_same_cuts(source):
+    found = measured_over(CMC, source, private(0.5, 40), (2, 10, 50))
+    losses = [found[k]["ncp"] for k in (2, 10, 50)]
+    assert losses == sorted(losses)
 
 
 def test_a_deeper_private_tree_loses_less(source):

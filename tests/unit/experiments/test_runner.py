@@ -1,0 +1,54 @@
+"""Experiments run side by side, and what they take is kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from experiments.__main__ import grouped, run_all
+from experiments.registry import EXPERIMENTS
+from experiments.results import Scale
+from experiments.times import Spent, keep, kept
+
+
+def test_experiments_of_one_module_run_in_one_process():
+    groups = grouped(["tgc-front", "boger-figure-9", "tgc-task", "boger-figure-8"])
+    assert sorted(groups) == [
+        ["boger-figure-9", "boger-figure-8"],
+        ["tgc-front", "tgc-task"],
+    ]
+
+
+def test_the_group_that_took_longest_starts_first():
+    took = kept()
+    groups = grouped(list(EXPERIMENTS))
+    sums = [sum(took.get(name, 0.0) for name in group) for group in groups]
+    assert sums == sorted(sums, reverse=True)
+
+
+def test_a_new_time_replaces_the_old_one_and_leaves_others(tmp_path):
+    path = tmp_path / "times.csv"
+    keep([Spent("tgc-tables", 2.0, 3.0), Spent("tgc-front", 5.0, 6.0)], path)
+    keep([Spent("tgc-tables", 4.0, 4.0)], path)
+    assert kept(path) == {"tgc-tables": 4.0, "tgc-front": 5.0}
+
+
+def test_the_time_of_every_experiment_is_kept():
+    assert set(kept()) == set(EXPERIMENTS)
+
+
+def test_all_experiments_fit_into_an_hour_on_two_cores():
+    """Summed CPU time; the longest group alone fits as well."""
+    took = kept()
+    groups = grouped(list(EXPERIMENTS))
+    assert sum(took.values()) < 2 * 3600
+    assert max(sum(took[name] for name in group) for group in groups) < 3600
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_every_named_experiment_is_run_once(shared_data, jobs, monkeypatch, tmp_path):
+    monkeypatch.setenv("SFUMATO_DATA", str(shared_data))
+    names = ["kuksina-tables", "tgc-tables"]
+    found = [
+        each for group in run_all(names, Scale(quick=True), jobs) for each in group
+    ]
+    assert sorted(each.name for each in found) == names
