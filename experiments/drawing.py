@@ -13,7 +13,7 @@ from experiments.results import Line, Panel, Point, Result
 
 WIDTH, ALONE, HEIGHT = 400, 600, 300
 """Of a panel beside another, of one alone, and of both."""
-LEFT, RIGHT, TOP, BOTTOM = 66, 26, 34, 46
+LEFT, RIGHT, TOP, BOTTOM = 70, 32, 34, 46
 LETTER = 6.2
 """About how wide a letter is."""
 LEGEND_LINE = 16
@@ -128,7 +128,9 @@ def _placed(panel: Panel, wide: int, left: float, top: float) -> Iterator[str]:
 
 def _panel(panel: Panel, wide: int) -> Iterator[str]:
     across, up = _scalings(panel, wide)
-    yield _text((LEFT + wide - RIGHT) / 2, 20, panel.title, size=12)
+    room = len(panel.title) * LETTER * 12 / 11 < wide - 20
+    middle = (LEFT + wide - RIGHT) / 2 if room else wide / 2
+    yield _text(middle, 20, panel.title, size=12 if room else 10)
     yield f'<g transform="translate({LEFT},{TOP})">'
     yield from _grid(panel, across, up)
     for place, line in enumerate(panel.lines):
@@ -177,7 +179,7 @@ def _grid(panel: Panel, across: Scaling, up: Scaling) -> Iterator[str]:
     yield f'<path d="M0 0V{height:.1f}H{width:.1f}" stroke="#444" fill="none"/>'
     yield _text(width / 2, height + 36, panel.x)
     yield (
-        f'<text transform="translate(-50,{height / 2:.0f}) rotate(-90)" '
+        f'<text transform="translate(-58,{height / 2:.0f}) rotate(-90)" '
         f'text-anchor="middle" fill="#222">{escape(panel.y)}</text>'
     )
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
-from experiments.__main__ import grouped, run_all
+from experiments.files import ROOT
 from experiments.registry import EXPERIMENTS
-from experiments.results import Scale
+from experiments.runner import grouped
 from experiments.times import Spent, keep, kept
 
 
@@ -44,11 +48,17 @@ def test_all_experiments_fit_into_an_hour_on_two_cores():
     assert max(sum(took[name] for name in group) for group in groups) < 3600
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_every_named_experiment_is_run_once(shared_data, jobs, monkeypatch, tmp_path):
-    monkeypatch.setenv("SFUMATO_DATA", str(shared_data))
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_the_command_says_what_every_named_experiment_took(shared_data, jobs):
     names = ["kuksina-tables", "tgc-tables"]
-    found = [
-        each for group in run_all(names, Scale(quick=True), jobs) for each in group
-    ]
-    assert sorted(each.name for each in found) == names
+    done = subprocess.run(
+        [sys.executable, "-m", "experiments", *names, "--quick", "--jobs", jobs],
+        cwd=ROOT,
+        env={**os.environ, "SFUMATO_DATA": str(shared_data)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    said = done.stderr
+    assert "2 experiments: " in said
+    assert all(f"{name}: " in said for name in names)
