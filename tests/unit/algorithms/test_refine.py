@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.algorithms.partition.mondrian import Mondrian
+from sfumato.algorithms.refinement import refine as refine_module
 from sfumato.algorithms.refinement.refine import loss_of, refine
 from sfumato.algorithms.request import Request
 from sfumato.data.grouping import Grouping
@@ -24,6 +25,7 @@ from sfumato.models.l_diversity import LDiversity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.testing.random_groups import flat_axis
 from sfumato.testing.strategies import axes
+from tests.unit.algorithms.lattice_cases import random_request
 
 FEW = settings(max_examples=25)
 MODELS: tuple[tuple[OutputModel, ...], ...] = (
@@ -255,3 +257,43 @@ def test_an_interrupt_is_raised_where_time_is_not_limited():
     request_ = replace(line(3000, 60), progress=pressed_after(2))
     with pytest.raises(KeyboardInterrupt):
         refine(request_, shuffled_groups(request_, 4))
+
+
+def lattice_table(seed: int) -> tuple[Request, Grouping]:
+    """A table whose columns all have hierarchies, in groups cut by Mondrian."""
+    request = random_request(
+        np.random.default_rng(seed), [KAnonymity(k=3)], columns=6, rows=600, values=6
+    )
+    request = replace(request, threads=1, seed=Seed.guessable(seed))
+    return request, Mondrian().search(request).grouping
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_reopening_groups_loses_less_than_pools_alone(seed, monkeypatch):
+    request, grouping = lattice_table(seed)
+    reopened = refine(request, grouping, effort=2.0)
+    monkeypatch.setattr(refine_module, "reopening_of", lambda *_: None)
+    pooled = refine(request, grouping, effort=2.0)
+    assert reopened.loss == pytest.approx(loss_of(request, reopened.grouping))
+    assert reopened.loss < pooled.loss
+
+
+def test_a_warm_search_returns_the_best_it_has_seen():
+    request, grouping = lattice_table(11)
+    history: list[float] = []
+
+    def follow(step: str, _share: float) -> None:
+        history.append(float(step.split("loss ")[1].split(",")[0]))
+
+    found = refine(replace(request, progress=follow), grouping, effort=2.0)
+    assert found.loss <= min(history) + 5e-5
+    assert found.loss == pytest.approx(loss_of(request, found.grouping))
+
+
+def test_two_threads_reopen_the_groups_that_one_does():
+    request, grouping = lattice_table(12)
+    one, two = (
+        refine(replace(request, threads=threads), grouping, effort=0.5)
+        for threads in (1, 2)
+    )
+    assert (one.grouping.group_of == two.grouping.group_of).all()

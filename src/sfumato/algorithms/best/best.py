@@ -67,7 +67,7 @@ class Best(CellwiseAlgorithm):
     With `loss = "entropy"` all of this counts bits about the values, by their
         frequency; categories without a hierarchy are then searched on a learned tree.
     Cost: bounded work, near-linear in rows and columns: 45 s of CPU for 30,000 rows of
-        23 numbers; about a minute for a million rows with few columns. More or less
+        23 numbers; 20 to 30 s for a million rows with few columns. More or less
         with `refine`. With `seconds`, that long.
     Limits: the bound comes from a sample of rows and may not be achievable. With a
         limit in seconds the result depends on the machine.

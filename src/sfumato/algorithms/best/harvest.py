@@ -23,9 +23,9 @@ from sfumato.algorithms.refinement.refine import (
     looks_at_table,
     loss_of,
     meets,
-    sorted_items,
     split_groups,
 )
+from sfumato.algorithms.refinement.refinement_task import sorted_items
 from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.data.grouping import Grouping
 from sfumato.data.option_examples import OptionExamples

@@ -17,17 +17,21 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.common.compiled_rules import Compiled, compile_rules
+from sfumato.algorithms.common.compiled_rules import compile_rules
 from sfumato.algorithms.common.parallel_ranges import Clock, Range, work_through
-from sfumato.algorithms.refinement.growth_targets import make_growth_targets
+from sfumato.algorithms.refinement.refinement_task import (
+    RefinementTask,
+    StopConditions,
+    prepare,
+    split_randomly,
+)
 from sfumato.algorithms.refinement.refinement_work import (
     LossHistory,
     block_limit,
@@ -36,19 +40,18 @@ from sfumato.algorithms.refinement.refinement_work import (
     total_of,
     usual_work,
 )
+from sfumato.algorithms.refinement.reopening import (
+    can_reopen,
+    reopen_groups,
+    reopening_of,
+)
 from sfumato.algorithms.request import Request
-from sfumato.data.arrays import Ints
+from sfumato.data.arrays import Floats, Ints
 from sfumato.data.grouping import Grouping
 from sfumato.data.seeds import Seed
-from sfumato.kernels.common.random_streams import mixed
-from sfumato.kernels.refinement.point_space import PointSpace, make_point_space
 from sfumato.kernels.refinement.pools import (
     LIMIT,
     MOST_ITEMS,
-    Pool,
-    PoolRules,
-    make_pool,
-    make_pool_rules,
 )
 from sfumato.kernels.refinement.refinement_round import (
     GAIN,
@@ -60,7 +63,6 @@ from sfumato.kernels.refinement.refinement_round import (
     refine_blocks,
     total_loss,
 )
-from sfumato.kernels.refinement.regroup import GrowthTargets
 from sfumato.models.base import Scope
 from sfumato.publish.group_spans import Extent
 
@@ -71,10 +73,10 @@ MOST_REPEATS = 8
 """With fewer groups than this, a round repeats its passes, up to this many times."""
 SPLITS = 2
 """How often groups are split at random seeds, each time those that gain by it."""
+EVERY = 5
+"""Passes from one reopening of groups to the next."""
 BLOCK = 128
 """Groups among which those near each other are looked for."""
-LEAST_PART = 0.35
-"""The least share of groups on one side of a random cut."""
 LITTLE = 6e-4
 LITTLE_OF_GAIN = 0.01
 PATIENCE = 2
@@ -178,114 +180,6 @@ def loss_of(request: Request, grouping: Grouping) -> float:
     return float(lost / max(request.rows * sum(weights), 1e-300)) - request.lossless
 
 
-@dataclass(frozen=True, kw_only=True)
-class StopConditions:
-    """When to stop, and what is reported until then."""
-
-    began: float = field(default_factory=time.monotonic)
-    deadline: float = math.inf
-    budget: float = math.inf
-    spent: float = 0.0
-    step: str = "splitting groups"
-
-    @property
-    def share(self) -> float:
-        """How much of the work is done, or of the time if that is more."""
-        if self.spent >= self.budget or self.deadline <= self.began:
-            return 1.0
-        passed = (time.monotonic() - self.began) / (self.deadline - self.began)
-        return min(max(self.spent / self.budget, passed), 1.0)
-
-
-@dataclass(eq=False, kw_only=True)
-class RefinementTask:
-    """A grouping in the form the kernels work on; rows are sorted by what they hold."""
-
-    space: PointSpace
-    pool_rules: PoolRules
-    targets: GrowthTargets
-    values: npt.NDArray[np.int32]
-    """(views, rows)"""
-    order: Ints
-    """The request's row behind each row here."""
-    item_of: Ints
-    label: Ints
-    """For each row, a row of its group that stands for it."""
-    rows: Ints
-    starts: Ints
-    pools: list[Pool] = field(default_factory=list)
-
-    def group_of(self) -> npt.NDArray[np.int32]:
-        """The group of each row of the request."""
-        sizes = np.diff(self.starts)
-        result = np.empty(len(self.order), dtype=np.int32)
-        result[self.order[self.rows]] = np.repeat(
-            np.arange(len(sizes), dtype=np.int32), sizes
-        )
-        return result
-
-    @contextmanager
-    def pool(self) -> Iterator[Pool]:
-        """A pool that no other thread is using."""
-        try:
-            pool = self.pools.pop()
-        except IndexError:
-            pool = make_pool(self.space, len(self.values))
-        yield pool
-        self.pools.append(pool)
-
-
-def prepare(
-    request: Request, compiled: Compiled, group_of: npt.NDArray[np.int32]
-) -> RefinementTask:
-    """Sort rows and groups by what they hold, so that their order does not matter."""
-    order, item_of = sorted_items(request, compiled)
-    owner = _by_content(group_of[order], item_of)
-    within = np.lexsort([owner, item_of])
-    order, label = order[within], _first_rows(owner[within])
-    rows, starts = number_groups(label)
-    return RefinementTask(
-        space=make_point_space(
-            [coded.axis for coded in request.quasi],
-            [coded.codes[order] for coded in request.quasi],
-        ),
-        pool_rules=make_pool_rules(compiled.table),
-        targets=make_growth_targets(compiled),
-        values=np.ascontiguousarray(compiled.codes[:, order]),
-        order=order,
-        item_of=item_of,
-        label=label,
-        rows=rows,
-        starts=starts,
-    )
-
-
-def sorted_items(request: Request, compiled: Compiled) -> tuple[Ints, Ints]:
-    """Rows sorted by quasi-identifiers and views, and the item number of each."""
-    keys = [*(coded.codes for coded in request.quasi), *compiled.codes]
-    order = np.lexsort(keys[::-1]).astype(np.int64)
-    new = np.zeros(len(order), dtype=np.bool_)
-    for key in keys:
-        ordered = key[order]
-        new[1:] |= ordered[1:] != ordered[:-1]
-    return order, np.cumsum(new, dtype=np.int64)
-
-
-def _by_content(group_of: npt.NDArray[np.int32], item_of: Ints) -> Ints:
-    """Groups renumbered by what they hold, whatever their numbers were."""
-    content = np.zeros(int(group_of.max(initial=-1)) + 1, dtype=np.uint64)
-    np.add.at(content, group_of, mixed(item_of))
-    rank = np.empty(len(content), dtype=np.int64)
-    rank[np.argsort(content, kind="stable")] = np.arange(len(content))
-    return rank[group_of]
-
-
-def _first_rows(owner: Ints) -> Ints:
-    """For each row the first row of its group."""
-    _, first, number = np.unique(owner, return_index=True, return_inverse=True)
-    return np.asarray(first[number.ravel()], dtype=np.int64)
-
-
 def _run(
     request: Request,
     task: RefinementTask,
@@ -299,7 +193,9 @@ def _run(
     groups = lay_out(task.space, task.item_of, task.rows, task.starts)
     scale = len(task.rows) * (task.space.weight or 1.0)
     history = history_of(total_loss(task.space, groups) / scale - request.lossless)
-    budget = effort * usual_work(request, plain=task.pool_rules.plain)
+    budget = effort * usual_work(
+        request, plain=task.pool_rules.plain, reopened=can_reopen(request, task)
+    )
     limits = StopConditions(deadline=deadline, budget=budget)
     clock = Clock()
     try:
@@ -308,7 +204,8 @@ def _run(
         if seconds is None:
             raise
         stopped = "interrupted"
-    # An interrupt may come between two steps; labels are whole at any time.
+    # An interrupt may come between two steps; the best labels are whole at any time.
+    task.label = task.best
     task.rows, task.starts = number_groups(task.label)
     groups = lay_out(task.space, task.item_of, task.rows, task.starts)
     return {
@@ -331,34 +228,85 @@ def _repeat(
     effort: float,
     bound: float | None,
 ) -> str:
-    """Make passes; return why they ended."""
+    """Make passes, and reopen groups between them; return why they ended."""
+    how = reopening_of(request, task, limits.budget)
     groups = lay_out(task.space, task.item_of, task.rows, task.starts)
-    scale = len(task.rows) * (task.space.weight or 1.0)
-    passes, slow, idle, last = 0, 0, 0, _passes(groups)
-    most_idle = IDLE if math.isfinite(limits.deadline) else 1
-    round_began = history.loss
+    cold = ColdRounds(history, groups, effort, timed=math.isfinite(limits.deadline))
+    passes = 0
     while history.spent < limits.budget:
-        step = step_text(history.loss, bound)
+        step = step_text(history.least, bound)
         limits = replace(limits, spent=history.spent, step=step)
+        if how is not None and passes == EVERY:
+            how = how.warmed(limits.share)
+        warmth = 0.0 if how is None else how.warmth(limits.share, passes // EVERY)
+        if how is not None and passes % EVERY == 0:
+            seed = request.seed.child("reopen", passes)
+            figures = reopen_groups(
+                request,
+                task,
+                how,
+                groups,
+                seed=seed,
+                warmth=warmth,
+                limits=limits,
+                clock=clock,
+            )
+            groups = _note(task, history, figures)
         seed = request.seed.child("refine", passes)
         pooled = POOLED[passes % len(POOLED)]
         figures = _pass(request, task, groups, seed, pooled, limits, clock)
-        history.add(total_of(figures, GAIN) / scale, int(total_of(figures, WEIGHED)))
+        groups = _note(task, history, figures)
         passes += 1
-        task.rows, task.starts = number_groups(task.label)
-        groups = lay_out(task.space, task.item_of, task.rows, task.starts)
         if time.monotonic() > limits.deadline:
             return "time"
-        if passes == last:
-            last += _passes(groups)
-            gain, round_began = round_began - history.loss, history.loss
-            total = history.losses[0] - history.loss
-            little = min(LITTLE * history.loss, LITTLE_OF_GAIN * total)
-            slow = slow + 1 if gain * effort <= little else 0
-            idle = idle + 1 if gain <= 0.0 else 0
-            if idle == most_idle or slow == max(PATIENCE, most_idle):
-                return "little gain" if gain > 0.0 else "no gain"
+        warm = warmth > 0.0 or (how is not None and passes <= EVERY)
+        ended = cold.ended(history, groups, passes, warm=warm)
+        if ended:
+            return ended
     return "effort"
+
+
+def _note(task: RefinementTask, history: LossHistory, figures: Floats) -> RefinedGroups:
+    """Number the groups anew after a pass; note what it gained, and the best so far."""
+    scale = len(task.rows) * (task.space.weight or 1.0)
+    history.add(total_of(figures, GAIN) / scale, int(total_of(figures, WEIGHED)))
+    if history.loss <= history.least:
+        task.best = task.label.copy()
+    task.rows, task.starts = number_groups(task.label)
+    return lay_out(task.space, task.item_of, task.rows, task.starts)
+
+
+class ColdRounds:
+    """Rounds of passes in which nothing may lose, and when there have been enough."""
+
+    def __init__(
+        self, history: LossHistory, groups: RefinedGroups, effort: float, *, timed: bool
+    ) -> None:
+        self.effort = effort
+        self.most_idle = IDLE if timed else 1
+        self.slow, self.idle = 0, 0
+        self._begin(history, groups, 0)
+
+    def _begin(self, history: LossHistory, groups: RefinedGroups, passes: int) -> None:
+        self.began, self.last = history.loss, passes + _passes(groups)
+
+    def ended(
+        self, history: LossHistory, groups: RefinedGroups, passes: int, *, warm: bool
+    ) -> str:
+        """Return why passes end now, or nothing."""
+        if warm:
+            self._begin(history, groups, passes)
+        if passes != self.last:
+            return ""
+        gain = self.began - history.loss
+        self._begin(history, groups, passes)
+        total = history.losses[0] - history.loss
+        little = min(LITTLE * history.loss, LITTLE_OF_GAIN * total)
+        self.slow = self.slow + 1 if gain * self.effort <= little else 0
+        self.idle = self.idle + 1 if gain <= 0.0 else 0
+        if self.idle == self.most_idle or self.slow == max(PATIENCE, self.most_idle):
+            return "little gain" if gain > 0.0 else "no gain"
+        return ""
 
 
 def _passes(groups: RefinedGroups) -> int:
@@ -429,34 +377,7 @@ def make_blocks(
     inside = (seed.child("rows").uniform(len(sizes)) * sizes).astype(np.int64)
     points = task.space.points[task.rows[task.starts[:-1] + inside]]
     order = seed.child("order").permutation(len(chosen))
-    parts = _split_randomly(chosen[order], points, seed.child("cuts"))
+    parts = split_randomly(chosen[order], points, seed.child("cuts"), BLOCK)
     bounds = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
     blocks = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
     return blocks, bounds.astype(np.int64)
-
-
-def _split_randomly(
-    groups: Ints, points: npt.NDArray[np.int32], seed: Seed
-) -> list[Ints]:
-    waiting, parts, cuts = [groups], [], 0
-    while waiting:
-        part = waiting.pop()
-        if len(part) <= BLOCK:
-            parts.append(part)
-            continue
-        draws = seed.child(cuts).uniform(points.shape[1] + 1)
-        cuts += 1
-        codes = _first_that_varies(points[part], np.argsort(draws[1:]))
-        ordered = part[np.argsort(codes, kind="stable")]
-        cut = int(len(part) * (LEAST_PART + draws[0] * (1 - 2 * LEAST_PART)))
-        waiting += [ordered[:cut], ordered[cut:]]
-    return parts
-
-
-def _first_that_varies(points: npt.NDArray[np.int32], axes: Ints) -> Ints:
-    """The codes on the first of the axes on which points differ; else on the last."""
-    for axis in axes:
-        codes = points[:, axis]
-        if codes.min() < codes.max():
-            break
-    return np.asarray(codes)

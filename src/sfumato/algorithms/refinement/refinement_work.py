@@ -21,6 +21,8 @@ from sfumato.kernels.common.geometry import PAIR_LIMIT
 WORK = 95_000_000
 WORK_PER_ROW = 400
 """The work of effort 1: seconds for tens of thousands of rows, a minute for a million."""
+REOPENED_PER_ROW, MOST_REOPENED = 2000, 400_000_000
+"""The work that is added for reopening groups."""
 LONGER, LONGEST = 3.0, 3.3
 """How many times that work is done where groups may show any range or set, and where
 rules look at sensitive values: there is more to gain."""
@@ -32,9 +34,14 @@ BEYOND = 1 / 8
 """How far the last pass may go beyond the work, at most."""
 
 
-def usual_work(request: Request, *, plain: bool) -> float:
-    """The work of effort 1; `plain` if rules look at nothing but sizes."""
+def usual_work(request: Request, *, plain: bool, reopened: bool = False) -> float:
+    """The work of effort 1; `plain` if rules look at nothing but sizes.
+
+    Reopening groups takes work of its own.
+    """
     work = (WORK + WORK_PER_ROW * request.rows) / max(1, _columns(request) / COLUMNS)
+    if reopened:
+        work += min(REOPENED_PER_ROW * request.rows, MOST_REOPENED)
     if not plain:
         return LONGEST * work
     trees = all(coded.axis.shape is Shape.TREE for coded in request.quasi)
@@ -72,14 +79,21 @@ class LossHistory:
         return self.losses[-1]
 
     @property
+    def least(self) -> float:
+        """The least loss so far; a pass may lose, as long as it is warm."""
+        return min(self.losses)
+
+    @property
     def spent(self) -> int:
         """The work of all passes."""
         return self.work[-1]
 
     @property
     def at_half(self) -> float:
-        """The loss after half of the work."""
-        return float(np.interp(self.spent / 2, self.work, self.losses))
+        """The least loss after half of the work."""
+        return float(
+            np.interp(self.spent / 2, self.work, np.minimum.accumulate(self.losses))
+        )
 
 
 def step_text(loss: float, bound: float | None) -> str:

@@ -11,7 +11,8 @@ import pytest
 
 from sfumato.algorithms.common.compiled_rules import compile_rules
 from sfumato.algorithms.common.parallel_ranges import Clock
-from sfumato.algorithms.refinement.refine import StopConditions, _pass, prepare
+from sfumato.algorithms.refinement.refine import _pass
+from sfumato.algorithms.refinement.refinement_task import StopConditions, prepare
 from sfumato.data.seeds import Seed
 from sfumato.kernels.refinement.refinement_round import (
     BETTER,

@@ -1,0 +1,165 @@
+"""The state of a refinement: rows, groups and when to stop."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.common.compiled_rules import Compiled
+from sfumato.algorithms.refinement.growth_targets import make_growth_targets
+from sfumato.algorithms.request import Request
+from sfumato.data.arrays import Ints
+from sfumato.data.seeds import Seed
+from sfumato.kernels.common.random_streams import mixed
+from sfumato.kernels.refinement.point_space import PointSpace, make_point_space
+from sfumato.kernels.refinement.pools import Pool, PoolRules, make_pool, make_pool_rules
+from sfumato.kernels.refinement.refinement_round import number_groups
+from sfumato.kernels.refinement.regroup import GrowthTargets
+
+LEAST_PART = 0.35
+"""The least share of groups on one side of a random cut."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StopConditions:
+    """When to stop, and what is reported until then."""
+
+    began: float = field(default_factory=time.monotonic)
+    deadline: float = math.inf
+    budget: float = math.inf
+    spent: float = 0.0
+    step: str = "splitting groups"
+
+    @property
+    def share(self) -> float:
+        """How much of the work is done, or of the time if that is more."""
+        if self.spent >= self.budget or self.deadline <= self.began:
+            return 1.0
+        passed = (time.monotonic() - self.began) / (self.deadline - self.began)
+        return min(max(self.spent / self.budget, passed), 1.0)
+
+
+@dataclass(eq=False, kw_only=True)
+class RefinementTask:
+    """A grouping in the form the kernels work on; rows are sorted by what they hold."""
+
+    space: PointSpace
+    pool_rules: PoolRules
+    targets: GrowthTargets
+    values: npt.NDArray[np.int32]
+    """(views, rows)"""
+    order: Ints
+    """The request's row behind each row here."""
+    item_of: Ints
+    label: Ints
+    """For each row, a row of its group that stands for it."""
+    rows: Ints
+    starts: Ints
+    best: Ints
+    """The labels of the grouping that loses least so far."""
+    pools: list[Pool] = field(default_factory=list)
+
+    def group_of(self) -> npt.NDArray[np.int32]:
+        """The group of each row of the request."""
+        sizes = np.diff(self.starts)
+        result = np.empty(len(self.order), dtype=np.int32)
+        result[self.order[self.rows]] = np.repeat(
+            np.arange(len(sizes), dtype=np.int32), sizes
+        )
+        return result
+
+    @contextmanager
+    def pool(self) -> Iterator[Pool]:
+        """A pool that no other thread is using."""
+        try:
+            pool = self.pools.pop()
+        except IndexError:
+            pool = make_pool(self.space, len(self.values))
+        yield pool
+        self.pools.append(pool)
+
+
+def prepare(
+    request: Request, compiled: Compiled, group_of: npt.NDArray[np.int32]
+) -> RefinementTask:
+    """Sort rows and groups by what they hold, so that their order does not matter."""
+    order, item_of = sorted_items(request, compiled)
+    owner = _by_content(group_of[order], item_of)
+    within = np.lexsort([owner, item_of])
+    order, label = order[within], _first_rows(owner[within])
+    rows, starts = number_groups(label)
+    return RefinementTask(
+        space=make_point_space(
+            [coded.axis for coded in request.quasi],
+            [coded.codes[order] for coded in request.quasi],
+        ),
+        pool_rules=make_pool_rules(compiled.table),
+        targets=make_growth_targets(compiled),
+        values=np.ascontiguousarray(compiled.codes[:, order]),
+        order=order,
+        item_of=item_of,
+        label=label,
+        best=label.copy(),
+        rows=rows,
+        starts=starts,
+    )
+
+
+def sorted_items(request: Request, compiled: Compiled) -> tuple[Ints, Ints]:
+    """Rows sorted by quasi-identifiers and views, and the item number of each."""
+    keys = [*(coded.codes for coded in request.quasi), *compiled.codes]
+    order = np.lexsort(keys[::-1]).astype(np.int64)
+    new = np.zeros(len(order), dtype=np.bool_)
+    for key in keys:
+        ordered = key[order]
+        new[1:] |= ordered[1:] != ordered[:-1]
+    return order, np.cumsum(new, dtype=np.int64)
+
+
+def _by_content(group_of: npt.NDArray[np.int32], item_of: Ints) -> Ints:
+    """Groups renumbered by what they hold, whatever their numbers were."""
+    content = np.zeros(int(group_of.max(initial=-1)) + 1, dtype=np.uint64)
+    np.add.at(content, group_of, mixed(item_of))
+    rank = np.empty(len(content), dtype=np.int64)
+    rank[np.argsort(content, kind="stable")] = np.arange(len(content))
+    return rank[group_of]
+
+
+def _first_rows(owner: Ints) -> Ints:
+    """For each row the first row of its group."""
+    _, first, number = np.unique(owner, return_index=True, return_inverse=True)
+    return np.asarray(first[number.ravel()], dtype=np.int64)
+
+
+def split_randomly(
+    groups: Ints, points: npt.NDArray[np.int32], seed: Seed, most: int
+) -> list[Ints]:
+    """Split groups by a random tree into parts of at most so many that are alike."""
+    waiting, parts, cuts = [groups], [], 0
+    while waiting:
+        part = waiting.pop()
+        if len(part) <= most:
+            parts.append(part)
+            continue
+        draws = seed.child(cuts).uniform(points.shape[1] + 1)
+        cuts += 1
+        codes = _first_that_varies(points[part], np.argsort(draws[1:]))
+        ordered = part[np.argsort(codes, kind="stable")]
+        cut = int(len(part) * (LEAST_PART + draws[0] * (1 - 2 * LEAST_PART)))
+        waiting += [ordered[:cut], ordered[cut:]]
+    return parts
+
+
+def _first_that_varies(points: npt.NDArray[np.int32], axes: Ints) -> Ints:
+    """The codes on the first of the axes on which points differ; else on the last."""
+    for axis in axes:
+        codes = points[:, axis]
+        if codes.min() < codes.max():
+            break
+    return np.asarray(codes)

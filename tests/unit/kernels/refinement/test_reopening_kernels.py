@@ -1,0 +1,187 @@
+"""Boxes worth opening against all boxes of small lattices, and groups closed and opened."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from sfumato.algorithms.common.compiled_rules import compile_rules
+from sfumato.algorithms.common.parallel_ranges import Clock
+from sfumato.algorithms.refinement.refinement_task import StopConditions, prepare
+from sfumato.algorithms.refinement.reopening import reopen_groups, reopening_of
+from sfumato.data.seeds import Seed
+from sfumato.kernels.compilation.decorators import both
+from sfumato.kernels.refinement.candidate_boxes import (
+    FOUND,
+    LOOKS,
+    Parts,
+    find_boxes,
+    room_for_boxes,
+)
+from sfumato.kernels.refinement.point_space import make_point_space
+from sfumato.kernels.refinement.refinement_round import GAIN, lay_out, number_groups
+from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.l_diversity import LDiversity
+from tests.unit.algorithms.lattice_cases import random_request
+from tests.unit.algorithms.mondrian_cases import loss_of, rows_of
+
+MANY = 1 << 40
+
+
+@both
+def boxes_of(tables, parts, axes, minimum, least, looks):
+    """Call the search from Python."""
+    boxes = room_for_boxes(5000, 100_000, len(axes), looks)
+    find_boxes(tables, parts, axes, minimum, least, boxes)
+    return boxes
+
+
+def random_parts(random, request):
+    """A part for each row, with a random loss and perhaps spare rows."""
+    codes = np.column_stack([coded.codes for coded in request.quasi]).astype(np.int32)
+    rows = random.integers(1, 4, request.rows)
+    return Parts(
+        codes,
+        rows,
+        random.uniform(0, 2, request.rows),
+        np.minimum(rows, random.integers(0, 3, request.rows)),
+    )
+
+
+def boxes_by_definition(request, parts, minimum, least):
+    """Every box of nodes that has enough rows, with its gain."""
+    axes = [coded.axis for coded in request.quasi]
+    found = {}
+    for levels in product(*(range(axis.height) for axis in axes)):
+        nodes = [
+            a.levels[v][c] for a, v, c in zip(axes, levels, parts.codes.T, strict=True)
+        ]
+        for box in set(zip(*(n.tolist() for n in nodes), strict=True)):
+            inside = np.flatnonzero(
+                np.all([n == b for n, b in zip(nodes, box, strict=True)], axis=0)
+            )
+            cost = sum(a.weight * a.node_ncp[b] for a, b in zip(axes, box, strict=True))
+            gain = gain_by_definition(parts, inside, cost, minimum)
+            if gain is not None and gain >= least:
+                found[box] = gain
+    return found
+
+
+def gain_by_definition(parts, inside, cost, minimum):
+    """Rows that gain move; the dearest of the spare ones fill the box up."""
+    over = parts.loses[inside] - cost
+    gain = float((parts.rows[inside] * over)[over > 0].sum())
+    needed = minimum - int(parts.rows[inside][over > 0].sum())
+    spare = [(o, s) for o, s in zip(over, parts.spare[inside], strict=True) if o <= 0]
+    one_by_one = sorted((o for o, s in spare for _ in range(s)), reverse=True)
+    if needed > len(one_by_one):
+        return None
+    return gain + sum(one_by_one[: max(needed, 0)])
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_boxes_found_are_all_that_gain_enough(seed):
+    random = np.random.default_rng(seed)
+    request = random_request(random, [KAnonymity(k=2)], columns=3, rows=12, values=4)
+    parts = random_parts(random, request)
+    minimum, least = int(random.integers(2, 8)), float(random.uniform(0.01, 2))
+    space = make_point_space([c.axis for c in request.quasi], list(parts.codes.T))
+    order = random.permutation(3).astype(np.int64)
+    boxes = boxes_of(space.tables, parts, order, minimum, least, MANY)
+    count = int(boxes.numbers[FOUND])
+    found = {
+        tuple(boxes.nodes[b].tolist()): float(boxes.gains[b]) for b in range(count)
+    }
+    assert len(found) == count
+    assert found == pytest.approx(boxes_by_definition(request, parts, minimum, least))
+
+
+def test_a_search_for_boxes_ends_at_its_limit():
+    random = np.random.default_rng(3)
+    request = random_request(random, [KAnonymity(k=2)], columns=3, rows=40, values=5)
+    parts = random_parts(random, request)
+    space = make_point_space([c.axis for c in request.quasi], list(parts.codes.T))
+    order = np.arange(3)
+    looks = int(boxes_of(space.tables, parts, order, 2, 0.01, MANY).numbers[LOOKS])
+    limited = boxes_of(space.tables, parts, order, 2, 0.01, looks // 2)
+    assert looks // 2 < limited.numbers[LOOKS] <= looks // 2 + 2 * request.rows
+
+
+def random_groups(random, rows, k):
+    """Groups of k rows or a few more."""
+    count = max(rows // (k + 2), 1)
+    return (random.permutation(rows) % count).astype(np.int32)
+
+
+@pytest.mark.parametrize("diverse", [False, True], ids=["k", "k and l"])
+@pytest.mark.parametrize("warmth", [0.0, 1.0], ids=["cold", "warm"])
+def test_reopening_keeps_rows_and_rules_and_gains_what_it_says(warmth, diverse):
+    random = np.random.default_rng(17)
+    models = [KAnonymity(k=3), *([LDiversity(l=2)] if diverse else [])]
+    changed = better = 0
+    for turn in range(40):
+        rows = int(random.integers(6, 60))
+        request = random_request(random, models, columns=3, rows=rows, values=4)
+        request = replace(request, threads=1, seed=Seed.guessable(turn))
+        values = request.sensitive["s"].codes
+        group_of = random_groups(random, rows, 3)
+        if not all(ok(values, group, diverse) for group in lists_of(group_of)):
+            continue
+        task = prepare(request, compile_rules(request), group_of)
+        gained = reopen_once(request, task, warmth)
+        refined = task.group_of()
+        assert all(ok(values, group, diverse) for group in lists_of(refined))
+        before = loss_by_definition(request, group_of)
+        after = loss_by_definition(request, refined)
+        assert before - after == pytest.approx(gained, abs=1e-9)
+        assert warmth or after <= before + 1e-9
+        changed += lists_of(refined) != lists_of(group_of)
+        better += after < before - 1e-9
+    assert changed > 10
+    assert better > 5
+
+
+def reopen_once(request, task, warmth):
+    how = reopening_of(request, task, 1e12)
+    assert how is not None
+    groups = lay_out(task.space, task.item_of, task.rows, task.starts)
+    seed = request.seed.child("test")
+    limits, clock = StopConditions(), Clock()
+    figures = reopen_groups(
+        request, task, how, groups, seed=seed, warmth=warmth, limits=limits, clock=clock
+    )
+    task.rows, task.starts = number_groups(task.label)
+    return float(figures[:, GAIN].sum())
+
+
+def test_rows_far_apart_that_fit_together_become_a_group():
+    """Two halves of a class lie in groups that do not need them."""
+    random = np.random.default_rng(5)
+    request = random_request(random, [KAnonymity(k=2)], columns=2, rows=40, values=4)
+    lowered = 0
+    for seed in range(10):
+        group_of = random_groups(np.random.default_rng(seed), 40, 4)
+        task = prepare(request, compile_rules(request), group_of)
+        lowered += reopen_once(replace(request, threads=1), task, 0.0) > 0
+    assert lowered == 10
+
+
+def lists_of(group_of):
+    groups: dict[int, list[int]] = {}
+    for row, group in enumerate(group_of.tolist()):
+        groups.setdefault(group, []).append(row)
+    return sorted(groups.values())
+
+
+def loss_by_definition(request, group_of):
+    axes, rows = [coded.axis for coded in request.quasi], rows_of(request)
+    return sum(loss_of(axes, rows, group) for group in lists_of(group_of))
+
+
+def ok(values, group, diverse):
+    seen = Counter(int(values[row]) for row in group)
+    return len(group) >= 3 and (not diverse or len(seen) >= 2)
