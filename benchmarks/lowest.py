@@ -24,7 +24,10 @@ CASES: tuple[tuple[str, str, tuple[int, ...], tuple[str, ...]], ...] = (
     ("Adult, occupation distinct 3", "distinct 3", (5,), ("harvest", "mondrian")),
     ("Adult, occupation t = 0.2", "t = 0.2", (5,), ("harvest", "mondrian")),
 )
-OTHERS = ("cup", "census_income", "ss13acs", "mach2019_int")
+OTHERS = (
+    *("cup", "census_income", "ss13acs", "mach2019_int"),
+    *("stroke", "eusilc", "pantheon", "informs", "airline"),
+)
 BESIDE = ("mondrian", "k-member", "local-optimal")
 MILLION = ("like-adult", "like-adult without hierarchies")
 GIVEN_UP = 180

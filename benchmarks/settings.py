@@ -36,6 +36,20 @@ MACH = (
     *("age", "familysize", "gender", "married", "race", "religion"),
     *(f"Q{number}A" for number in range(1, 11)),
 )
+STROKE = (
+    *("gender", "age", "hypertension", "heart_disease"),
+    *("ever_married", "work_type", "Residence_type", "smoking_status"),
+)
+EUSILC = ("db040", "hsize", "age", "rb090", "pb220a", "pl030")
+PANTHEON = (
+    *("gender", "continentName", "countryName"),
+    *("birthcity", "birthyear", "occupation"),
+)
+INFORMS = ("DOBMM", "DOBYY", "SEX", "RACEX", "EDUCYEAR", "marry", "income")
+AIRLINE = (
+    *("Gender", "Customer_Type", "Age", "Type_of_Travel", "Class", "Flight_Distance"),
+    *("Departure_Delay_in_Minutes", "Arrival_Delay_in_Minutes"),
+)
 WIDE = (23, 50, 200)
 """Columns of wide tables."""
 ADULT = "adult/adult_clean_30162.csv.gz"
@@ -156,6 +170,11 @@ SETTINGS: Mapping[str, Setting] = {
     "census_income": along("census_income/census_income_train.csv.gz", CENSUS),
     "ss13acs": along("ss13acs/ss13acs_5col.csv", ACS),
     "mach2019_int": along("mach2019_int/mach2019_int.csv", MACH),
+    "stroke": along("stroke/stroke.csv", STROKE),
+    "eusilc": along("eusilc/eusilc.csv", EUSILC),
+    "pantheon": along("pantheon/pantheon.csv", PANTHEON),
+    "informs": along("informs/informs_demographics_2005.csv", INFORMS),
+    "airline": along("airline/airline.csv", AIRLINE),
     **{f"{columns} numbers": wide(columns) for columns in WIDE},
     "like-adult": replace(WITH, quasi=NINE[:-1], like=MILLION),
     "like-adult without hierarchies": replace(WITHOUT, like=MILLION),
