@@ -231,6 +231,8 @@ def versions(place: Path) -> str:
 
 def main() -> int:
     """Try every environment; print which ran, and end with 1 if one failed."""
+    # What a shell starts in the background ignores interrupts, and so would the studio.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     failed = False
     with tempfile.TemporaryDirectory(prefix="sfumato-wheel-") as name:
         directory = Path(name)
