@@ -263,8 +263,16 @@ def _print(file: str, result: CheckResult) -> None:
     if result.same_as_manifest is not None:
         same = "✓ This is the table that the manifest describes, by its SHA-256."
         typer.echo(same if result.same_as_manifest else f"✗ {_sentence(CHANGED)}")
-    holds = result.requirements_hold
-    typer.echo("Every requirement holds." if holds else "Not every requirement holds.")
+    typer.echo(_outcome(result))
+
+
+def _outcome(result: CheckResult) -> str:
+    """The last line: it must not sound like success where the check fails."""
+    if not result.requirements_hold:
+        return "Not every requirement holds."
+    if result.same_as_manifest is False:
+        return "The check fails: every requirement holds, but for another table."
+    return "Every requirement holds."
 
 
 def _sentence(text: str) -> str:
