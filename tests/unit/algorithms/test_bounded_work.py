@@ -183,12 +183,16 @@ def test_the_summary_says_what_more_work_would_buy():
         "loss_before": 0.3,
         "loss": 0.2,
         "loss_at_half": 0.21,
+        "warm": False,
         "stopped": "effort",
     }
     assert summary(done) == (
         "Refinement lowered the loss from 0.3000 to 0.2000, until its work was spent. "
         "The second half of the work lowered it by 5.0%; 'refine = 2' would lower it by "
         "about as much again, or less."
+    )
+    assert summary(done | {"warm": True}).endswith(
+        "The second half of the work lowered it by 5.0%; more work would lower it further."
     )
 
 

@@ -9,9 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sfumato.algorithms.best.entropy_axes import in_bits
+from sfumato.algorithms.common.compiled_rules import compile_rules
 from sfumato.algorithms.partition.mondrian import Mondrian
 from sfumato.algorithms.refinement import refine as refine_module
+from sfumato.algorithms.refinement import reopening
 from sfumato.algorithms.refinement.refine import loss_of, refine
+from sfumato.algorithms.refinement.refinement_task import prepare
 from sfumato.algorithms.request import Request
 from sfumato.data.grouping import Grouping
 from sfumato.data.schema import Kind
@@ -20,6 +24,7 @@ from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import CodedAxis, Shape
 from sfumato.models.average_risk import AverageRisk
 from sfumato.models.base import OutputModel
+from sfumato.models.beta_likeness import BetaLikeness
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity
 from sfumato.models.t_closeness import TCloseness
@@ -272,7 +277,7 @@ def lattice_table(seed: int) -> tuple[Request, Grouping]:
 def test_reopening_groups_loses_less_than_pools_alone(seed, monkeypatch):
     request, grouping = lattice_table(seed)
     reopened = refine(request, grouping, effort=2.0)
-    monkeypatch.setattr(refine_module, "reopening_of", lambda *_: None)
+    monkeypatch.setattr(refine_module, "can_reopen", lambda *_: False)
     pooled = refine(request, grouping, effort=2.0)
     assert reopened.loss == pytest.approx(loss_of(request, reopened.grouping))
     assert reopened.loss < pooled.loss
@@ -297,3 +302,44 @@ def test_two_threads_reopen_the_groups_that_one_does():
         for threads in (1, 2)
     )
     assert (one.grouping.group_of == two.grouping.group_of).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_reopening_loses_less_where_losses_are_bits(seed, monkeypatch):
+    request, grouping = lattice_table(seed)
+    request = in_bits(request)
+    reopened = refine(request, grouping, effort=0.3)
+    monkeypatch.setattr(refine_module, "can_reopen", lambda *_: False)
+    assert reopened.loss < refine(request, grouping, effort=0.3).loss
+
+
+def test_a_grouping_without_loss_is_not_warmed_up():
+    request, _ = lattice_table(1)
+    equal = replace(
+        request,
+        quasi=tuple(replace(c, codes=np.zeros_like(c.codes)) for c in request.quasi),
+    )
+    found = refine(equal, Grouping.renumbered(np.arange(equal.rows) // 3))
+    assert (found.passes, found.stopped, found.loss) == (0, "no gain", 0.0)
+
+
+def test_very_large_groups_are_not_reopened(monkeypatch):
+    request, _ = lattice_table(2)
+    monkeypatch.setattr(reopening, "MOST_ROWS", 64)
+    large = Grouping.renumbered(np.arange(request.rows) // 300)
+    task = prepare(request, compile_rules(request), large.group_of)
+    assert not reopening.can_reopen(request, task, request.rules())
+
+
+@pytest.mark.parametrize(
+    "model",
+    [TCloseness(t=0.4), TCloseness(t=0.4, distance="ordered"), BetaLikeness(beta=2)],
+    ids=["equal", "ordered", "likeness"],
+)
+def test_groups_compared_with_the_table_are_not_reopened(model):
+    request, grouping = lattice_table(3)
+    for models, expected in (((KAnonymity(k=3),), True), ((model,), False)):
+        asked = replace(request, models=models)
+        compiled = compile_rules(asked)
+        task = prepare(asked, compiled, grouping.group_of)
+        assert reopening.can_reopen(asked, task, compiled.rules) is expected

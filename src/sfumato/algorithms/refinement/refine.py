@@ -3,7 +3,9 @@
 Groups near each other are put into pools of two to five; in each pool rows are moved
 and swapped, and all its rows dealt out anew from random seeds, so that groups may also
 split, merge or vanish. A change is kept only if the loss falls and every group of the
-pool meets every rule. So the loss never rises, and refinement can stop at any time.
+pool meets every rule. Where all columns have hierarchies, groups are also closed and
+opened in larger blocks (`reopening`), which may lose a little at first. The best grouping
+seen is returned, so the loss never rises, and refinement can stop at any time.
 
 A *round* has four passes over all groups, one for each size of pool, and is repeated
 where groups are few, because one random pass then misses much of the gain. Refinement
@@ -17,7 +19,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,8 +41,10 @@ from sfumato.algorithms.refinement.refinement_work import (
     step_text,
     total_of,
     usual_work,
+    work_with_reopening,
 )
 from sfumato.algorithms.refinement.reopening import (
+    Reopening,
     can_reopen,
     reopen_groups,
     reopening_of,
@@ -48,6 +52,7 @@ from sfumato.algorithms.refinement.reopening import (
 from sfumato.algorithms.request import Request
 from sfumato.data.arrays import Floats, Ints
 from sfumato.data.grouping import Grouping
+from sfumato.data.rules import Rule
 from sfumato.data.seeds import Seed
 from sfumato.kernels.refinement.pools import (
     LIMIT,
@@ -82,6 +87,8 @@ LITTLE_OF_GAIN = 0.01
 PATIENCE = 2
 """Refinement ends at effort 1 after this many rounds in a row that gain less than these
 shares of the loss and of the total gain; more effort accepts smaller gains."""
+NOTHING = 1e-12
+"""A loss that cannot be lowered."""
 IDLE = 4
 """With a limit in seconds, so many rounds in a row may gain nothing."""
 
@@ -98,6 +105,8 @@ class Refined:
     passes: int = 0
     work: int = 0
     seconds: float = 0.0
+    warm: bool = False
+    """Whether it accepted losses for a while."""
     stopped: str = ""
     """Why it ended: "no gain", "little gain", "effort", "time" or "interrupted"; or why
     it did not begin."""
@@ -111,6 +120,7 @@ class Refined:
             "passes": self.passes,
             "work": self.work,
             "kernel_seconds": self.seconds,
+            "warm": self.warm,
             "stopped": self.stopped,
         }
 
@@ -137,7 +147,9 @@ def refine(
     if len(kept) == 0:
         return Refined(grouping=grouping, stopped="no gain")
     task = prepare(part, compiled, grouping.group_of[kept])
-    outcome = _run(part, task, effort=effort, seconds=seconds, bound=bound)
+    outcome = _run(
+        part, task, compiled.rules, effort=effort, seconds=seconds, bound=bound
+    )
     group_of = grouping.group_of.copy()
     group_of[kept] = task.group_of()
     refined = Grouping(group_of, len(task.starts) - 1)
@@ -183,6 +195,7 @@ def loss_of(request: Request, grouping: Grouping) -> float:
 def _run(
     request: Request,
     task: RefinementTask,
+    rules: Sequence[Rule],
     *,
     effort: float,
     seconds: float | None,
@@ -193,13 +206,15 @@ def _run(
     groups = lay_out(task.space, task.item_of, task.rows, task.starts)
     scale = len(task.rows) * (task.space.weight or 1.0)
     history = history_of(total_loss(task.space, groups) / scale - request.lossless)
-    budget = effort * usual_work(
-        request, plain=task.pool_rules.plain, reopened=can_reopen(request, task)
-    )
-    limits = StopConditions(deadline=deadline, budget=budget)
+    budget = effort * usual_work(request, plain=task.pool_rules.plain)
+    more = None
+    if can_reopen(request, task, rules):
+        more = work_with_reopening(request, budget, effort)
+    how = None if more is None else reopening_of(request, task)
+    limits = StopConditions(deadline=deadline, budget=more or budget)
     clock = Clock()
     try:
-        stopped = _repeat(request, task, history, limits, clock, effort, bound)
+        stopped = _repeat(request, task, how, history, limits, clock, effort, bound)
     except KeyboardInterrupt:
         if seconds is None:
             raise
@@ -216,12 +231,14 @@ def _run(
         "work": history.spent,
         "seconds": clock.seconds,
         "stopped": stopped,
+        "warm": history.warm,
     }
 
 
 def _repeat(
     request: Request,
     task: RefinementTask,
+    how: Reopening | None,
     history: LossHistory,
     limits: StopConditions,
     clock: Clock,
@@ -229,7 +246,6 @@ def _repeat(
     bound: float | None,
 ) -> str:
     """Make passes, and reopen groups between them; return why they ended."""
-    how = reopening_of(request, task, limits.budget)
     groups = lay_out(task.space, task.item_of, task.rows, task.starts)
     cold = ColdRounds(history, groups, effort, timed=math.isfinite(limits.deadline))
     passes = 0
@@ -239,6 +255,9 @@ def _repeat(
         if how is not None and passes == EVERY:
             how = how.warmed(limits.share)
         warmth = 0.0 if how is None else how.warmth(limits.share, passes // EVERY)
+        history.warm = history.warm or warmth > 0.0
+        if how is not None and history.least <= NOTHING:
+            return "no gain"
         if how is not None and passes % EVERY == 0:
             seed = request.seed.child("reopen", passes)
             figures = reopen_groups(

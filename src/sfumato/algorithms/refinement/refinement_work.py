@@ -20,9 +20,11 @@ from sfumato.kernels.common.geometry import PAIR_LIMIT
 
 WORK = 95_000_000
 WORK_PER_ROW = 400
-"""The work of effort 1: seconds for tens of thousands of rows, a minute for a million."""
+"""The work of effort 1: seconds for tens of thousands of rows, some ten for a million."""
 REOPENED_PER_ROW, MOST_REOPENED = 2000, 400_000_000
-"""The work that is added for reopening groups."""
+"""The work that is added at effort 1 for reopening groups."""
+LEAST_PER_ROW = 1500
+"""With less work per row, groups are not reopened: once takes about 900."""
 LONGER, LONGEST = 3.0, 3.3
 """How many times that work is done where groups may show any range or set, and where
 rules look at sensitive values: there is more to gain."""
@@ -34,18 +36,19 @@ BEYOND = 1 / 8
 """How far the last pass may go beyond the work, at most."""
 
 
-def usual_work(request: Request, *, plain: bool, reopened: bool = False) -> float:
-    """The work of effort 1; `plain` if rules look at nothing but sizes.
-
-    Reopening groups takes work of its own.
-    """
+def usual_work(request: Request, *, plain: bool) -> float:
+    """The work of effort 1; `plain` if rules look at nothing but sizes."""
     work = (WORK + WORK_PER_ROW * request.rows) / max(1, _columns(request) / COLUMNS)
-    if reopened:
-        work += min(REOPENED_PER_ROW * request.rows, MOST_REOPENED)
     if not plain:
         return LONGEST * work
     trees = all(coded.axis.shape is Shape.TREE for coded in request.quasi)
     return work if trees else LONGER * work
+
+
+def work_with_reopening(request: Request, work: float, effort: float) -> float | None:
+    """The work where groups are reopened too; None if that is too little to reopen any."""
+    work += effort * min(REOPENED_PER_ROW * request.rows, MOST_REOPENED)
+    return work if work >= LEAST_PER_ROW * request.rows else None
 
 
 def _columns(request: Request) -> int:
@@ -67,6 +70,8 @@ class LossHistory:
 
     losses: list[float] = field(default_factory=list)
     work: list[int] = field(default_factory=lambda: [0])
+    warm: bool = False
+    """Whether a pass was allowed to lose."""
 
     def add(self, gain: float, work: int) -> None:
         """Note a pass."""
@@ -127,11 +132,11 @@ def _what_more_buys(refinement: dict[str, Any]) -> list[str]:
         return []
     gained = refinement["loss_at_half"] - refinement["loss"]
     share = max(gained / refinement["loss"], 0.0) if refinement["loss"] > 0 else 0.0
+    sentence = f"The second half of the work lowered it by {share:.1%}"
+    if refinement["warm"]:
+        return [f"{sentence}; more work would lower it further."]
     option = "'refine = 2'" if refinement["stopped"] == "effort" else "twice the time"
-    return [
-        f"The second half of the work lowered it by {share:.1%}; "
-        f"{option} would lower it by about as much again, or less."
-    ]
+    return [f"{sentence}; {option} would lower it by about as much again, or less."]
 
 
 def history_of(loss: float) -> LossHistory:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,6 +27,7 @@ from sfumato.algorithms.refinement.refinement_task import (
 from sfumato.algorithms.refinement.refinement_work import block_limit
 from sfumato.algorithms.request import Request
 from sfumato.data.arrays import Floats, Ints
+from sfumato.data.rules import Rule
 from sfumato.data.seeds import Seed
 from sfumato.hierarchies.axis import Shape
 from sfumato.kernels.refinement.close_and_open import (
@@ -42,17 +43,17 @@ NODES = 1 << 16
 """No boxes are looked for in a larger lattice."""
 MOST_VALUES = 256
 """… nor where rules look at more values than this."""
-ROWS = 8192
+ROWS, MOST_ROWS = 8192, 4 * 8192
 FEWEST_GROUPS = 64
-"""A block has about so many rows, and at least so many groups."""
+"""A block has about so many rows, and at least so many groups, which must not have more
+rows than `MOST_ROWS`."""
 CLOSES, OPENS = 4.0, 2.0
-"""How much closing and opening a group may lose at full heat: what so many rows lose."""
+"""How much closing and opening a group may lose on average at full heat: what so many
+rows lose."""
 WORTH = 0.15
 """A box is looked at if it promises to gain so much: this share of what a group loses."""
 LOOKS = 60_000_000
 """Looks at parts of boxes in one block, at most."""
-PER_ROW = 1500
-"""With less work per row than this, groups are not reopened: once takes about 900."""
 COLD = 0.85
 """After this share of the work nothing may lose any more."""
 TIMES_PER_GROUP, MOST_TIMES = 0.5, 1000
@@ -67,6 +68,8 @@ class Reopening:
 
     axes: Ints
     """Axes in the order in which boxes are searched: most nodes first."""
+    lossless: float
+    """What a row loses anyway, in parts of all weights."""
     most: int
     """How often groups are reopened before it is cold."""
     full: float = 0.0
@@ -88,7 +91,8 @@ class Reopening:
         self, task: RefinementTask, groups: RefinedGroups, warmth: float
     ) -> Floats:
         """Losses allowed, for a warmth from 1 down to 0."""
-        total = total_loss(task.space, groups)
+        anyway = self.lossless * len(groups.rows) * task.space.weight
+        total = max(total_loss(task.space, groups) - anyway, 0.0)
         row, group = total / len(groups.rows), total / max(len(groups.starts) - 1, 1)
         result = np.zeros(3)
         result[CLOSING], result[OPENING] = CLOSES * warmth * row, OPENS * warmth * row
@@ -96,33 +100,32 @@ class Reopening:
         return result
 
 
-def reopening_of(
-    request: Request, task: RefinementTask, budget: float
-) -> Reopening | None:
-    """How groups are reopened; None where it cannot be done or is too much work."""
-    if not can_reopen(request, task) or budget < PER_ROW * request.rows:
-        return None
+def reopening_of(request: Request, task: RefinementTask) -> Reopening:
+    """How the groups of a task are reopened."""
     nodes = [-len(coded.axis.node_ncp) for coded in request.quasi]
     groups = len(task.starts) - 1
     return Reopening(
         axes=np.argsort(nodes, kind="stable").astype(np.int64),
+        lossless=request.lossless,
         most=min(MOST_TIMES, 1 + int(TIMES_PER_GROUP * groups)),
     )
 
 
-def can_reopen(request: Request, task: RefinementTask) -> bool:
+def can_reopen(request: Request, task: RefinementTask, rules: Sequence[Rule]) -> bool:
     """Whether boxes of a lattice can become groups.
 
-    Where shares of values are compared with the table's, a box hardly ever can.
+    Where shares of values are compared with the table's, a box hardly ever can. Blocks
+    of very large groups would take too long.
     """
     axes = [coded.axis for coded in request.quasi]
     trees = all(axis.shape is Shape.TREE for axis in axes)
     if not axes or not trees or math.prod(axis.height for axis in axes) > NODES:
         return False
-    if task.pool_rules.plain:
-        return True
-    compared = bool(np.isfinite(task.targets.excess).any())
-    return not compared and _most_values(task.values) <= MOST_VALUES
+    if FEWEST_GROUPS * len(task.rows) > MOST_ROWS * (len(task.starts) - 1):
+        return False
+    if any(rule.traits.compares_with_table for rule in rules):
+        return False
+    return task.pool_rules.plain or _most_values(task.values) <= MOST_VALUES
 
 
 def _most_values(values: npt.NDArray[np.int32]) -> int:
@@ -166,6 +169,7 @@ def reopen_groups(
                 how.axes,
                 heat,
                 looks,
+                weighed,
                 task.label,
                 figures,
             )

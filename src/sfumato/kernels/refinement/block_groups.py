@@ -24,9 +24,10 @@ from sfumato.kernels.refinement.point_space import PointSpace
 from sfumato.kernels.refinement.pools import PoolRules
 from sfumato.kernels.refinement.refinement_round import RefinedGroups
 
-USED, EMPTY, CHANGE, NOTED, TOUCHED, WORK = 0, 1, 2, 3, 4, 5
+USED, EMPTY, CHANGE, NOTED, TOUCHED, WORK, MOST_WORK = range(7)
 """Places of `GroupBlock.numbers`: group numbers in use, those of them that are empty, the
-number of the current change, moves and groups noted of it, and groups weighed up."""
+number of the current change, moves and groups noted of it, and groups weighed up, so far
+and at most."""
 NO_GROUP, NO_ROW = -1, -1
 
 
@@ -119,7 +120,7 @@ def make_block(
         np.zeros(most, dtype=np.int64),
         np.zeros(most, dtype=np.int64),
         np.zeros(most, dtype=np.int64),
-        np.zeros(6, dtype=np.int64),
+        np.zeros(7, dtype=np.int64),
         np.zeros(1, dtype=np.float64),
     )
     for i in range(count):
@@ -264,13 +265,17 @@ def bar(block: GroupBlock, g: int) -> None:
 
 @inner
 def undo_moves(space: PointSpace, block: GroupBlock, down_to: int) -> None:
-    """Undo the moves noted after the first few; boxes are measured again."""
-    for i in range(block.numbers[NOTED] - 1, down_to - 1, -1):
+    """Undo the moves noted after the first few; the boxes they stretched shrink again."""
+    noted = block.numbers[NOTED]
+    stretched = np.empty(noted - down_to, dtype=np.int64)
+    for i in range(noted - 1, down_to - 1, -1):
         row = block.moved[i]
-        g = block.group_of[row]
+        stretched[i - down_to] = block.group_of[row]
         leave(block, row)
         enter(block, row, block.source[i])
-        measure_box(space, block, g)
+    for i in range(len(stretched)):
+        if i == 0 or stretched[i] != stretched[i - 1]:
+            measure_box(space, block, stretched[i])
     block.numbers[NOTED] = down_to
 
 
@@ -371,7 +376,7 @@ def cheapest_group(
             total = joined + (joined - cost) * size
             if total < best:
                 best, found = total, g
-    block.numbers[WORK] += block.numbers[USED] // 8
+    block.numbers[WORK] += 1 + block.numbers[USED] // 8
     return found, best
 
 

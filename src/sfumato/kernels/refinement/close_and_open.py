@@ -27,6 +27,7 @@ from sfumato.kernels.common.random_streams import Stream, draw_below, draw_share
 from sfumato.kernels.compilation.decorators import both, inner
 from sfumato.kernels.refinement.block_groups import (
     EMPTY,
+    MOST_WORK,
     NO_GROUP,
     NOTED,
     USED,
@@ -90,6 +91,7 @@ def reopen_blocks(
     axes: Ints,
     heat: Floats,
     most_looks: int,
+    most_weighed: int,
     label: Ints,
     figures: Floats,
 ) -> None:
@@ -101,6 +103,7 @@ def reopen_blocks(
         chosen = blocks[bounds[number] : bounds[number + 1]]
         rows = rows_of(groups, chosen)
         block = make_block(space, pool_rules, values, groups, chosen, rows)
+        block.numbers[MOST_WORK] = most_weighed
         if not all_meet(pool_rules, block):
             figures[number, REFUSED] += 1
             continue
@@ -142,6 +145,8 @@ def close_groups(
         order[i], order[other] = order[other], order[i]
     for g in order:
         large = block.size[g] > LARGE * max(pool_rules.minimum, 1)
+        if block.numbers[WORK] > block.numbers[MOST_WORK]:
+            return
         if block.size[g] > 0 and block.cost[g] > 0.0 and not large:
             close_group(space, pool_rules, block, g, allowance(heat, stream))
 
@@ -213,8 +218,8 @@ def open_groups(
     room = PARTS_PER_ROW * len(block.codes)
     boxes = room_for_boxes(MOST_BOXES, room, len(axes), most_looks)
     find_boxes(space.tables, parts, axes, minimum, heat[LEAST], boxes)
-    open_boxes(space, pool_rules, block, boxes, row_of, heat[OPENING], stream)
     block.numbers[WORK] += boxes.numbers[LOOKS] // LOOKS_PER_WEIGHED
+    open_boxes(space, pool_rules, block, boxes, row_of, heat[OPENING], stream)
 
 
 @inner
@@ -237,6 +242,8 @@ def open_boxes(
     turn = 0
     for box in np.argsort(promise, kind="mergesort"):
         turn += 1
+        if block.numbers[WORK] > block.numbers[MOST_WORK]:
+            return
         length = rows_in_box(block, boxes, box, row_of, inside, seen, turn)
         rows = inside[:length]
         cost = cost_of_nodes(space, boxes.nodes[box])
@@ -370,21 +377,20 @@ def dissolve(
     Nothing is moved if those outside would lose more than it is worth.
     """
     noted, cost = block.numbers[NOTED], block.cost[g]
-    row, ok = block.first[g], True
-    while row >= 0 and ok:
+    row = block.first[g]
+    while row >= 0:
         following = block.after[row]
-        if seen[row] == turn:
-            move(block, row, opened)
-        else:
+        if seen[row] != turn:
             other, joined = cheapest_group(space, block, row, cost + worth)
-            ok = other != NO_GROUP
-            if ok:
-                worth -= joined - cost
-                move(block, row, other)
-                stretch(space, block, other, row)
+            if other == NO_GROUP:
+                undo_moves(space, block, noted)
+                return
+            worth -= joined - cost
+            move(block, row, other)
+            stretch(space, block, other, row)
         row = following
-    if not ok:
-        undo_moves(space, block, noted)
+    while block.first[g] >= 0:
+        move(block, block.first[g], opened)
 
 
 @inner
