@@ -27,12 +27,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.common.compiled_rules import compile_rules
-from sfumato.algorithms.common.parallel_ranges import Clock, Range, work_through
+from sfumato.algorithms.common.parallel_ranges import Clock, Range
 from sfumato.algorithms.refinement.refinement_task import (
     RefinementTask,
     StopConditions,
     prepare,
     split_randomly,
+    through_blocks,
 )
 from sfumato.algorithms.refinement.refinement_work import (
     LossHistory,
@@ -376,14 +377,7 @@ def _pass(
             )
         return []
 
-    request.progress(limits.step, limits.share)
-    ranges = [(block, block + 1) for block in range(len(bounds) - 1)]
-    work_through(
-        ranges,
-        step,
-        threads=request.threads if len(ranges) > 1 else 1,
-        done=lambda _: request.progress(limits.step, limits.share),
-    )
+    through_blocks(request, limits, len(bounds) - 1, step)
     return figures
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.common.compiled_rules import Compiled
+from sfumato.algorithms.common.parallel_ranges import Step, work_through
 from sfumato.algorithms.refinement.growth_targets import make_growth_targets
 from sfumato.algorithms.request import Request
 from sfumato.data.arrays import Ints
@@ -163,3 +164,16 @@ def _first_that_varies(points: npt.NDArray[np.int32], axes: Ints) -> Ints:
         if codes.min() < codes.max():
             break
     return np.asarray(codes)
+
+
+def through_blocks(
+    request: Request, limits: StopConditions, blocks: int, step: Step
+) -> None:
+    """Take a step on each block, on all threads, and report progress."""
+    request.progress(limits.step, limits.share)
+    work_through(
+        [(block, block + 1) for block in range(blocks)],
+        step,
+        threads=request.threads if blocks > 1 else 1,
+        done=lambda _: request.progress(limits.step, limits.share),
+    )

@@ -18,11 +18,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.common.parallel_ranges import Clock, Range, work_through
+from sfumato.algorithms.common.parallel_ranges import Clock, Range
 from sfumato.algorithms.refinement.refinement_task import (
     RefinementTask,
     StopConditions,
     split_randomly,
+    through_blocks,
 )
 from sfumato.algorithms.refinement.refinement_work import block_limit
 from sfumato.algorithms.request import Request
@@ -175,14 +176,7 @@ def reopen_groups(
             )
         return []
 
-    request.progress(limits.step, limits.share)
-    ranges = [(block, block + 1) for block in range(len(bounds) - 1)]
-    work_through(
-        ranges,
-        step,
-        threads=request.threads if len(ranges) > 1 else 1,
-        done=lambda _: request.progress(limits.step, limits.share),
-    )
+    through_blocks(request, limits, len(bounds) - 1, step)
     return figures
 
 

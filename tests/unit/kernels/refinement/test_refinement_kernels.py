@@ -24,7 +24,8 @@ from sfumato.kernels.refinement.refinement_round import (
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity
 from tests.unit.algorithms.lattice_cases import random_request
-from tests.unit.algorithms.mondrian_cases import flat_axis, free_axis, loss_of, rows_of
+from tests.unit.algorithms.mondrian_cases import flat_axis, free_axis
+from tests.unit.kernels.refinement.group_lists import lists_of, loss_by_definition
 
 
 def random_table(random, models, rows):
@@ -36,18 +37,6 @@ def random_table(random, models, rows):
         codes = random.integers(0, axis.size, rows).astype(np.int32)
         quasi.append(replace(quasi[0], axis=axis, codes=codes))
     return replace(request, quasi=tuple(quasi), threads=1, seed=Seed.guessable(3))
-
-
-def lists_of(group_of):
-    groups: dict[int, list[int]] = {}
-    for row, group in enumerate(group_of.tolist()):
-        groups.setdefault(group, []).append(row)
-    return sorted(groups.values())
-
-
-def loss_by_definition(request, group_of):
-    axes, rows = [coded.axis for coded in request.quasi], rows_of(request)
-    return sum(loss_of(axes, rows, group) for group in lists_of(group_of))
 
 
 @pytest.mark.parametrize("seed", range(10))

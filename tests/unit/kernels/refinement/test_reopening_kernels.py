@@ -27,7 +27,7 @@ from sfumato.kernels.refinement.refinement_round import GAIN, lay_out, number_gr
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity
 from tests.unit.algorithms.lattice_cases import random_request
-from tests.unit.algorithms.mondrian_cases import loss_of, rows_of
+from tests.unit.kernels.refinement.group_lists import lists_of, loss_by_definition
 
 MANY = 1 << 40
 
@@ -167,18 +167,6 @@ def test_rows_far_apart_that_fit_together_become_a_group():
         task = prepare(request, compile_rules(request), group_of)
         lowered += reopen_once(replace(request, threads=1), task, 0.0) > 0
     assert lowered == 10
-
-
-def lists_of(group_of):
-    groups: dict[int, list[int]] = {}
-    for row, group in enumerate(group_of.tolist()):
-        groups.setdefault(group, []).append(row)
-    return sorted(groups.values())
-
-
-def loss_by_definition(request, group_of):
-    axes, rows = [coded.axis for coded in request.quasi], rows_of(request)
-    return sum(loss_of(axes, rows, group) for group in lists_of(group_of))
 
 
 def ok(values, group, diverse):
