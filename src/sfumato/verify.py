@@ -19,8 +19,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.data.arrays import Codes, Flags, Ints
-from sfumato.data.distinct_keys import counted_keys, ranked_keys
-from sfumato.data.published_cells import KEY_LIMIT, Cells, distinct_tuples, packed_key
+from sfumato.data.distinct_keys import counted_keys, ranked_keys, repeat
+from sfumato.data.published_cells import (
+    KEY_LIMIT,
+    Cells,
+    distinct_tuples,
+    packed_key,
+    tuples_of,
+)
 from sfumato.data.rules import View
 from sfumato.errors import DataError, RefusedError
 from sfumato.hierarchies.axis import Axis, CodedAxis
@@ -91,11 +97,23 @@ class Evidence:
     """How many equal rows of the published table each row stands for; None: one."""
 
     @cached_property
+    def key(self) -> Ints:
+        """One number per row, equal exactly where all cells are equal."""
+        return packed_key([c.codes for c in self.cells], self.rows)
+
+    @cached_property
+    def group_of(self) -> Ints:
+        """Return the group of each row, numbered in the order of the keys."""
+        if self.groups is not None:
+            return self.groups.astype(np.int64)
+        return ranked_keys(self.key)[1]
+
+    @cached_property
     def tuples(self) -> tuple[Ints, Codes]:
         """Return the group of each row, and the cells of each group."""
         if self.groups is not None:
-            return self.groups.astype(np.int64), np.zeros((0, 0), dtype=np.int32)
-        return distinct_tuples([c.codes for c in self.cells], self.rows)
+            return self.group_of, np.zeros((0, 0), dtype=np.int32)
+        return self.group_of, tuples_of(self.group_of, [c.codes for c in self.cells])
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +147,8 @@ def prove(evidence: Evidence, models: Sequence[OutputModel]) -> Proof:
     """Ask every model about a published table."""
     if evidence.missing_any and evidence.times is not None:
         evidence = _row_by_row(evidence, evidence.times)
-    closed = replace(evidence, missing_any=False)
+    # Not copied without need: what was computed of it stays with it.
+    closed = replace(evidence, missing_any=False) if evidence.missing_any else evidence
     groups = _with_matching(groups_of(closed, models), evidence, models)
     verdicts = tuple(model.verify(groups) for model in models)
     if evidence.missing_any:
@@ -380,7 +399,7 @@ def _plain(
 
 def _counted_groups(evidence: Evidence, views: Sequence[View]) -> Groups:
     """Build groups by counting keys, without a number per row."""
-    key = packed_key([c.codes for c in evidence.cells], evidence.rows)
+    key = evidence.key
     references = source_references(evidence, views)
     histograms = {
         view: _counted_histogram(
@@ -390,6 +409,9 @@ def _counted_groups(evidence: Evidence, views: Sequence[View]) -> Groups:
     }
     if histograms:
         sizes = next(iter(histograms.values())).sizes
+    elif repeat(key):
+        # Numbered once, because figures of a release ask for the group of each row.
+        sizes = np.bincount(evidence.group_of)
     else:
         _, sizes = counted_keys(key)
     return Groups(

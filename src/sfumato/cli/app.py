@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from copy import copy
 from typing import Annotated, Any
 
 import typer
@@ -107,7 +108,7 @@ def run(words: list[str]) -> int:
 def _invoke(words: list[str]) -> int:
     """Run the command as Typer would, leaving every exception to `run`."""
     _refuse_zero_characters(words)
-    command = typer.main.get_command(app)
+    command = typer.main.get_command(_app_for(words))
     if argument_help.HELP & set(words):
         argument_help.restore(command)
     if completion.COMPLETING in os.environ:
@@ -125,6 +126,25 @@ def _invoke(words: list[str]) -> int:
     except typer.Exit as done:
         return int(done.exit_code)
     return int(result or 0)
+
+
+def _app_for(words: list[str]) -> typer.Typer:
+    """The app with the one command that is called, where that is certain.
+
+    Making all commands takes longer than running a small one.
+    """
+    called = [each for each in app.registered_commands if words[:1] == [_name(each)]]
+    asking = completion.COMPLETING in os.environ or completion.asked(words)
+    if asking or not called or argument_help.HELP & set(words):
+        return app
+    one = copy(app)
+    one.registered_commands = called
+    return one
+
+
+def _name(command: Any) -> str | None:
+    made: str | None = command.name or getattr(command.callback, "__name__", None)
+    return made
 
 
 def _refuse_zero_characters(words: list[str]) -> None:

@@ -122,7 +122,9 @@ def distinct(
     chunks = [chunk for chunk in encoded.chunks if len(chunk)]
     if not chunks:
         return pa.array([], pa.string()), np.empty(0, dtype=np.int32)
-    return chunks[0].dictionary, np.concatenate([_places(chunk) for chunk in chunks])
+    places = [_places(chunk) for chunk in chunks]
+    whole = places[0] if len(places) == 1 else np.concatenate(places)
+    return chunks[0].dictionary, whole
 
 
 def _encoded(values: pa.ChunkedArray, name: str) -> pa.ChunkedArray:

@@ -132,6 +132,13 @@ class Values:
         return np.bincount(present, minlength=len(self.texts))
 
     @cached_property
+    def occurring(self) -> npt.NDArray[np.bool_]:
+        """Which values a cell has; only a dictionary that was given may list others."""
+        if types.is_dictionary(self.arrow_type):
+            return self.counts > 0
+        return np.ones(len(self.texts), dtype=np.bool_)
+
+    @cached_property
     def absent(self) -> npt.NDArray[np.bool_]:
         """Which values stand for a missing one."""
         marks = pa.array(self.missing, pa.string())
@@ -141,7 +148,7 @@ class Values:
     @cached_property
     def present(self) -> npt.NDArray[np.int64]:
         """The places of the values that occur and are not missing."""
-        return np.flatnonzero(~self.absent & (self.counts > 0))
+        return np.flatnonzero(~self.absent & self.occurring)
 
     @cached_property
     def present_texts(self) -> TextArray:
@@ -150,10 +157,10 @@ class Values:
     @cached_property
     def missing_label(self) -> tuple[str, ...]:
         """The text that stands for all missing values; nothing if there are none."""
-        occurring = self.absent & (self.counts > 0)
-        if not (self._nulls or occurring.any()):
+        gone = self.absent & self.occurring
+        if not (self._nulls or gone.any()):
             return ()
-        shown = set(self.texts.filter(pa.array(occurring)).to_pylist())
+        shown = set(self.texts.filter(pa.array(gone)).to_pylist())
         return (next((mark for mark in self.missing if mark in shown), ""),)
 
     def kind(self) -> tuple[Kind, str]:
@@ -179,8 +186,7 @@ class Values:
 
     def alike(self, column: Column, values: pa.ChunkedArray) -> pa.ChunkedArray:
         """The cells; where values share a code, all of them show the code's label."""
-        occurring = int((self.counts > 0).sum()) + self._nulls
-        if occurring == column.size:
+        if int(self.occurring.sum()) + self._nulls == column.size:
             return values
         shown = pc.index_in(pa.array(column.labels, pa.string()), value_set=self.texts)
         places = shown.take(pa.array(column.codes))

@@ -6,10 +6,14 @@ sorting all rows, where rows share keys. Where a sample says that few do, all ar
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 import pyarrow as pa
 
-from sfumato.data.arrays import Codes, Counts, Ints
+from sfumato.data.arrays import Codes, Counts, Ints, Words
+
+Keys = TypeVar("Keys", Ints, Words)
 
 SAMPLE = 1 << 13
 """Keys that are looked at to guess how many are distinct."""
@@ -17,7 +21,7 @@ OFTEN = 8
 """Keys are hashed if a key seems to have so many rows, on average."""
 
 
-def ranked_keys(keys: Ints) -> tuple[Ints, Ints]:
+def ranked_keys(keys: Keys) -> tuple[Keys, Ints]:
     """The distinct keys, ascending, and the place of each row's key among them."""
     found, places = _hashed(keys)
     order = np.argsort(found)
@@ -26,9 +30,15 @@ def ranked_keys(keys: Ints) -> tuple[Ints, Ints]:
     return found[order], rank[places]
 
 
+def numbered_keys(keys: Keys) -> tuple[int, Codes]:
+    """How many distinct keys there are, and a number for each row's key, in any order."""
+    found, places = _hashed(keys)
+    return len(found), places
+
+
 def counted_keys(keys: Ints) -> tuple[Ints, Counts]:
     """The distinct keys, ascending, and how many rows have each."""
-    if not _repeat(keys):
+    if not repeat(keys):
         ordered = np.sort(keys)
         first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
         return ordered[first], np.diff(np.append(first, len(ordered)))
@@ -37,7 +47,7 @@ def counted_keys(keys: Ints) -> tuple[Ints, Counts]:
     return found[order], np.bincount(places, minlength=len(found))[order]
 
 
-def first_rows(places: Ints, number: int) -> Ints:
+def first_rows(places: Codes | Ints, number: int) -> Ints:
     """The first row at each of a number of places; every place has a row."""
     first = np.empty(number, dtype=np.int64)
     # Of several rows with one place, the last one that is written stays.
@@ -45,7 +55,7 @@ def first_rows(places: Ints, number: int) -> Ints:
     return first
 
 
-def _repeat(keys: Ints) -> bool:
+def repeat(keys: Ints) -> bool:
     """Whether keys seem to have many rows each; a guess, which decides speed alone."""
     if len(keys) <= SAMPLE:
         return True
@@ -55,7 +65,7 @@ def _repeat(keys: Ints) -> bool:
     return pairs * 2 * len(keys) > OFTEN * len(sample) ** 2
 
 
-def _hashed(keys: Ints) -> tuple[Ints, Codes]:
+def _hashed(keys: Keys) -> tuple[Keys, Codes]:
     """The distinct keys in any order, and the place of each row's key."""
     encoded = pa.array(np.ascontiguousarray(keys)).dictionary_encode()
     return encoded.dictionary.to_numpy(), encoded.indices.to_numpy()

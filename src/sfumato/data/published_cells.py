@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.data.arrays import Codes, Ints
-from sfumato.data.cell_text import as_text, interval_text
+from sfumato.data.arrays import Codes, Flags, Ints
+from sfumato.data.cell_text import as_text, distinct, interval_text
 from sfumato.data.distinct_keys import first_rows, ranked_keys
 from sfumato.data.parallel import each
 
@@ -50,14 +50,17 @@ def coded_cells(
 
 def distinct_tuples(cells: Sequence[Codes], rows: int) -> tuple[Ints, Codes]:
     """Number the distinct tuples: the number of each row, and each one's cells."""
-    found, owner = ranked_keys(packed_key(cells, rows))
-    first = first_rows(owner, len(found))
+    _, owner = ranked_keys(packed_key(cells, rows))
+    return owner, tuples_of(owner, cells)
+
+
+def tuples_of(owner: Ints, cells: Sequence[Codes]) -> Codes:
+    """The cells of each tuple; `owner` is the number of each row's tuple."""
+    first = first_rows(owner, int(owner.max(initial=-1)) + 1)
     columns = [codes[first] for codes in cells]
-    shape = (len(first), 0)
-    return (
-        owner,
-        np.column_stack(columns).astype(np.int32) if columns else np.zeros(shape, "i4"),
-    )
+    if not columns:
+        return np.zeros((len(first), 0), dtype=np.int32)
+    return np.column_stack(columns).astype(np.int32)
 
 
 def packed_key(cells: Sequence[Codes], rows: int) -> Ints:
@@ -80,25 +83,35 @@ def packed_key(cells: Sequence[Codes], rows: int) -> Ints:
 
 
 def _coded(table: pa.Table, name: str, missing: Sequence[str]) -> Cells:
-    column = table.column(name).combine_chunks()
+    column = table.column(name)
     if pa.types.is_timestamp(column.type):
         column = as_text(column, name=name)
-    if not pa.types.is_dictionary(column.type):
-        column = pc.cast(column, pa.string()).dictionary_encode()
-    texts = pc.cast(column.dictionary, pa.string()).to_pylist()
-    codes = pc.fill_null(column.indices, len(texts)).to_numpy(zero_copy_only=False)
-    return _merged(codes.astype(np.int32), [*texts, None], set(missing))
+    given = pa.types.is_dictionary(column.type)
+    values, codes = distinct(column if given else pc.cast(column, pa.string()))
+    texts = [*pc.cast(values, pa.string()).to_pylist(), None]
+    occurs = np.ones(len(texts), dtype=np.bool_)
+    occurs[-1] = int(codes.min(initial=0)) < 0
+    if given:
+        known = codes[codes >= 0] if occurs[-1] else codes
+        occurs[:-1] = np.bincount(known, minlength=len(values)) > 0
+    return _merged(codes, texts, occurs, set(missing))
 
 
-def _merged(codes: Codes, texts: Sequence[str | None], missing: set[str]) -> Cells:
-    """Give equal texts the same code; marks of missing values stay distinct."""
+def _merged(
+    codes: Codes, texts: Sequence[str | None], occurs: Flags, missing: set[str]
+) -> Cells:
+    """Give equal texts the same code; marks of missing values stay distinct.
+
+    Code −1 stands for the last text.
+    """
     known: dict[str | None, int] = {}
-    target = np.empty(len(texts), dtype=np.int32)
-    occurs = np.bincount(codes, minlength=len(texts)) > 0
+    target = np.arange(len(texts), dtype=np.int32)
     for code in np.flatnonzero(occurs):
         target[code] = known.setdefault(texts[code], len(known))
     shown = tuple(None if text in missing else text for text in known)
-    return Cells(target[codes], shown)
+    if occurs[-1] or (target[occurs] != np.flatnonzero(occurs)).any():
+        codes = target.take(codes, mode="wrap")
+    return Cells(codes, shown)
 
 
 def as_intervals(low: Cells, high: Cells) -> Cells:

@@ -60,6 +60,8 @@ class Table(SafeRepr):
     quasi-identifier that share a code are alike."""
     columns: Mapping[str, Column]
     """Coded quasi-identifiers, sensitive, subject and weight columns."""
+    told_by_codes: frozenset[str] = frozenset()
+    """Coded columns of texts whose codes tell every cell: no texts share a code."""
 
     def _summary(self) -> str:
         return (
@@ -71,7 +73,8 @@ class Table(SafeRepr):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A view of a dictionary cannot be pickled, for another process.
-        return type(self), (self.schema, self.source, dict(self.columns))
+        parts = (self.schema, self.source, dict(self.columns), self.told_by_codes)
+        return type(self), parts
 
     @property
     def rows(self) -> int:

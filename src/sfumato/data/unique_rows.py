@@ -6,14 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as types
 
 from sfumato.data.arrays import Ints
 from sfumato.data.cell_text import distinct
-from sfumato.data.distinct_keys import ranked_keys
+from sfumato.data.distinct_keys import counted_keys, ranked_keys
 
 MOST = 0.05
 """If a larger share of rows has a unique value, a column gives people away."""
@@ -27,17 +26,36 @@ BETWEEN = pa.scalar(b"\x1f")
 def value_places(column: pa.ChunkedArray, missing: Sequence[str] = ()) -> Ints:
     """A number for each cell's value, from 0; −1 for cells that have none."""
     values, places = distinct(_flat(column))
-    if len(values) and types.is_string(values.type):
-        gone = np.isin(values.to_numpy(zero_copy_only=False), list(missing))
-        places = np.where(np.append(gone, True)[places], -1, places)
+    if missing and len(values) and types.is_string(values.type):
+        gone = pc.is_in(values, value_set=pa.array(missing, pa.string()))
+        if pc.any(gone).as_py():
+            marked = np.append(gone.to_numpy(zero_copy_only=False), True)
+            places = np.where(marked[places], -1, places)
     return places.astype(np.int64)
 
 
-def single(places: Ints) -> npt.NDArray[np.bool_]:
-    """The rows whose value no other row has."""
-    counts = np.bincount(places[places >= 0], minlength=1)
-    alone: npt.NDArray[np.bool_] = (places >= 0) & (counts[places] == 1)
-    return alone
+def alone(places: Ints) -> int:
+    """Count the rows whose value no other row has."""
+    known = places if int(places.min(initial=0)) >= 0 else places[places >= 0]
+    return int((np.bincount(known) == 1).sum())
+
+
+def alone_together(known: Ints, places: Ints) -> int:
+    """Count the rows whose pair of values no other row has; −1 in `places` is no value."""
+    if int(places.min(initial=0)) < 0:
+        there = places >= 0
+        known, places = known[there], places[there]
+    return int((_counts(known, places) == 1).sum())
+
+
+def _counts(first: Ints, second: Ints) -> Ints:
+    """How many rows have each pair of numbers."""
+    size = int(second.max(initial=-1)) + 1
+    keys = first * size
+    keys += second
+    if int(first.max(initial=-1) + 1) * size > FEW * max(len(keys), 1):
+        return counted_keys(keys)[1]
+    return np.bincount(keys)
 
 
 def joined(parts: Iterable[Ints], rows: int) -> Ints:
@@ -51,7 +69,9 @@ def joined(parts: Iterable[Ints], rows: int) -> Ints:
         if span * size > LARGEST:
             together = _dense(together)
             span = int(together.max(initial=0)) + 1
-        together = together * size + places + 1
+        together *= size
+        together += places
+        together += 1
         span *= size
     return _dense(together)
 

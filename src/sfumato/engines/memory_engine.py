@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.data.batch_source import BatchSource, table_batches
-from sfumato.data.unique_rows import joined, single, value_places
+from sfumato.data.unique_rows import alone, joined, value_places
 from sfumato.engines.base import CountedLines, Engine
 
 
@@ -43,7 +43,7 @@ class MemoryEngine(Engine):
         known = [value_places(self.table.column(name)) for name in beside]
         places = value_places(self.table.column(column), missing)
         together = joined([*known, places], self.table.num_rows)
-        return int(single(np.where(places < 0, -1, together)).sum())
+        return alone(np.where(places < 0, -1, together))
 
     def ordered(self, key: Sequence[str]) -> BatchSource:
         """The same rows in the order of the key."""

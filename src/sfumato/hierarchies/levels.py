@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.data.arrays import Ints
+from sfumato.data.arrays import Codes, Ints
 from sfumato.data.number_grid import Ends
 from sfumato.data.table import Column
 from sfumato.hierarchies.axis import STAR, Axis, CodedAxis, Losses, Shape
@@ -104,9 +104,17 @@ def assemble(column: Column, upper: UpperLevels, *, weight: float) -> CodedAxis:
         order,
         weight=weight,
     )
-    place = np.empty(column.size, dtype=np.int32)
-    place[order] = np.arange(column.size, dtype=np.int32)
-    return CodedAxis(axis, np.ascontiguousarray(place[column.codes]))
+    return CodedAxis(axis, _codes_in_order(column.codes, order))
+
+
+def _codes_in_order(codes: Codes, order: Ints) -> Codes:
+    """The place of each row's leaf; the codes themselves where no leaf moved."""
+    leaves = np.arange(len(order), dtype=np.int32)
+    if np.array_equal(order, leaves):
+        return np.ascontiguousarray(codes)
+    place = np.empty(len(order), dtype=np.int32)
+    place[order] = leaves
+    return place[codes]
 
 
 def _with_missing(column: Column, level: HierarchyLevel) -> HierarchyLevel:

@@ -14,7 +14,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
-import pyarrow.dataset as arrow_dataset
 import pyarrow.parquet as parquet
 
 from sfumato.data.batch_source import Batches, BatchSource
@@ -127,6 +126,9 @@ def _below(place: Path, top: Path) -> tuple[str, ...]:
 def _parquet_source(
     files: Sequence[Path], path: Path, *, numbered: bool = False
 ) -> BatchSource:
+    # Imported late: most sources are single files, which are read without it.
+    import pyarrow.dataset as arrow_dataset
+
     try:
         found = [parquet.ParquetFile(file) for file in files]
         _check_alike([file.schema_arrow for file in found], path)
@@ -160,6 +162,8 @@ def _parquet_source(
 
 def _layout(schema: Any, *, numbered: bool) -> Any:
     """How Parquet files are read; if asked, texts as they are: places in a dictionary."""
+    import pyarrow.dataset as arrow_dataset
+
     texts = [each.name for each in schema if pa.types.is_string(each.type)]
     return arrow_dataset.ParquetFileFormat(dictionary_columns=texts if numbered else [])
 

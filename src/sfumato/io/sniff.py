@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from sfumato.data.arrays import Bytes
 from sfumato.data.source import encoding_fault
 from sfumato.errors import DataError
 
@@ -70,8 +71,8 @@ class Utf8Content:
             # One byte more: what follows the last byte of the piece.
             piece = data[at : at + PIECE_BYTES + 1]
             ends += int(np.count_nonzero(piece[:PIECE_BYTES] == LINE_END))
-            returns = np.flatnonzero(piece[:PIECE_BYTES] == CARRIAGE_RETURN)
-            if (piece.take(returns + 1, mode="clip") != LINE_END).any():
+            # Most files have none, and bytes are searched faster than numbers.
+            if CARRIAGE_RETURN in piece.tobytes() and _lone_returns(piece):
                 return None
         return ends + bool(len(data) and data[-1] != LINE_END)
 
@@ -99,6 +100,12 @@ class Utf8Content:
             content.decode("utf-8")
         except UnicodeDecodeError as error:
             raise undecodable(content, error, path) from None
+
+
+def _lone_returns(piece: Bytes) -> bool:
+    """Whether a carriage return ends a line alone; the last byte is only looked at."""
+    returns = np.flatnonzero(piece[:PIECE_BYTES] == CARRIAGE_RETURN)
+    return bool((piece.take(returns + 1, mode="clip") != LINE_END).any())
 
 
 def plain_text(buffer: pa.Buffer, encoding: str | None, path: Path) -> Utf8Content:

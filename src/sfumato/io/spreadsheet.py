@@ -65,7 +65,7 @@ def _formulas(name: str, column: pa.ChunkedArray) -> int:
     values, places = distinct(column, name=name)
     found = pc.fill_null(_formula(as_text(values, name=name)), False)
     flags = np.append(found.to_numpy(zero_copy_only=False), False)
-    return int(flags[places].sum())
+    return int(flags[places].sum()) if flags.any() else 0
 
 
 def _begins_like_one(column: pa.ChunkedArray) -> pa.ChunkedArray:

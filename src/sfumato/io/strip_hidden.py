@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as types
 
-from sfumato.data.arrays import Codes, Ints
+from sfumato.data.arrays import Codes, Flags, Ints
 from sfumato.data.disk_arrays import IN_MEMORY, MemoryArrays
 from sfumato.data.parallel import each
 from sfumato.errors import DataError
@@ -155,8 +155,7 @@ def _bare_dictionary(array: Array) -> Array:
         # Arrow cannot take single values of this type.
         values = values.cast(pa.string())
     places = _places(array)
-    seen = np.zeros(len(values) + 1, dtype=np.bool_)
-    seen[places] = True
+    seen = _seen(places, len(values))
     shown = np.flatnonzero(seen[:-1])
     kept = bare_array(_taken(values, shown))
     order = np.arange(len(shown)) if ordered else _order(kept, shown, places)
@@ -168,6 +167,14 @@ def _bare_dictionary(array: Array) -> Array:
         bare_array(_taken(kept, order)),
         ordered=ordered,
     )
+
+
+def _seen(places: Codes, size: int) -> Flags:
+    """Which places occur; the last flag is that of −1, which stands for null."""
+    null = int(places.min(initial=0)) < 0
+    # Counting places is faster than flagging each of them.
+    known = places[places >= 0] if null else places
+    return np.append(np.bincount(known, minlength=size) > 0, null)
 
 
 def _places(array: Array) -> Codes:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,8 +22,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as parquet
 import pyarrow.types as types
 
+from sfumato.data.arrays import Codes, Ints
 from sfumato.data.cell_text import as_text, distinct
-from sfumato.data.distinct_keys import first_rows, ranked_keys
+from sfumato.data.distinct_keys import first_rows, numbered_keys
 from sfumato.data.file_labels import ColumnLabels
 from sfumato.data.parallel import each
 from sfumato.data.published_cells import packed_key
@@ -30,11 +37,15 @@ from sfumato.io.strip_hidden import bare
 __all__ = ["format_of", "hash_bytes", "write_table"]
 
 BATCH_ROWS = 1 << 16
+FEW_ROWS = 1 << 14
+"""Rows whose lines stay in the cache of a processor until they are written."""
 SLICE_ROWS = 1 << 20
 """Rows that are prepared and written together; larger tables need not fit in memory."""
 QUOTE = '"'
 FEW = 8
 """Rows that share their cells on average, if these are put together once."""
+SAMPLE_ROWS = 1 << 13
+"""Rows that are looked at to guess how many share their cells."""
 
 
 def write_table(
@@ -185,6 +196,8 @@ def _misses(name: str, column: pa.ChunkedArray) -> bool:
         return bool(as_text(column, name=name).null_count)
     values, places = distinct(column, name=name)
     empty = np.append(as_text(values, name=name).is_null().to_numpy(False), True)
+    if int(places.min(initial=0)) >= 0 and not empty[:-1].any():
+        return False
     return bool(empty[places].any())
 
 
@@ -198,12 +211,78 @@ def _write_lines(
         ),
         range(table.num_columns),
     )
-    columns = list(_fused(columns, delimiter))
+    columns = [_repeating(column) for column in _fused(columns, delimiter)]
+    for lines in _all_lines(columns, delimiter):
+        sink.write(lines)
+
+
+def _all_lines(
+    columns: Sequence[pa.ChunkedArray], delimiter: str
+) -> Iterator[memoryview]:
+    """The lines of all rows, a batch at a time."""
+    if columns and all(types.is_dictionary(column.type) for column in columns):
+        yield from _Pieces.of(columns, delimiter).lines()
+        return
     quoted = pa.table(columns, [str(place) for place in range(len(columns))])
     batches = quoted.to_batches(max_chunksize=BATCH_ROWS)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for lines in pool.map(lambda batch: _lines(batch, delimiter), batches):
-            sink.write(lines)
+            yield from lines
+
+
+def _repeating(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The column as a dictionary, if many of its first rows share their cells."""
+    if types.is_dictionary(column.type):
+        return column
+    sample = column.slice(0, SAMPLE_ROWS)
+    repeats = len(sample.unique()) * FEW <= len(sample)
+    return column.dictionary_encode() if repeats else column
+
+
+class _Pieces(NamedTuple):
+    """Cells that lines are made of, each followed by its delimiter or line end.
+
+    One pass over them writes the lines, where joining columns copies all cells twice.
+    """
+
+    texts: Any
+    """All cells that occur, column by column."""
+    places: Sequence[Codes]
+    """Per column, the place of each row's cell among those of the column."""
+    starts: Ints
+    """Per column, where its cells start in `texts`."""
+
+    @classmethod
+    def of(cls, columns: Sequence[pa.ChunkedArray], delimiter: str) -> _Pieces:
+        parts = [column.combine_chunks() for column in columns]
+        ends = [*[delimiter] * (len(parts) - 1), "\n"]
+        texts = [
+            _followed(part.dictionary, end)
+            for part, end in zip(parts, ends, strict=True)
+        ]
+        return cls(
+            texts=pa.concat_arrays(texts),
+            places=[part.indices.to_numpy() for part in parts],
+            starts=np.cumsum([0, *map(len, texts[:-1])], dtype=np.int64),
+        )
+
+    def lines(self) -> Iterator[memoryview]:
+        """The lines of all rows, a batch at a time.
+
+        On one thread, because batches that wait for others would be new pages.
+        """
+        for first in range(0, len(self.places[0]), FEW_ROWS):
+            rows = slice(first, first + FEW_ROWS)
+            columns = zip(self.places, self.starts, strict=True)
+            cells = np.column_stack([places[rows] + start for places, start in columns])
+            _, ends, data = self.texts.take(pa.array(cells.ravel())).buffers()
+            yield memoryview(data)[: np.frombuffer(ends, dtype=np.int64)[cells.size]]
+
+
+def _followed(texts: Any, end: str) -> Any:
+    """Texts that are followed by an end; large, so that all columns fit together."""
+    empty, last = (pa.scalar(each, pa.large_string()) for each in ("", end))
+    return pc.binary_join_element_wise(texts.cast(pa.large_string()), empty, last)
 
 
 def _fused(
@@ -232,16 +311,16 @@ def _one_dictionary(
     """
     parts = [column.combine_chunks() for column in columns]
     codes = [part.indices.to_numpy() for part in parts]
-    found, place = ranked_keys(packed_key(codes, len(codes[0])))
-    if len(found) * FEW > len(place):
+    count, place = numbered_keys(packed_key(codes, len(codes[0])))
+    if count * FEW > len(place):
         return None
-    first = pa.array(first_rows(place, len(found)))
+    first = pa.array(first_rows(place, count))
     cells = [part.dictionary.take(part.indices.take(first)) for part in parts]
     try:
         texts = pc.binary_join_element_wise(*cells, delimiter)
     except pa.ArrowCapacityError:
         return None
-    whole = pa.DictionaryArray.from_arrays(place.astype(np.int32), texts)
+    whole = pa.DictionaryArray.from_arrays(place, texts)
     return pa.chunked_array([whole])
 
 
@@ -277,10 +356,11 @@ def _quoted_dictionary(
     texts = pa.chunked_array([as_text(values, name=name)])
     cells = _quoted_texts(texts, delimiter, mark_empty)
     known = pa.chunked_array([*pc.fill_null(cells, mark).chunks, pa.array([mark])])
-    # Index −1, a null, becomes the last place.
-    indices = np.where(places < 0, len(values), places).astype(np.int32)
+    if int(places.min(initial=0)) < 0:
+        # Index −1, a null, becomes the last place.
+        places = np.where(places < 0, len(values), places).astype(np.int32)
     return pa.chunked_array(
-        [pa.DictionaryArray.from_arrays(indices, known.combine_chunks())]
+        [pa.DictionaryArray.from_arrays(places, known.combine_chunks())]
     )
 
 
@@ -316,7 +396,7 @@ def _has_special(chunk: Any, delimiter: str) -> bool:
     return any(mark in seen for mark in (delimiter.encode(), b'"', b"\n", b"\r"))
 
 
-def _lines(batch: pa.RecordBatch, delimiter: str) -> bytes:
+def _lines(batch: pa.RecordBatch, delimiter: str) -> list[memoryview]:
     """The lines of some rows, as they are written."""
     try:
         return _joined(batch, delimiter)
@@ -326,14 +406,14 @@ def _lines(batch: pa.RecordBatch, delimiter: str) -> bytes:
         if half == 0:
             raise
         parts = (batch.slice(0, half), batch.slice(half))
-        return b"".join(_lines(part, delimiter) for part in parts)
+        return [lines for part in parts for lines in _lines(part, delimiter)]
 
 
-def _joined(batch: pa.RecordBatch, delimiter: str) -> bytes:
+def _joined(batch: pa.RecordBatch, delimiter: str) -> list[memoryview]:
     columns = [_decoded(column) for column in batch.columns]
     ended = pc.binary_join_element_wise(columns[-1], "", "\n")
     joined = pc.binary_join_element_wise(*columns[:-1], ended, delimiter)
-    return b"".join(_bytes_of(joined))
+    return list(_bytes_of(joined))
 
 
 def _decoded(column: Any) -> Any:

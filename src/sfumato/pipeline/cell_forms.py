@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.data.arrays import Codes
+from sfumato.data.arrays import Codes, Counts
 from sfumato.data.schema import Role
 from sfumato.hierarchies.axis import STAR, Axis
+from sfumato.models.common.groups import total_times
 from sfumato.pipeline.findings import Findings
 from sfumato.publish.base import Form, Operator
 from sfumato.publish.generalize import BOUNDS, Generalize
@@ -99,10 +100,7 @@ def _forms(found: Findings, table: pa.Table, name: str) -> list[dict[str, Any]]:
         return [{"form": CellForm.VALUE.value, "rows": len(column)}]
     axis = next(coded.axis for coded in found.shown if coded.name == name)
     texts = column.dictionary.cast(pa.string())
-    # Indices may be unsigned words of 64 bits, which NumPy does not count.
-    places = column.indices.cast(pa.int64()).fill_null(len(texts))
-    codes = places.to_numpy(zero_copy_only=False)
-    rows = np.bincount(codes, minlength=len(texts) + 1)
+    rows = _counted(found, column.indices, len(texts))
     forms = np.append(_form_of(texts, axis, found.run.operator), MISSING)
     counted = np.bincount(forms, rows, minlength=len(FORMS)).astype(np.int64)
     found_forms = []
@@ -114,6 +112,19 @@ def _forms(found: Findings, table: pa.Table, name: str) -> list[dict[str, Any]]:
             told = {"form": FORMS[form].value, "rows": rows_of, "example": example}
             found_forms.append(told)
     return found_forms
+
+
+def _counted(found: Findings, indices: pa.Array, values: int) -> Counts:
+    """How many rows show each value of a dictionary, and how many show none.
+
+    Of rows whose cells are all the same, one is looked at.
+    """
+    alike = found.shown_rows
+    if alike is not None:
+        indices = indices.take(pa.array(alike[0]))
+    # Indices may be unsigned words of 64 bits, which NumPy does not count.
+    places = indices.cast(pa.int64()).fill_null(values).to_numpy(zero_copy_only=False)
+    return total_times(places, None if alike is None else alike[1], values + 1)
 
 
 def _form_of(texts: pa.Array, axis: Axis, operator: Operator) -> Codes:

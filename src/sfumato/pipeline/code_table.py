@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,10 @@ from sfumato.hierarchies.axis import CodedAxis
 from sfumato.hierarchies.build import build, refuse_reserved
 from sfumato.policy import Policy
 
+FEW = 8
+"""Rows that share a text on average, if texts are taken by codes."""
+LARGEST = 1 << 31
+"""Bytes that the texts of one array cannot have."""
 CODED = (Role.QUASI, Role.SENSITIVE, Role.SUBJECT, Role.WEIGHT)
 
 
@@ -31,17 +36,27 @@ def coded_table(
     roles = {name: policy.role(name) for name in source.column_names}
     kept = {name: role for name, role in roles.items() if role is not None}
     names = [name for name, role in kept.items() if role in CODED]
-    coded = each(lambda name: _kept(policy, source, name, arrays), names)
-    columns = {name: column for name, (column, _) in zip(names, coded, strict=True)}
+    made = each(lambda name: _kept(policy, source, name, arrays), names)
+    coded = dict(zip(names, made, strict=True))
+    columns = {name: found.column for name, found in coded.items()}
     schema = Schema(
         tuple(_attribute(policy, name, role, columns) for name, role in kept.items())
     )
-    cells = {name: source.column(name) for name in kept}
-    for name, (_, alike) in zip(names, coded, strict=True):
-        if kept[name] is Role.QUASI:
-            cells[name] = alike
+    alike = {n: found.cells for n, found in coded.items() if kept[n] is Role.QUASI}
+    cells = {name: source.column(name) for name in kept} | alike
     _check_pickable(cells)
-    return Table(schema, pa.table(cells), columns)
+    told = frozenset(name for name, found in coded.items() if found.told)
+    return Table(schema, pa.table(cells), columns, told)
+
+
+class _Coded(NamedTuple):
+    """A coded column."""
+
+    column: Column
+    cells: pa.ChunkedArray
+    """Its cells; those that share a code are alike."""
+    told: bool
+    """Whether the labels of its codes are its cells, and few rows have their own."""
 
 
 def _check_pickable(cells: Mapping[str, pa.ChunkedArray]) -> None:
@@ -113,15 +128,23 @@ def axes(
     return tuple(CodedAxis(coded.axis, arrays.keep(coded.codes)) for coded in made)
 
 
-def _kept(
-    policy: Policy, source: pa.Table, name: str, arrays: MemoryArrays
-) -> tuple[Column, pa.ChunkedArray]:
+def _kept(policy: Policy, source: pa.Table, name: str, arrays: MemoryArrays) -> _Coded:
     given = source.column(name)
     column, cells = _coded_alike(policy, given, name, grid=_grid(policy, name))
     kept = replace(column, codes=arrays.keep(column.codes))
     arrays.release()
-    # Cells that are as they were given are where they were.
-    return kept, cells if cells is given else arrays.keep_cells(cells)
+    if cells is given:
+        # Cells that are as they were given are where they were.
+        return _Coded(kept, cells, _told(column, cells))
+    return _Coded(kept, arrays.keep_cells(cells), told=False)
+
+
+def _told(column: Column, cells: pa.ChunkedArray) -> bool:
+    """Whether labels, one per text, can stand for the cells of a column."""
+    if not pa.types.is_string(cells.type) or column.missing >= 0:
+        return False
+    fits = column.steps is None and cells.nbytes < LARGEST
+    return fits and column.size * FEW <= len(cells)
 
 
 def coded_column(policy: Policy, source: pa.Table, name: str) -> Column:

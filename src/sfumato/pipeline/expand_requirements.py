@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Request
-from sfumato.data.arrays import Codes
+from sfumato.data.arrays import Codes, Ints
 from sfumato.data.table import Column, Table
 from sfumato.errors import DataError
 from sfumato.models.base import OutputModel
@@ -82,12 +82,13 @@ def common_values(
 
 
 def persons_with(
-    codes: Codes, subject: Codes | None, *, size: int = 0
+    codes: Codes | Ints, subject: Codes | None, *, size: int = 0
 ) -> npt.NDArray[np.int64]:
     """How many persons have each code; without subjects every row is one."""
-    if subject is not None:
-        codes = np.unique(np.column_stack([codes, subject]), axis=0)[:, 0]
-    return np.bincount(codes, minlength=size)
+    if subject is None:
+        return np.bincount(codes, minlength=size)
+    pairs = np.unique(np.column_stack([codes, subject]), axis=0)
+    return np.bincount(pairs[:, 0], minlength=size)
 
 
 def compared_counts(request: Request) -> dict[str, SourceCounts]:

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Request, Solution
+from sfumato.data.arrays import Counts, Ints
+from sfumato.data.distinct_keys import first_rows
 from sfumato.data.table import Table
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.metrics.base import MetricInput
@@ -19,7 +21,7 @@ from sfumato.pipeline.open_bits import OpenBits, open_bits
 from sfumato.pipeline.private_run import Certificate
 from sfumato.pipeline.run import Run
 from sfumato.pipeline.verification import Claim
-from sfumato.publish.base import Draft, Form
+from sfumato.publish.base import Draft, Form, Material
 from sfumato.publish.group_spans import Extent
 from sfumato.verify import Proof
 
@@ -37,6 +39,7 @@ class Findings:
     """The source row of each row that took part."""
     request: Request
     solution: Solution
+    material: Material
     draft: Draft
     claim: Claim
     """What the draft must prove, and the written file again."""
@@ -57,12 +60,32 @@ class Findings:
     @property
     def published_rows(self) -> npt.NDArray[np.int64]:
         """The source row of each row of the draft."""
-        return self.source_rows[self.draft.rows]
+        return rows_of_source(self.run, self.source_rows, self.draft.rows)
 
     @property
     def shown(self) -> tuple[CodedAxis, ...]:
         """The columns that are shown as cells."""
         return self.solution.quasi or self.request.quasi
+
+    @property
+    def shown_tuples(self) -> Ints | None:
+        """The number of each published row's cells, as the proof found it.
+
+        None where rows of a group do not share their cells.
+        """
+        evidence = self.proof.evidence
+        if self.run.operator.form is not Form.CELLS or evidence is None:
+            return None
+        return None if evidence.times is not None else evidence.group_of
+
+    @cached_property
+    def shown_rows(self) -> tuple[Ints, Counts] | None:
+        """A published row for each of the proof's groups, and how many show the same."""
+        tuples = self.shown_tuples
+        if tuples is None:
+            return None
+        sizes = np.bincount(tuples)
+        return first_rows(tuples, len(sizes)), sizes
 
     @property
     def made(self) -> set[str]:
@@ -109,13 +132,10 @@ class Findings:
             return []
         return open_bits(self.extents, self.draft.ncp)
 
-    @cached_property
-    def extents(self) -> list[Extent]:
+    @property
+    def extents(self) -> tuple[Extent, ...]:
         """What the groups cover of each column that is shown as cells."""
-        return [
-            Extent.of(coded, self.solution.grouping, index)
-            for index, coded in enumerate(self.shown)
-        ]
+        return self.material.extents
 
     @cached_property
     def measured(self) -> MetricInput:
@@ -133,3 +153,9 @@ class Findings:
             published_sizes=self.proof.groups.rows,
             k=smallest_group(self.request.models),
         )
+
+
+def rows_of_source(run: Run, source_rows: Ints, rows: Ints) -> Ints:
+    """The source row of each of some rows; `source_rows` are those that took part."""
+    # Not looked up where all took part: then each row is a source row.
+    return rows if len(source_rows) == run.source.num_rows else source_rows[rows]

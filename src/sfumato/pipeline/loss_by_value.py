@@ -7,7 +7,7 @@ much their cells lost.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypedDict
 
 import numpy as np
@@ -16,11 +16,12 @@ import numpy.typing as npt
 from sfumato.algorithms.base import Request, Solution
 from sfumato.data.arrays import Floats, Ints
 from sfumato.data.coding import code_column
+from sfumato.data.grouping import Grouping
 from sfumato.data.schema import Role
 from sfumato.data.table import Column, Table
-from sfumato.models.common.targets import shown_codes
 from sfumato.pipeline.expand_requirements import persons_with
 from sfumato.publish.base import Draft
+from sfumato.publish.group_spans import Extent
 
 OTHERS = None
 """The value of a line that pools several rare values."""
@@ -50,22 +51,29 @@ class RowLosses(NamedTuple):
     kept: npt.NDArray[np.bool_]
     ncp: Floats
     """The mean loss of each row's quasi-identifier cells; 1 for suppressed rows."""
-    gone: Floats
-    """The share of each row's quasi-identifier cells that show nothing."""
+    gone: Floats | None
+    """The share of each row's quasi-identifier cells that show nothing; None: 0."""
     sizes: Ints
     """Rows of each group."""
-    places: Mapping[str, int]
-    """Where each quasi-identifier stands among those that are shown."""
+    extents: Mapping[str, Extent]
+    """What the groups cover of each quasi-identifier that is shown."""
 
     @classmethod
-    def by(cls, request: Request, solution: Solution, draft: Draft) -> RowLosses:
-        grouping = solution.grouping
-        shown = solution.quasi or request.quasi
-        places = {coded.name: place for place, coded in enumerate(shown)}
+    def by(
+        cls, grouping: Grouping, draft: Draft, extents: Sequence[Extent]
+    ) -> RowLosses:
+        named = {extent.coded.name: extent for extent in extents}
         # Suppressed rows have group −1, which indexes the appended last entry.
         ncp = np.append(draft.ncp.mean(axis=1), 1.0)[grouping.group_of]
-        gone = np.append((draft.ncp >= 1.0).mean(axis=1), 1.0)[grouping.group_of]
-        return cls(grouping.kept, ncp, gone, grouping.sizes(), places)
+        none = grouping.complete and not (draft.ncp >= 1.0).any()
+        gone = np.append((draft.ncp >= 1.0).mean(axis=1), 1.0)
+        return cls(
+            grouping.kept,
+            ncp,
+            None if none else gone[grouping.group_of],
+            grouping.sizes(),
+            named,
+        )
 
 
 class LossTotals(NamedTuple):
@@ -85,6 +93,7 @@ def loss_by(
     request: Request,
     solution: Solution,
     draft: Draft,
+    extents: Sequence[Extent],
     at_least: int,
 ) -> dict[str, list[ValueLoss]]:
     """Break the loss down by the values of each column, most common value first.
@@ -94,44 +103,47 @@ def loss_by(
     `at_least` above 1, sensitive values of suppressed rows are not counted, because no
     group hides whose they are.
     """
-    lost = RowLosses.by(request, solution, draft)
-    return {
-        name: _lines(name, table, request, solution, lost, at_least) for name in columns
-    }
+    lost = RowLosses.by(solution.grouping, draft, extents)
+    return {name: _lines(name, table, request, lost, at_least) for name in columns}
 
 
 def _lines(
     name: str,
     table: Table,
     request: Request,
-    solution: Solution,
     lost: RowLosses,
     at_least: int,
 ) -> list[ValueLoss]:
     coded = _coded(table, name)
     secret = at_least > 1 and table.schema[name].role is Role.SENSITIVE
-    partial = secret and not lost.kept.all()
+    complete = bool(lost.kept.all())
+    partial = secret and not complete
     counted = lost.kept if partial else slice(None)
-    codes, subject = coded.codes[counted], request.subject
+    # Counting would convert other numbers each time.
+    codes, subject = coded.codes[counted].astype(np.int64), request.subject
     rows = np.bincount(codes, minlength=coded.size)
-    suppressed = np.bincount(codes[~lost.kept[counted]], minlength=coded.size)
+    left_out = codes[:0] if complete else codes[~lost.kept[counted]]
+    suppressed = np.bincount(left_out, minlength=coded.size)
     sums = LossTotals(
         rows=rows,
         suppressed=suppressed,
-        gone=_summed(codes, lost.gone[counted], coded.size),
+        gone=np.zeros(coded.size)
+        if lost.gone is None
+        else _summed(codes, lost.gone[counted], coded.size),
         ncp=_summed(codes, lost.ncp[counted], coded.size),
-        shown=_open(name, coded, request, solution, lost)
+        shown=_open(name, coded, lost)
         if table.schema[name].role is Role.QUASI
         else rows - suppressed,
     )
     persons = None if subject is None else subject[counted]
-    lines = [_line(coded, each, sums) for each in _pooled(codes, persons, at_least)]
+    pooled = _pooled(codes, persons, at_least, rows)
+    lines = [_line(coded, each, sums) for each in pooled]
     for line in lines if partial else ():
         line["suppressed_rows"] = None
     return lines
 
 
-def _summed(codes: npt.NDArray[np.int32], numbers: Floats, size: int) -> Floats:
+def _summed(codes: Ints, numbers: Floats, size: int) -> Floats:
     """Sum one number per row over the rows of each code."""
     return np.bincount(codes, numbers, minlength=size).astype(np.float64)
 
@@ -142,28 +154,29 @@ def _coded(table: Table, name: str) -> Column:
     return code_column(name, table.source.column(name))
 
 
-def _open(
-    name: str, coded: Column, request: Request, solution: Solution, lost: RowLosses
-) -> Ints:
+def _open(name: str, coded: Column, lost: RowLosses) -> Ints:
     """Count the rows that still show each value of a quasi-identifier."""
-    quasi = solution.quasi or request.quasi
-    place, sizes = lost.places[name], lost.sizes
-    codes = shown_codes(solution.grouping, quasi[place], place)
+    axis, codes = lost.extents[name].coded.axis, lost.extents[name].shown_values
     texts = np.bincount(
-        codes[codes >= 0], weights=sizes[codes >= 0], minlength=quasi[place].axis.size
+        codes[codes >= 0], weights=lost.sizes[codes >= 0], minlength=axis.size
     )
-    by_text = dict(zip(quasi[place].axis.labels, texts.tolist(), strict=True))
+    by_text = dict(zip(axis.labels, texts.tolist(), strict=True))
     return np.array([int(by_text.get(text, 0)) for text in coded.labels])
 
 
 def _pooled(
-    codes: npt.NDArray[np.int32],
+    codes: Ints,
     subject: npt.NDArray[np.int32] | None,
     at_least: int,
+    counts: Ints,
 ) -> list[list[int]]:
-    """The codes of each line: one per common value, and one for all rare values."""
-    counts = np.bincount(codes)
-    persons = persons_with(codes, subject)
+    """The codes of each line: one per common value, and one for all rare values.
+
+    `counts` are the rows of each code.
+    """
+    persons = counts
+    if subject is not None:
+        persons = persons_with(codes, subject, size=len(counts))
     order = np.lexsort((np.arange(len(counts)), -counts)).tolist()
     single = [code for code in order if persons[code] >= at_least]
     rare = [code for code in order if counts[code] and persons[code] < at_least]
@@ -173,7 +186,7 @@ def _pooled(
 
 
 def _together(
-    codes: npt.NDArray[np.int32],
+    codes: Ints,
     subject: npt.NDArray[np.int32] | None,
     chosen: list[int],
 ) -> int:

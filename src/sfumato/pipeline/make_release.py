@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.algorithms.base import Request, Solution
+from sfumato.data.grouping import Grouping
 from sfumato.data.table import Table
 from sfumato.errors import DataError, GuaranteeError
 from sfumato.io.strip_hidden import bare
@@ -34,7 +35,7 @@ from sfumato.pipeline.expand_requirements import (
     compared_counts,
     generated_counts,
 )
-from sfumato.pipeline.findings import Findings
+from sfumato.pipeline.findings import Findings, rows_of_source
 from sfumato.pipeline.learned_hierarchies import learned_files
 from sfumato.pipeline.linked_persons import link_persons
 from sfumato.pipeline.loss_limit import refuse_loss
@@ -83,6 +84,7 @@ def _made(run: Run, certificate: Certificate | None) -> Release:
     with run.step("publish", 0.7):
         material = _material(run, table, request, solution)
         draft = _draft(run, request, solution, material)
+        published = rows_of_source(run, source_rows, material.rows)
     with run.step("verify", 0.8):
         claim = _claim(run, request, material, certificate, counts)
         found = Findings(
@@ -92,11 +94,12 @@ def _made(run: Run, certificate: Certificate | None) -> Release:
             source_rows=source_rows,
             request=request,
             solution=solution,
+            material=material,
             draft=draft,
             claim=claim,
-            proof=_proof(run, claim, draft, source_rows[material.rows]),
+            proof=_proof(run, claim, draft, published),
             persons=persons,
-            together=_together(claim, earlier, source_rows[material.rows], draft),
+            together=_together(claim, earlier, published, draft),
         )
         _insist(found)
     refuse_loss(found)
@@ -142,20 +145,28 @@ def _refuse_table(run: Run, certificate: Certificate | None) -> None:
 
 def _material(run: Run, table: Table, request: Request, solution: Solution) -> Material:
     """What the operator works on."""
-    rows = np.flatnonzero(solution.grouping.kept)
-    if run.policy.publish.order == "random":
-        rows = rows[run.seed.child("order").permutation(len(rows))]
     return Material(
         arrays=run.arrays,
         plain_texts=run.plain_texts,
         table=table,
         quasi=solution.quasi or request.quasi,
         grouping=solution.grouping,
-        rows=run.arrays.keep(rows),
+        rows=run.arrays.keep(_published_order(run, solution.grouping)),
         seed=run.seed.child("publish"),
         pseudonymized=run.policy.pseudonymized(),
         declared=request.ledger is not None,
     )
+
+
+def _published_order(run: Run, grouping: Grouping) -> npt.NDArray[np.int64]:
+    """The rows that are kept, in the order in which they are published."""
+    shuffled = run.policy.publish.order == "random"
+    if shuffled and grouping.complete:
+        return run.seed.child("order").permutation(len(grouping.group_of))
+    rows = np.flatnonzero(grouping.kept)
+    if shuffled:
+        rows = rows[run.seed.child("order").permutation(len(rows))]
+    return rows
 
 
 def _draft(run: Run, request: Request, solution: Solution, material: Material) -> Draft:
@@ -181,7 +192,7 @@ def _claim(
     form, rows, subject = run.operator.form, material.rows, None
     if request.subject is not None and len(rows) and not whole:
         subject = request.subject[rows]
-    swapped = material.grouping.group_of[rows] if form is Form.SWAPPED else None
+    swapped = material.groups if form is Form.SWAPPED else None
     return Claim(
         policy=run.policy,
         models=request.models,
@@ -255,7 +266,9 @@ def _release(found: Findings, material: Material) -> Release:
         together=None if found.together is None else found.together.claim,
         audit=audit,
         learned=learned_files(found.run.policy, found.request.quasi),
-        source_rows=found.run.arrays.keep(found.source_rows[material.rows]),
+        source_rows=found.run.arrays.keep(
+            rows_of_source(found.run, found.source_rows, material.rows)
+        ),
         group_of=_of_source(found, found.solution.grouping.group_of),
         subject_of=None if subject is None else _of_source(found, subject),
         persons=found.persons,

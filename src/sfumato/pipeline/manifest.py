@@ -130,7 +130,13 @@ def _giveaways(found: Findings) -> dict[str, Any]:
         made |= set(found.table.schema.sensitive)
     policy, held = found.run.policy, found.run.out_of_core
     if held is None:
-        return released_giveaways(policy, draft.table, quasi=draft.quasi, but=made)
+        return released_giveaways(
+            policy,
+            draft.table,
+            quasi=draft.quasi,
+            but=made,
+            known=found.shown_tuples,
+        )
     with held.engine(draft.table, found.published_rows) as engine:
         return engine_giveaways(
             policy, engine, quasi=draft.quasi, rows=found.rows_out, but=made
@@ -201,6 +207,7 @@ def borne(
         request=found.request,
         solution=found.solution,
         draft=found.draft,
+        extents=found.extents,
         at_least=at_least,
     )
 

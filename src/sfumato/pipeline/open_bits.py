@@ -57,14 +57,15 @@ class OpenBits:
     @cached_property
     def by_group(self) -> Floats:
         """The bits that all rows of each group leave open."""
-        owner, codes = self.grouping.group_of, self.coded.codes
-        if not self.grouping.complete:
-            kept = self.grouping.kept
-            owner, codes = owner[kept], codes[kept]
+        # Groups that show their value leave nothing open; rows left out, of group −1,
+        # find the last place.
+        opens = np.append(self.ncp > 0.0, False)
+        rows = np.flatnonzero(opens.take(self.grouping.group_of, mode="wrap"))
+        owner, codes = self.grouping.group_of[rows], self.coded.codes[rows]
         own = np.log2(np.maximum(self.counts, 1.0))[codes]
         known = np.bincount(owner, own, self.grouping.count)
         whole = self.grouping.sizes() * np.log2(np.maximum(self._covered, 1.0))
-        return np.where(self.ncp <= 0.0, 0.0, np.maximum(whole - known, 0.0))
+        return np.where(opens[:-1], np.maximum(whole - known, 0.0), 0.0)
 
     @property
     def lost(self) -> float:

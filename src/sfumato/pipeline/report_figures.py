@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.data.arrays import Codes, Counts
-from sfumato.data.distinct_keys import ranked_keys
+from sfumato.data.arrays import Codes, Counts, Ints
+from sfumato.data.distinct_keys import numbered_keys
 from sfumato.data.published_cells import packed_key
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.metrics.common.moments import coded_correlations
@@ -27,6 +27,7 @@ from sfumato.pipeline.expand_requirements import smallest_group
 from sfumato.pipeline.findings import Findings
 from sfumato.pipeline.open_bits import mixed_sets, share_lost
 from sfumato.pipeline.shown_cells import (
+    CellOfRows,
     ShownCells,
     cell_text,
     kept_cells,
@@ -35,13 +36,13 @@ from sfumato.pipeline.shown_cells import (
 from sfumato.publish.base import Form
 from sfumato.risk.figures.reidentification import people
 from sfumato.risk.figures.thresholds import SLACK, THRESHOLDS
-from sfumato.verify import Proof
+from sfumato.verify import Evidence, Proof
 
 MOST_NUMBERS = 6
 """Columns of numbers whose correlations are measured."""
 MOST_VALUES = 1_000
 """Sensitive columns with more values are not guessed value by value."""
-ShownColumns = Mapping[str, tuple[ShownCells, Codes]]
+ShownColumns = Mapping[str, tuple[ShownCells, CellOfRows]]
 """By column its cells, and the cell of each published row."""
 
 
@@ -137,8 +138,7 @@ class ReportFigures:
         if not self.shown or evidence is None or found.subjects_hidden:
             return {}
         if found.run.operator.form is Form.CELLS:
-            cells = [each.codes for each in evidence.cells]
-            return _judged(found.proof, cells, evidence.times)
+            return _judged(found.proof, evidence)
         rows, request = found.draft.rows, found.request
         sensitive = {
             name: CodedAxis(coded.axis, coded.codes[rows])
@@ -166,7 +166,7 @@ class ReportFigures:
             cells, of_row = self.shown[name]
             self.found.run.arrays.release()
             before[name] = np.asarray(cells.axis.positions), cells.coded.codes
-            after[name] = cells.centers(), of_row
+            after[name] = cells.centers(), self.found.run.arrays.keep(of_row())
         # Numbers near the largest overflow; what is no number then is not told.
         with np.errstate(all="ignore"):
             earlier = coded_correlations([before[name] for name in names])
@@ -196,36 +196,31 @@ def exposure(
     `groups` are those within which sensitive values are looked for, where they are not
     the rows that agree in the columns.
     """
-    found, key = ranked_keys(packed_key(columns, rows))
+    # Figures of groups do not depend on the order of the groups.
+    number, key = numbered_keys(packed_key(columns, rows))
     if subject is None:
-        sizes = np.bincount(key, minlength=len(found))
+        sizes = np.bincount(key, minlength=number)
     else:
         sizes = people(key, subject)
-    within = key if groups is None else groups.astype(np.int64)
+    within = key if groups is None else groups
     return _found(sizes) | {"values": _guesses(within, sensitive)}
 
 
-def _judged(
-    proof: Proof, cells: Sequence[Codes], times: Counts | None
-) -> dict[str, Any]:
-    """How exposed people are by cells, with the histograms of the proof.
-
-    With `times`, each row of the cells stands for so many.
-    """
+def _judged(proof: Proof, evidence: Evidence) -> dict[str, Any]:
+    """How exposed people are by cells, with the histograms of the proof."""
     values = {
         view.column: _best_guess(h.largest(h.counts), h.sizes, h.reference.max())
         for view, h in proof.groups.histograms.items()
         if view.level == 0 and not view.others_known and view.reference == "published"
     }
     left = {n: coded for n, coded in proof.sensitive.items() if n not in values}
-    if left and cells:
-        _, key = ranked_keys(packed_key(cells, len(cells[0])))
-        values |= _guesses(key, left, times)
+    if left and evidence.cells:
+        values |= _guesses(evidence.group_of, left, evidence.times)
     return _found(proof.groups.sizes) | {"values": values}
 
 
 def _guesses(
-    key: Counts, sensitive: Mapping[str, CodedAxis], times: Counts | None = None
+    key: Codes | Ints, sensitive: Mapping[str, CodedAxis], times: Counts | None = None
 ) -> dict[str, dict[str, float]]:
     return {
         name: _guessed(key, coded, times)
@@ -259,7 +254,7 @@ def _counted(sizes: Counts) -> list[dict[str, int]]:
 
 
 def _guessed(
-    key: Counts, coded: CodedAxis, times: Counts | None = None
+    key: Codes | Ints, coded: CodedAxis, times: Counts | None = None
 ) -> dict[str, float]:
     """How well a value is guessed as the commonest of the group, and of the table."""
     size = coded.axis.size

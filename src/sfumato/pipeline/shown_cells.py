@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
 from sfumato.data.arrays import Codes, Counts, Flags, Floats, Ints
+from sfumato.data.distinct_keys import first_rows, ranked_keys
 from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
 from sfumato.hierarchies.cell_leaves import cover_matrix
 from sfumato.hierarchies.cell_readings import nearest, read
@@ -19,6 +21,8 @@ from sfumato.publish.group_spans import Extent
 from sfumato.publish.suppress import Suppress
 
 LeafSets = Mapping[int, tuple[int, ...]]
+CellOfRows = Callable[[], Codes]
+"""Returns the cell of each published row, which few columns are asked for."""
 MOST_READ = 5_000
 """Distinct texts of means that are read; columns with more are left out."""
 
@@ -101,13 +105,13 @@ class ShownCells:
         return np.asarray(middle, dtype=np.float64)
 
 
-def shown_quasi(found: Findings) -> dict[str, tuple[ShownCells, Codes]]:
+def shown_quasi(found: Findings) -> dict[str, tuple[ShownCells, CellOfRows]]:
     """The cells of each quasi-identifier, and the cell of each published row."""
     grouping = found.solution.grouping
     groups = grouping.group_of[found.draft.rows]
     row_of = np.zeros(grouping.count, dtype=np.int64)
     row_of[groups] = np.arange(len(groups))
-    sizes = np.bincount(groups, minlength=grouping.count)
+    sizes = grouping.sizes()
     result = {}
     for index, coded in enumerate(found.shown):
         if found.run.operator.form is not Form.CELLS:
@@ -116,12 +120,12 @@ def shown_quasi(found: Findings) -> dict[str, tuple[ShownCells, Codes]]:
         cells = _group_cells(found, found.extents[index], groups)
         if cells is not None:
             shown, of_group = _counted(coded, cells, sizes, row_of)
-            result[coded.name] = shown, found.run.arrays.keep(of_group[groups])
+            result[coded.name] = shown, partial(np.take, of_group, groups)
             found.run.arrays.release()
     return result
 
 
-def kept_cells(coded: CodedAxis, rows: Ints) -> tuple[ShownCells, Codes]:
+def kept_cells(coded: CodedAxis, rows: Ints) -> tuple[ShownCells, CellOfRows]:
     """The cells of a column that is published as it is, and those of its rows."""
     codes, size = coded.codes[rows], coded.axis.size
     counts = np.bincount(codes, minlength=size)
@@ -136,7 +140,7 @@ def kept_cells(coded: CodedAxis, rows: Ints) -> tuple[ShownCells, Codes]:
         example=example[there],
     )
     place = (np.cumsum(counts > 0) - 1).astype(np.int32)
-    return cells, place[codes]
+    return cells, partial(np.take, place, codes)
 
 
 def cell_text(table: pa.Table, name: str, row: int) -> str | None:
@@ -156,7 +160,8 @@ def _counted(
 
     `sizes` and `row_of` are the number of published rows of each group, and one of them.
     """
-    keys, owner, of_group = np.unique(cells.key, return_index=True, return_inverse=True)
+    keys, of_group = ranked_keys(cells.key)
+    owner = first_rows(of_group, len(keys))
     wide = {cell: cells.members.get(int(key)) for cell, key in enumerate(keys)}
     shown = ShownCells(
         coded=coded,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
+from sfumato.data.arrays import Ints
 from sfumato.data.parallel import each
 from sfumato.data.schema import Role
-from sfumato.data.unique_rows import MOST, joined, single, value_places
+from sfumato.data.unique_rows import MOST, alone, alone_together, joined, value_places
 from sfumato.policy import Policy
 
 UNTOUCHED = (Role.SENSITIVE, Role.INSENSITIVE, Role.WEIGHT)
@@ -52,7 +52,7 @@ def refuse_alone(policy: Policy, name: str, count: int, rows: int) -> None:
 
 def rows_alone(table: pa.Table, name: str, missing: Sequence[str]) -> int:
     """Count the rows with a value of a column that occurs once."""
-    return int(single(value_places(table.column(name), missing)).sum())
+    return alone(value_places(table.column(name), missing))
 
 
 def giveaways(
@@ -61,17 +61,21 @@ def giveaways(
     *,
     quasi: Sequence[str],
     missing: Sequence[str],
+    known: Ints | None = None,
 ) -> dict[str, dict[str, Any]]:
     """Per column, the share of rows with a unique value: alone, and combined with the
-    published quasi-identifiers."""
+    published quasi-identifiers.
+
+    `known` numbers the combinations of the quasi-identifiers, where that was done.
+    """
     rows = table.num_rows
-    known = joined((value_places(table.column(name)) for name in quasi), rows)
+    if known is None:
+        known = joined((value_places(table.column(name)) for name in quasi), rows)
 
     def share(name: str) -> dict[str, Any]:
         places = value_places(table.column(name), missing)
-        pairs = np.where(places < 0, -1, joined((known, places), rows))
-        alone = int(single(places).sum())
-        return alone_shares(roles[name], alone, int(single(pairs).sum()), rows=rows)
+        together = alone_together(known, places)
+        return alone_shares(roles[name], alone(places), together, rows=rows)
 
     return dict(zip(roles, each(share, roles), strict=True))
 
@@ -88,17 +92,25 @@ def alone_shares(
 
 
 def released_giveaways(
-    policy: Policy, table: pa.Table, *, quasi: Sequence[str], but: Collection[str] = ()
+    policy: Policy,
+    table: pa.Table,
+    *,
+    quasi: Sequence[str],
+    but: Collection[str] = (),
+    known: Ints | None = None,
 ) -> dict[str, Any]:
     """The giveaways of a published table, as a part of its risk.
 
-    Pseudonyms are left out: nobody outside knows them.
+    Pseudonyms are left out: nobody outside knows them. `known` numbers the
+    combinations of the quasi-identifiers, where that was done.
     """
     left_out = {*quasi, *but}
     names = [name for name in table.column_names if name not in left_out]
     roles = {name: policy.role(name) or Role.INSENSITIVE for name in names}
     kept = {name: role for name, role in roles.items() if role in UNTOUCHED}
-    found = giveaways(table, kept, quasi=quasi, missing=policy.data.missing)
+    found = giveaways(
+        table, kept, quasi=quasi, missing=policy.data.missing, known=known
+    )
     return {"columns": found} if found else {}
 
 

@@ -160,11 +160,13 @@ class Claim(SafeRepr):
 
     def _cells(self, table: pa.Table) -> tuple[Cells, ...]:
         """Code the cells of each quasi-identifier; two bounds are one interval."""
-        missing = self.policy.data.missing
-        named = self.policy.names(Role.QUASI)
+        named, quasi = self.policy.names(Role.QUASI), self.quasi_columns(table)
+        names = list(dict.fromkeys(name for columns in quasi for name in columns))
+        coded = coded_cells(table, names, self.policy.data.missing)
+        cells = dict(zip(names, coded, strict=True))
         found = []
-        for columns in self.quasi_columns(table):
-            parts = coded_cells(table, columns, missing)
+        for columns in quasi:
+            parts = [cells[name] for name in columns]
             joined = as_intervals(*parts) if len(parts) == 2 else parts[0]
             # Bounds that are named separately are two columns of a population.
             found.append(joined if columns[0] in named else replace(joined, ends=()))

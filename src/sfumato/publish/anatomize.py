@@ -101,7 +101,7 @@ def _people(material: Material, names: npt.NDArray[np.int64]) -> pa.Table:
     for attribute in material.table.schema:
         if attribute.role is not Role.SENSITIVE:
             columns |= exact_column(material, attribute, material.rows)
-    columns[GROUP] = pa.array(names[material.grouping.group_of[material.rows]])
+    columns[GROUP] = pa.array(names[material.groups])
     return pa.table(columns)
 
 
@@ -109,7 +109,7 @@ def _values(material: Material, names: npt.NDArray[np.int64]) -> pa.Table:
     sensitive = material.table.schema.sensitive
     table = material.table.source.select(list(sensitive)).take(material.rows)
     plain = pa.table({n: _decoded(table.column(n)) for n in sensitive})
-    groups = pa.array(names[material.grouping.group_of[material.rows]])
+    groups = pa.array(names[material.groups])
     counted = plain.add_column(0, GROUP, groups).group_by([GROUP, *sensitive])
     result = counted.aggregate([([], "count_all")])
     order = material.seed.child("values").permutation(result.num_rows)

@@ -8,22 +8,24 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.data.arrays import Floats
+from sfumato.data.arrays import Codes, Floats
 from sfumato.data.cell_text import as_text, distinct
 from sfumato.data.disk_arrays import IN_MEMORY, MemoryArrays
 from sfumato.data.grouping import Grouping
 from sfumato.data.option_examples import OptionExamples
 from sfumato.data.schema import Attribute, Role
 from sfumato.data.seeds import Seed
-from sfumato.data.table import Table
+from sfumato.data.table import Column, Table
 from sfumato.errors import PolicyError, RefusedError
 from sfumato.hierarchies.axis import STAR, CodedAxis
+from sfumato.publish.group_spans import Extent
 
 
 class Form(StrEnum):
@@ -82,6 +84,19 @@ class Material:
     declared: bool = False
     """Whether axes are declared, not from the data: a leaf may then stand for many
     values, and cells show its text, never the source's cell."""
+
+    @cached_property
+    def groups(self) -> Codes:
+        """The group of each published row."""
+        return self.arrays.keep(self.grouping.group_of[self.rows])
+
+    @cached_property
+    def extents(self) -> tuple[Extent, ...]:
+        """What each group covers on each quasi-identifier."""
+        return tuple(
+            Extent.of(coded, self.grouping, index)
+            for index, coded in enumerate(self.quasi)
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -266,7 +281,7 @@ def _published(
     name, source = attribute.name, material.table.source
     if shown is None:
         return exact_column(material, attribute, material.rows)
-    groups = material.grouping.group_of[material.rows]
+    groups = material.groups
     columns: dict[str, pa.Array | pa.ChunkedArray] = {
         key: _spread(cells, groups) for key, cells in shown.columns.items()
     }
@@ -310,7 +325,15 @@ def exact_column(
         if name not in material.pseudonymized:
             return {}
         column = pseudonyms(column, material.seed.child("hash", name), name=name)
+    elif name in material.table.told_by_codes:
+        return {name: _texts_by_codes(material.table.columns[name], rows)}
     return {name: column.take(rows)}
+
+
+def _texts_by_codes(column: Column, rows: npt.NDArray[np.int64]) -> pa.ChunkedArray:
+    """The texts of some rows: of few labels, which is faster than of many cells."""
+    labels = pa.array(column.labels, pa.string())
+    return pa.chunked_array([labels.take(pa.array(column.codes[rows]))])
 
 
 def _typed(column: pa.ChunkedArray) -> bool:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.data.cell_text import interval_text
+from sfumato.data.distinct_keys import ranked_keys
 from sfumato.data.number_grid import step_text
 from sfumato.data.option_examples import OptionExamples
 from sfumato.data.schema import Role
@@ -124,7 +125,7 @@ class Generalize(CellOperator):
 
 def extent_of(material: Material, index: int) -> Extent:
     """What each group covers on quasi-identifier `index`."""
-    return Extent.of(material.quasi[index], material.grouping, index)
+    return material.extents[index]
 
 
 def exact_leaves(extent: Extent) -> dict[str, npt.NDArray[np.int32]]:
@@ -153,9 +154,7 @@ def texts_of(axis: Axis, labels: tuple[str, ...]) -> list[str | None]:
 def _intervals(extent: Extent) -> Labels:
     axis = extent.coded.axis
     low, high = extent.bounds
-    pairs, index = np.unique(
-        low.astype(np.int64) * axis.size + high, return_inverse=True
-    )
+    pairs, index = ranked_keys(low.astype(np.int64) * axis.size + high)
     texts = [_interval(axis, int(p // axis.size), int(p % axis.size)) for p in pairs]
     return Labels(texts, index.astype(np.int32))
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.arrays import Codes, Floats
+from sfumato.data.distinct_keys import ranked_keys
 from sfumato.data.grouping import Grouping
 from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
 
@@ -93,7 +94,7 @@ class Extent:
             masks = group_masks(
                 self.grouping.group_of, self.coded.codes, self.grouping.count
             )
-            distinct, index = np.unique(masks, return_inverse=True)
+            distinct, index = ranked_keys(masks)
             return index.astype(np.int32), [_bits(int(mask)) for mask in distinct]
         return _sparse_sets(self.coded.codes, self.grouping)
 
@@ -102,6 +103,30 @@ class Extent:
         """How many values each group shows on a flat axis."""
         index, sets = self.sets
         return np.array([len(codes) for codes in sets], dtype=np.int64)[index]
+
+    @property
+    def shown_values(self) -> Codes:
+        """The code of the value that each group shows, −1 where it shows none."""
+        if self.coded.axis.shape is Shape.FLAT and not self.by_node:
+            index, sets = self.sets
+            alone = [codes[0] if len(codes) == 1 else -1 for codes in sets]
+            found = np.array(alone, dtype=np.int32)[index]
+        else:
+            low, high = self.bounds
+            found = np.where(low == high, low, -1).astype(np.int32)
+        return np.where(self._open, found, -1).astype(np.int32)
+
+    @property
+    def _open(self) -> npt.NDArray[np.bool_]:
+        """Which groups show a value if all their rows share it."""
+        shown = np.ones(self.grouping.count, dtype=np.bool_)
+        if self.level is not None:
+            shown &= self.level == 0
+        if self.chosen is not None:
+            shown &= self.chosen < self.coded.axis.size
+        if self.hidden is not None:
+            shown &= ~self.hidden
+        return shown
 
     @property
     def by_node(self) -> bool:

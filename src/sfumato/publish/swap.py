@@ -75,7 +75,7 @@ class Swap(Operator):
 
 def permuted(material: Material, seed: Seed) -> Ints:
     """The source rows in publishing order, permuted within their groups."""
-    groups = material.grouping.group_of[material.rows]
+    groups = material.groups
     given: Ints = material.rows[givers(groups, seed)]
     return given
 

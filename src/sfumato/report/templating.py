@@ -43,6 +43,8 @@ def _environment(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        # A page is made once or twice, so that folding constants costs more than it saves.
+        optimized=False,
     )
     filters = (amount, groups, measured, settings)
     made.filters.update({each.__name__: each for each in filters})

@@ -12,7 +12,7 @@ import pytest
 
 import sfumato.cli.anonymize
 from sfumato import errors
-from sfumato.cli import main
+from sfumato.cli import main, own_process
 from sfumato.cli.error_output import MOST_VALUES
 
 COMMAND = ["anonymize", "policy.toml"]
@@ -247,6 +247,34 @@ def test_pandas_can_be_imported_after_arrow_was_told_that_there_is_none():
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True)
     assert run.returncode == 0
+
+
+RELEASING = """
+from pathlib import Path
+from sfumato.cli.own_process import keep_freed_arrow_memory
+keep_freed_arrow_memory()
+import numpy as np, pyarrow as pa
+def pages():
+    return int(Path("/proc/self/statm").read_text().split()[1])
+block = pa.allocate_buffer(1 << 27)
+np.frombuffer(block, dtype=np.uint8)[:] = 1
+full = pages()
+del block
+pa.default_memory_pool().release_unused()
+print((full - pages()) * 4096 > 1 << 26)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_arrow_still_returns_memory_that_it_is_asked_to_release():
+    run = subprocess.run([sys.executable, "-c", RELEASING], capture_output=True)
+    assert run.stdout.split() == [b"True"]
+
+
+def test_how_long_arrow_keeps_memory_can_be_set_from_outside(monkeypatch):
+    monkeypatch.setenv(own_process.ARROW_RETURNS, "7")
+    own_process.keep_freed_arrow_memory()
+    assert os.environ[own_process.ARROW_RETURNS] == "7"
 
 
 def test_version_names_the_product(capsys):

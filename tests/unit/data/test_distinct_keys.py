@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato.data.distinct_keys import counted_keys, first_rows, ranked_keys
+from sfumato.data.distinct_keys import (
+    counted_keys,
+    first_rows,
+    numbered_keys,
+    ranked_keys,
+)
 
 
 def random_keys(seed: int) -> np.ndarray:
@@ -38,3 +43,12 @@ def test_the_first_row_of_each_place_is_found(seed):
     rows = places.tolist()
     expected = [rows.index(place) for place in range(len(found))]
     assert first_rows(places, len(found)).tolist() == expected
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_equal_keys_and_no_others_share_a_number(seed):
+    keys = random_keys(seed)
+    count, numbers = numbered_keys(keys)
+    pairs = set(zip(keys.tolist(), numbers.tolist(), strict=True))
+    assert len(pairs) == len(set(keys.tolist())) == count
+    assert {number for _, number in pairs} == set(range(count))

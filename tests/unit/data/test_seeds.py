@@ -56,3 +56,15 @@ def test_uniform_numbers_stay_below_one():
 def test_a_guessable_seed_is_marked_insecure_down_every_path():
     assert Seed.guessable(1).child("x").insecure
     assert not Seed.fresh().child("x").insecure
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 1000])
+def test_a_permutation_is_the_order_of_its_words(count):
+    seed = Seed.guessable(5).child("order")
+    assert seed.permutation(count).tolist() == np.argsort(seed.words(count)).tolist()
+
+
+def test_words_that_differ_in_their_lowest_bits_alone_are_ordered_by_them(monkeypatch):
+    words = np.array([2, 1, 3, 0], dtype=np.uint64)
+    monkeypatch.setattr(Seed, "words", lambda *_: words)
+    assert Seed.guessable(5).permutation(4).tolist() == [3, 1, 0, 2]

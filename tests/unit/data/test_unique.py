@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.data import unique_rows
-from sfumato.data.unique_rows import joined, single, value_places
+from sfumato.data.unique_rows import alone, alone_together, joined, value_places
 
 CELLS = {
     "text": pa.array(["a", "b", "a", "", None]),
@@ -34,7 +34,19 @@ def test_a_value_that_occurs_once_stands_alone(name):
     counts = Counter(cells)
     known = [cell not in ("None", "") for cell in cells]
     expected = [k and counts[cell] == 1 for k, cell in zip(known, cells, strict=True)]
-    assert single(value_places(column, [""])).tolist() == expected
+    assert alone(value_places(column, [""])) == sum(expected)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 30), st.integers(-1, 30)), min_size=1, max_size=12
+    )
+)
+def test_a_pair_stands_alone_if_no_other_row_has_both_of_its_values(rows):
+    known, places = (np.array(part, dtype=np.int64) for part in zip(*rows, strict=True))
+    counts = Counter(pair for pair in rows if pair[1] >= 0)
+    expected = sum(number == 1 for number in counts.values())
+    assert alone_together(known, places) == expected
 
 
 @given(st.lists(st.tuples(*[st.integers(-1, 3)] * 3), min_size=1, max_size=12))

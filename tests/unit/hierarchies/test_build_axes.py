@@ -54,6 +54,11 @@ def test_a_category_cannot_be_free(column_of: Columns) -> None:
         build(column_of(["a"], Kind.CATEGORY), "free")
 
 
+def test_codes_are_not_copied_where_no_leaf_moves(column_of: Columns) -> None:
+    column = column_of(["b", "a", "b"], Kind.CATEGORY)
+    assert build(column, None).codes is column.codes
+
+
 def test_codes_are_contiguous_and_of_32_bits(column_of: Columns) -> None:
     codes = build(column_of([3, 1, 2]), {"intervals": [2]}).codes
     assert codes.dtype == np.int32

@@ -14,6 +14,7 @@ import pytest
 
 import sfumato.io.read as reading
 from sfumato.errors import DataError
+from sfumato.io import sniff
 from sfumato.io.read import BLOCK_BYTES, delimiter_of, encoding_of, read_source
 
 
@@ -287,3 +288,21 @@ def test_quoted_cells_are_read_whole_wherever_a_block_ends(
         assert list(zip(*table.to_pydict().values(), strict=True)) == [
             tuple(row) for row in cells
         ]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("a\nb\n", 2),
+        ("a\nb", 2),
+        ("abc\r\nd\r\n", 2),
+        ("abc\rd\n", None),
+        ("abcd\re", None),
+        ("abc\n\r", None),
+    ],
+)
+def test_lines_are_counted_unless_a_carriage_return_ends_one(monkeypatch, text, lines):
+    # The carriage return is the last byte of a piece, or near it.
+    monkeypatch.setattr(sniff, "PIECE_BYTES", 4)
+    content = sniff.Utf8Content(pa.py_buffer(text.encode()), "utf-8")
+    assert content.lines == lines

@@ -302,3 +302,28 @@ def test_cells_that_rows_share_are_written_as_single_cells_are(seed, tmp_path):
         write_table(table, tmp_path / name)
     written = (tmp_path / "encoded.csv").read_bytes()
     assert written == (tmp_path / "plain.csv").read_bytes()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_lines_of_repeated_cells_are_those_that_csv_writes(seed, tmp_path, monkeypatch):
+    monkeypatch.setattr(write, "FEW_ROWS", 7)
+    random = np.random.default_rng(seed)
+    texts = ["a", 'b"', "c,d", "", "e\nf", "ü"]
+    rows = [[texts[code] for code in random.integers(0, 6, 3)] for _ in range(200)]
+    columns = {f"x{j}": [row[j] for row in rows] for j in range(3)}
+    write_table(pa.table(columns), tmp_path / "ours.csv")
+    with (tmp_path / "theirs.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([columns, *rows])
+    ours, theirs = (tmp_path / f"{name}.csv" for name in ("ours", "theirs"))
+    assert ours.read_bytes() == theirs.read_bytes()
+
+
+def test_repeated_cells_beside_single_ones_stay_in_their_rows(tmp_path):
+    table = pa.table({"a": [str(n) for n in range(50)], "b": ["x", "y,"] * 25})
+    expected = "".join(f'{n},x\n{n + 1},"y,"\n' for n in range(0, 50, 2))
+    assert written(table, tmp_path) == f"a,b\n{expected}".encode()
+
+
+def test_a_single_column_of_repeated_cells_has_no_blank_lines(tmp_path):
+    table = pa.table({"a": ["x", None, ""] * 8})
+    assert written(table, tmp_path) == b"a\n" + b'x\n""\n""\n' * 8

@@ -9,6 +9,7 @@ from pathlib import Path
 from stat import S_IMODE
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import sfumato
@@ -127,6 +128,19 @@ def test_everything_is_on_the_disk_before_it_has_its_name(
 
 def files(directory: Path) -> list[Path]:
     return list((directory / "release").rglob("*"))
+
+
+def test_the_private_record_holds_row_numbers_as_differences(release, tmp_path):
+    release.save(tmp_path / "release")
+    file = pq.ParquetFile(tmp_path / "release" / "private" / "rows.parquet")
+    columns = [file.metadata.row_group(0).column(place) for place in range(3)]
+    names = [column.path_in_schema for column in columns]
+    assert names == ["published_row", "source_row", "group"]
+    assert all("DELTA_BINARY_PACKED" in column.encodings for column in columns)
+    rows = file.read().to_pylist()
+    assert [row["source_row"] for row in rows] == [0, 1, 2, 3]
+    assert sorted(row["published_row"] for row in rows) == [0, 1, 2, 3]
+    assert sorted(row["group"] for row in rows) == [0, 0, 1, 1]
 
 
 def test_the_source_hash_is_of_the_bytes_that_were_read(tmp_path, monkeypatch):

@@ -20,7 +20,7 @@ from sfumato.data.profiling.name_words import Concept
 from sfumato.data.profiling.value_patterns import giveaway, is_free_text, meant_by
 from sfumato.data.schema import Kind, Role
 from sfumato.data.table import Column
-from sfumato.data.unique_rows import single
+from sfumato.data.unique_rows import alone
 
 NEARLY_UNIQUE = 0.9
 """The distinction from which text is taken to name its row."""
@@ -193,4 +193,4 @@ def _person_number(power: Power, rows: int) -> SignAndReason:
 def _alone(column: Column) -> int:
     """Count the rows with a value that occurs once."""
     known = np.where(column.codes == column.missing, -1, column.codes)
-    return int(single(known.astype(np.int64)).sum())
+    return alone(known.astype(np.int64))

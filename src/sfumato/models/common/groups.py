@@ -143,7 +143,10 @@ def packed(
         if number * size > word:
             _, key = ranked_keys(key)
             number = int(key.max(initial=0)) + 1
-        key, number = key * size + column, number * size
+        # In place, because new arrays would be new pages; `astype` made a copy.
+        key *= size
+        key += column
+        number *= size
     return key, number
 
 
