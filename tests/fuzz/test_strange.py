@@ -94,7 +94,7 @@ def test_these_tables_are_judged_rightly(case):
 
 
 def test_marks_that_are_taken_for_one_cell_are_noticed(monkeypatch):
-    def merged(codes: Any, texts: Any, missing: Any) -> Cells:
+    def merged(codes: Any, texts: Any, _occurs: Any, missing: Any) -> Cells:
         shown = [None if text in missing else text for text in texts]
         known = list(dict.fromkeys(shown[code] for code in codes))
         places = [known.index(shown[code]) for code in codes]

@@ -109,7 +109,7 @@ class Algorithm(ABC):
     def improved(self, request: Request, solution: Solution) -> Solution:
         """A solution after as much refinement as the options ask for."""
         if not self.refine:
-            return solution
+            return replace(solution, guide=None)
         # Imported late, so that checking a table does not load the compiler.
         from sfumato.algorithms.refinement.refine import refine
 
@@ -119,9 +119,10 @@ class Algorithm(ABC):
             effort=float(self.refine),
             seconds=self.seconds,
             bound=_least_loss(solution),
+            guide=solution.guide,
         )
         facts = {**solution.facts, "refinement": found.facts()}
-        return replace(solution, grouping=found.grouping, facts=facts)
+        return replace(solution, grouping=found.grouping, facts=facts, guide=None)
 
     @abstractmethod
     def search(self, request: Request) -> Solution:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.data.arrays import Floats
+from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import SUBJECT, Rule, View
 from sfumato.data.seeds import Seed
@@ -236,6 +236,35 @@ class Request:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class PriceGuide:
+    """What rows must lose on the whole, and boxes that cost hardly more than that.
+
+    No group that meets the request loses less than the prices of its rows together.
+    """
+
+    prices: Floats
+    """Of each row of the request."""
+    own: Floats
+    """What each row loses anyway: nothing, unless losses are bits."""
+    tuple_of: Ints
+    """The tuple of each row."""
+    costs: Floats
+    """What a row loses in each box."""
+    starts: Ints
+    """Where the tuples of each box start in `tuples`, and where the last one's end."""
+    tuples: Codes
+
+    def only(self, rows: Ints) -> PriceGuide:
+        """The same for some of the rows."""
+        return replace(
+            self,
+            prices=self.prices[rows],
+            own=self.own[rows],
+            tuple_of=self.tuple_of[rows],
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Solution:
     """What an algorithm returns: a grouping, and facts for the report."""
 
@@ -247,4 +276,12 @@ class Solution:
     synthetic: tuple[CodedAxis, ...] | None = None
     """Synthetic records, one axis per published column; the grouping is
     then empty, and these are published instead of rows of the source."""
+    guide: PriceGuide | None = None
+    """What refinement may know beforehand of where the loss can be lowered."""
     alternatives: tuple[Mapping[str, Any], ...] = ()
+
+    def without_loss(self) -> Solution:
+        """The same, without what it says of its loss, which other groups may not have."""
+        of_loss = ("loss", "bound", "gap")
+        facts = {name: fact for name, fact in self.facts.items() if name not in of_loss}
+        return replace(self, facts=facts)

@@ -58,6 +58,8 @@ def solve_after(
             if refused is None:
                 raise
             break
+        if spare != request.removable:
+            found = found.without_loss()
         solution = _repaired(request, found, earlier, person)
         gone = np.flatnonzero(~solution.grouping.kept)
         if len(gone) <= request.removable:
@@ -75,7 +77,7 @@ def _repaired(
     if not repair.broken().any:
         return solution
     repair.run()
-    facts = {**solution.facts, "after": repair.facts()}
+    facts = {**solution.without_loss().facts, "after": repair.facts()}
     return replace(solution, grouping=repair.grouping(), facts=facts)
 
 

@@ -37,8 +37,13 @@ def names(request_, *, short=False):
     return [name for name, _, _ in plan(request_, short=short)]
 
 
+@pytest.mark.parametrize("refine", [False, 0.01])
+def test_a_solution_keeps_no_guide(asked, refine):
+    assert Best(refine=refine).solve(asked).guide is None
+
+
 @pytest.mark.parametrize(
-    ("seconds", "orders"), [(None, 8), (4.0, 1), (29.0, 8), (30.0, 32)]
+    ("seconds", "orders"), [(None, 8), (2.9, 1), (3.0, 8), (29.0, 8), (30.0, 32)]
 )
 def test_much_time_tries_more_orders_of_the_boxes(asked, monkeypatch, seconds, orders):
     seen = []
@@ -168,11 +173,13 @@ def cheapest_box(request_: Request, row: int, k: int) -> float:
 
 def test_the_bound_of_a_row_is_its_cheapest_box_with_k_rows():
     request_ = columns("xy", rows=40, k=4)
-    bound = lower_bound(request_)
+    alone, together = lower_bound(request_, looks=0), lower_bound(request_)
     expected = np.mean([cheapest_box(request_, row, 4) for row in range(40)])
-    assert bound is not None
-    assert bound.loss == pytest.approx(expected)
-    assert bound.rows == 40
+    assert alone is not None
+    assert together is not None
+    assert alone.loss == pytest.approx(expected)
+    assert together.loss > alone.loss
+    assert alone.rows == together.rows == 40
 
 
 def test_the_bound_of_all_rows_is_a_point():

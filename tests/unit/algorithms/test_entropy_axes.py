@@ -139,10 +139,17 @@ def test_it_finds_groups_that_lose_fewer_bits():
 
 
 def test_its_loss_and_bound_are_told_in_bits():
-    request = request_of([flat_axis("city", 6)], 3, rows=80)
+    line = flat_axis("age", 12, shape=Shape.FREE, positions=np.arange(12.0))
+    request = request_of([line], 3, rows=80)
     facts = Best(loss="entropy", refine=0.01).solve(request).facts
     assert facts["loss"] == pytest.approx(facts["refinement"]["loss"])
-    assert 0.0 <= facts["bound"]["at_least"] <= facts["loss"] + 1e-9
+    assert 0.0 < facts["bound"]["at_least"] <= facts["loss"] + 1e-9
+
+
+def test_sets_have_no_bound_in_bits():
+    """They are searched as nodes of a learned tree, but may be published smaller."""
+    request = request_of([flat_axis("city", 6)], 3, rows=80)
+    assert Best(loss="entropy", refine=0.01).solve(request).facts["bound"] is None
 
 
 def test_small_groups_are_grown_where_losses_are_bits():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -11,18 +12,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.best.best import Best
+from sfumato.algorithms.best.best import Best, _gap_sentence
 from sfumato.algorithms.best.entropy_axes import in_bits
 from sfumato.algorithms.best.loss_bound import gap, lower_bound
 from sfumato.algorithms.best.row_bounds import column_bound, neighbor_bound
-from sfumato.algorithms.refinement.refine import loss_of
+from sfumato.algorithms.best.row_prices import looks_within
+from sfumato.algorithms.refinement.refine import loss_of, meets
 from sfumato.data.grouping import Grouping
 from sfumato.data.seeds import Seed
 from sfumato.hierarchies.axis import Axis, CodedAxis
+from sfumato.models.alpha_k import AlphaK
+from sfumato.models.average_risk import AverageRisk
 from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.uniqueness import Uniqueness
 from sfumato.registry import algorithm
 from sfumato.testing.random_groups import flat_axis
 from sfumato.testing.strategies import axes
+from tests.unit.algorithms.lattice_cases import tree_axis
 from tests.unit.algorithms.mondrian_cases import free_axis
 
 SOME = settings(max_examples=60)
@@ -100,6 +106,116 @@ def test_the_gap_to_the_optimum_is_not_told_too_small(request):
     assert above is None or facts["loss"] <= best * (1 + above) + 1e-9
 
 
+@settings(max_examples=20)
+@given(small, st.integers(1, 2))
+def test_the_gap_counts_rows_that_are_left_out(request, removable):
+    request = replace(request, removable=removable)
+    solution = Best(refine=0.01).solve(request)
+    facts = solution.facts
+    assert facts["loss"] == pytest.approx(loss_of(request, solution.grouping))
+    above = facts["bound"]["at_most_above"]
+    best = optimum_without_some(request)
+    assert above is None or facts["loss"] <= best * (1 + above) + 1e-9
+
+
+def optimum_without_some(request: Request) -> float:
+    """The least loss if rows may be left out, as many as the request allows."""
+    k = request.models[0].parameters()["k"]
+    best = np.inf
+    for count in range(request.removable + 1):
+        for gone in combinations(range(request.rows), count):
+            rest = np.setdiff1d(np.arange(request.rows), gone)
+            for found in groupings(len(rest), k):
+                groups = np.full(request.rows, -1, dtype=np.int32)
+                groups[rest] = found.group_of
+                best = min(best, loss_of(request, Grouping(groups, found.count)))
+    return best
+
+
+@settings(max_examples=20)
+@given(small)
+def test_the_bound_holds_where_a_row_may_be_left_out(request):
+    request = replace(request, removable=1)
+    assert lower_bound(request).loss <= optimum_without_some(request) + 1e-9
+
+
+@pytest.mark.parametrize("model", [Uniqueness(at_most=0.2), AverageRisk(at_most=0.3)])
+def test_there_is_no_bound_where_smaller_groups_would_do(model):
+    """A city of one row meets the model, although the search makes larger groups."""
+    axis = tree_axis("city", [["a", "*"], ["b", "*"]])
+    codes = np.array([0] * 9 + [1], dtype=np.int32)
+    request = replace(
+        small_request([axis], 10, 2, seed=1),
+        quasi=(CodedAxis(axis, codes),),
+        models=(model,),
+    )
+    facts = Best(refine=0.01).solve(request).facts
+    assert facts["bound"] is None
+    assert meets(request, Grouping(codes, 2))
+
+
+def test_there_is_no_bound_where_rows_had_to_go_before_the_search():
+    """Three of four rows have the same value, and one of them has to go."""
+    axis = tree_axis("city", [["a", "*"], ["b", "*"]])
+    request = replace(
+        small_request([axis], 4, 2, seed=1),
+        models=(AlphaK(alpha=0.5, k=2),),
+        sensitive={"ill": CodedAxis(flat_axis("ill", 2), np.int32([0, 0, 0, 1]))},
+        removable=2,
+    )
+    assert Best(refine=0.01).solve(request).facts["bound"] is None
+
+
+def test_the_gap_is_never_rounded_down():
+    bound = {"interval": (0.12345, 0.2), "at_most_above": 0.0724, "rows": 9}
+    assert _gap_sentence(0.1323, bound, 9) == (
+        "No grouping loses less than 0.1234: the loss is at most 8% above the optimum."
+    )
+
+
+def test_where_nothing_is_lost_that_is_said():
+    axis = tree_axis("city", [["a", "*"], ["b", "*"]])
+    codes = np.zeros(9, dtype=np.int32)
+    request = replace(
+        small_request([axis], 9, 2, seed=1), quasi=(CodedAxis(axis, codes),)
+    )
+    told = Best(refine=0.01).solve(request).facts["gap"]
+    assert told == "Nothing is lost, so no grouping loses less."
+
+
+def test_a_row_asks_for_no_more_than_it_loses_when_left_out():
+    """Rows a × 9 and b, k = 5: b in a group costs five rows all, left out one."""
+    axis = tree_axis("city", [["a", "*"], ["b", "*"]])
+    codes = np.array([0] * 9 + [1], dtype=np.int32)
+    request = replace(
+        small_request([axis], 10, 5, seed=1), quasi=(CodedAxis(axis, codes),)
+    )
+    assert lower_bound(request).loss == pytest.approx(0.5, abs=0.005)
+    assert lower_bound(replace(request, removable=1)).loss == pytest.approx(0.1)
+
+
+def test_bits_have_no_bound_where_rows_may_be_left_out():
+    """Left out, a row counts as one cell each, which may be less than its bits."""
+    axis = tree_axis("city", [["a", "*"], ["b", "*"]])
+    codes = np.array([0] * 9 + [1], dtype=np.int32)
+    request = in_bits(
+        replace(small_request([axis], 10, 5, seed=1), quasi=(CodedAxis(axis, codes),))
+    )
+    assert lower_bound(request) is not None
+    assert lower_bound(replace(request, removable=1)) is None
+
+
+def test_sets_that_are_searched_as_nodes_have_no_bound():
+    request = small_request([flat_axis("city", 3)], 10, 2, seed=1)
+    assert Best().search(request).facts["bound"] is not None
+    assert Best(loss="entropy").search(request).facts["bound"] is None
+
+
+@pytest.mark.parametrize("seconds", [1e-3, 1.0, 1e300])
+def test_any_number_of_seconds_gives_a_number_of_looks(seconds):
+    assert 0 <= looks_within(seconds) < np.iinfo(np.int64).max
+
+
 def line(*codes: int) -> CodedAxis:
     axis = free_axis([0.0, 1.0, 2.0, 9.0, 10.0])
     return CodedAxis(axis, np.array(codes, dtype=np.int32))
@@ -157,6 +273,6 @@ def test_the_gap_counts_from_the_low_end_of_the_interval():
 
 def test_the_report_says_how_far_the_optimum_can_be():
     request = small_request([flat_axis("city", 5)], 30, 7, seed=3)
-    said = Best(refine=0.01).solve(request).facts["choice"][-1]
+    said = Best(refine=0.01).solve(request).facts["gap"]
     assert "above the optimum" in said
     assert "sample" not in said

@@ -295,6 +295,65 @@ def test_a_warm_search_returns_the_best_it_has_seen():
     assert found.loss == pytest.approx(loss_of(request, found.grouping))
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_warm_pools_lose_less_than_cold_ones(seed, monkeypatch):
+    request = line(600, 40, seed)
+    start = refine(request, shuffled_groups(request, 4), effort=0.01).grouping
+    warm = refine(request, start, effort=0.5)
+    monkeypatch.setattr(refine_module, "MOST_WARM_ROWS", 0)
+    cold = refine(request, start, effort=0.5)
+    assert (warm.warm, cold.warm) == (True, False)
+    assert warm.loss == pytest.approx(loss_of(request, warm.grouping))
+    assert warm.loss < cold.loss
+
+
+@pytest.mark.parametrize("model", [LDiversity(l=3), TCloseness(t=0.4)])
+def test_warm_pools_meet_every_requirement(model):
+    illness = _coded(flat_axis("illness", 4), np.random.default_rng(5), 300)
+    request = replace(
+        line(300, 20), models=(KAnonymity(k=4), model), sensitive={"illness": illness}
+    )
+    start = shuffled_groups(request, 25)
+    assert holds(request, start)
+    found = refine(request, start, effort=0.2)
+    assert found.warm
+    assert found.loss < loss_of(request, start)
+    assert holds(request, found.grouping)
+
+
+def test_groups_of_equal_rows_are_not_warmed_up():
+    """Nearly all groups lose nothing; passes over them would find nothing."""
+    line_of = line(2010, 410)
+    codes = np.concatenate([np.arange(400).repeat(5), np.arange(400, 410)])
+    axis = line_of.quasi[0].axis
+    request = replace(line_of, quasi=(CodedAxis(axis, codes.astype(np.int32)),))
+    groups = Grouping((np.arange(2010) // 5).astype(np.int32), 402)
+    found = refine(request, groups)
+    assert not found.warm
+    assert found.passes < 50
+
+
+def test_losses_in_bits_are_those_of_all_rows_where_some_are_left_out():
+    request = in_bits(line(600, 40))
+    start = shuffled_groups(request, 6)
+    some = Grouping.renumbered(np.where(np.arange(600) < 60, -1, start.group_of))
+    found = refine(request, some, effort=0.05)
+    assert found.loss_before == pytest.approx(loss_of(request, some))
+    assert found.loss == pytest.approx(loss_of(request, found.grouping))
+    assert found.loss < found.loss_before
+
+
+def test_two_threads_warm_the_same_pools():
+    request = line(3000, 60)
+    start = shuffled_groups(request, 4)
+    one, two = (
+        refine(replace(request, threads=threads), start, effort=0.3)
+        for threads in (1, 2)
+    )
+    assert one.warm
+    assert np.array_equal(one.grouping.group_of, two.grouping.group_of)
+
+
 def test_two_threads_reopen_the_groups_that_one_does():
     request, grouping = lattice_table(12)
     one, two = (

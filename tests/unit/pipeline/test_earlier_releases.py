@@ -115,6 +115,21 @@ def test_an_edition_made_after_the_first_discloses_no_value_with_it(
     assert oracle.holds(together(by_age, third), k=3, l=2)
 
 
+def told(place: Path) -> dict:
+    """What the private report says of the algorithm."""
+    audit = json.loads((place / "private" / "audit.json").read_text(encoding="utf-8"))
+    return audit["report"]["algorithm"]
+
+
+def test_nothing_is_said_of_the_loss_of_groups_that_were_changed_afterwards(
+    tmp_path, key, by_age
+):
+    third = saved(tmp_path / "third", PEOPLE, key, [by_age], k=3, weights=BY_TOWN)
+    assert {"loss", "bound", "gap"} <= set(told(by_age))
+    assert "after" in told(third)
+    assert not {"loss", "bound", "gap"} & set(told(third))
+
+
 def disclosed(place: Path, other: Path) -> float:
     """The share of people whose illness a release gives away beside another one."""
     names = "complementary-release"

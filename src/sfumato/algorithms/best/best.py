@@ -13,7 +13,8 @@ from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.best.entropy_axes import in_bits
 from sfumato.algorithms.best.grown_groups import grow_groups, tuples_of
 from sfumato.algorithms.best.harvest import NODES, levels_of
-from sfumato.algorithms.best.loss_bound import gap, lower_bound
+from sfumato.algorithms.best.loss_bound import MeanLossBound, gap, lower_bound
+from sfumato.algorithms.best.row_prices import looks_within
 from sfumato.algorithms.cellwise.cellwise_algorithm import CellwiseAlgorithm
 from sfumato.algorithms.common.population_matches import People
 from sfumato.algorithms.refinement.refine import looks_at_table, loss_of, meets
@@ -28,6 +29,7 @@ from sfumato.errors import (
     SfumatoError,
 )
 from sfumato.hierarchies.axis import Shape
+from sfumato.models.base import Scope
 
 MANY_COLUMNS = 500
 """The most quasi-identifiers for cuts by gain; with more, they would take minutes."""
@@ -38,7 +40,7 @@ FEW_TUPLES = 40_000
 row; with more tuples, on cuts."""
 FEW_CHECKS = {"node_limit": 10_000, "max_checks": 10_000}
 """The limit of a lattice search that runs as one of several trials."""
-SHORT = 5.0
+SHORT = 3.0
 """With less time than this, only the fastest start is made."""
 PATIENT = 20.0
 """With so many seconds, there is time to grow groups in a very large lattice."""
@@ -47,6 +49,11 @@ ORDERS, MORE_ORDERS = 8, 32
 """Orders in which boxes are released by default, and with at least so many seconds."""
 UNLIMITED = 1e6
 """The effort with a limit in seconds: time ends it, or a round that gains nothing."""
+
+NOTHING = 1e-12
+"""A loss that is none."""
+SLACK = 1e-4
+"""Percent above the optimum that are not told."""
 
 Loss = Literal["ncp", "entropy"]
 
@@ -66,11 +73,12 @@ class Best(CellwiseAlgorithm):
     was chosen and why and how far the result is from a lower bound.
     With `loss = "entropy"` all of this counts bits about the values, by their
         frequency; categories without a hierarchy are then searched on a learned tree.
-    Cost: bounded work, near-linear in rows and columns: 45 s of CPU for 30,000 rows of
+    Cost: bounded work, near-linear in rows and columns: 29 s of CPU for 30,000 rows of
         23 numbers; 20 to 30 s for a million rows with few columns. More or less
         with `refine`. With `seconds`, that long.
-    Limits: the bound comes from a sample of rows and may not be achievable. With a
-        limit in seconds the result depends on the machine.
+    Limits: the bound may not be achievable. Without hierarchies, on a very large
+        lattice or with little time it comes from a sample of rows. With a limit in
+        seconds the result depends on the machine.
     Reference: ours.
     """
 
@@ -97,11 +105,24 @@ class Best(CellwiseAlgorithm):
                 hint="Leave out one of the two.",
             )
 
+    def solve(self, request: Request) -> Solution:
+        """Search, and tell how far the groups can be from the optimum."""
+        solution = super().solve(request)
+        if "loss" not in solution.facts:
+            return solution
+        loss = loss_of(self._weighed(request), solution.grouping)
+        facts = {**solution.facts, "loss": loss}
+        if facts["bound"]:
+            bound = facts["bound"]
+            bound |= gap(loss, bound["at_least"], bound["interval"][0])
+            facts |= {"bound": bound, "gap": _gap_sentence(loss, bound, request.rows)}
+        return replace(solution, facts=facts)
+
     def search(self, request: Request) -> Solution:
         if request.rows == 0:
             return Solution(grouping=Grouping(np.empty(0, dtype=np.int32), 0))
         started = time.monotonic()
-        request = self._weighed(request)
+        asked, request = request, self._weighed(request)
         trial = AlgorithmTrials(request)
         patient = self.seconds is None or self.seconds >= PATIENT
         timed = self.seconds is not None and self.seconds >= LONG
@@ -110,18 +131,28 @@ class Best(CellwiseAlgorithm):
         ):
             trial.run(name, reason, options)
         chosen, loss = trial.choose()
-        bound = lower_bound(request)
+        bound = self._bound(asked, request)
         return replace(
             chosen,
+            guide=None if bound is None else bound.guide,
             facts={
                 "choice": trial.sentences,
                 "started_from": trial.best,
                 "losses": {name: found[0] for name, found in trial.found.items()},
                 "loss": loss,
-                "bound": None if bound is None else bound.facts(loss),
+                "bound": bound.facts(loss) if bound and _bounds_all(asked) else None,
                 "seconds_before": time.monotonic() - started,
             },
         )
+
+    def _bound(self, asked: Request, weighed: Request) -> MeanLossBound | None:
+        """A lower bound on the loss; none for sets that were searched as nodes."""
+        flat = any(coded.axis.shape is Shape.FLAT for coded in asked.quasi)
+        if flat and self.loss == "entropy":
+            return None
+        # Where shares are compared with the table's, sizes bound next to nothing.
+        shares = any(rule.traits.compares_with_table for rule in weighed.rules())
+        return lower_bound(weighed, looks=0 if shares else looks_within(self.seconds))
 
     def _weighed(self, request: Request) -> Request:
         """The request on axes whose losses are those to be lowered."""
@@ -132,7 +163,7 @@ class Best(CellwiseAlgorithm):
         return self.seconds is not None and self.seconds < SHORT
 
     def improved(self, request: Request, solution: Solution) -> Solution:
-        """Refine for the remaining time, and report how far it got."""
+        """Refine for the remaining time, and report what that gained."""
         spent = float(solution.facts.get("seconds_before", 0.0))
         left = None if self.seconds is None else max(self.seconds - spent, 0.0)
         effort = UNLIMITED if self.refine and left is not None else self.refine
@@ -142,10 +173,6 @@ class Best(CellwiseAlgorithm):
         if "refinement" in facts and facts["refinement"]["passes"]:
             facts["loss"] = facts["refinement"]["loss"]
             facts["choice"] = [*facts["choice"], summary(facts["refinement"])]
-        if facts.get("bound"):
-            facts["bound"] = _measured(facts["bound"], facts["loss"])
-            sentence = _gap_sentence(facts["bound"], request.rows)
-            facts["choice"] = [*facts["choice"], sentence]
         return replace(refined, facts=facts)
 
 
@@ -252,18 +279,32 @@ def searched(request: Request, algorithm: Algorithm) -> Solution:
     return grow_groups(request)
 
 
-def _measured(bound: dict[str, Any], loss: float) -> dict[str, Any]:
-    """The bound, measured again by the loss after refinement."""
-    return bound | gap(loss, bound["at_least"], bound["interval"][0])
+def _bounds_all(request: Request) -> bool:
+    """Whether no release that meets the request can lose less than the bound.
+
+    It can where rows were chosen beforehand to be left out, or where groups of some size
+    are only one way to meet a requirement on all groups together.
+    """
+    names = tuple(request.sensitive)
+    together = (m for m in request.models if m.scope is Scope.TABLE)
+    rules = (rule for m in together for rule in m.rules(names, subjects=False))
+    if any(rule.traits.bounds_rows for rule in rules):
+        return False
+    return (request.source or request).rows == request.rows
 
 
-def _gap_sentence(bound: dict[str, Any], rows: int) -> str:
+def _gap_sentence(loss: float, bound: dict[str, Any], rows: int) -> str:
     """Say how far the loss can be from the optimum, and how sure that is."""
-    least, above = bound["at_least"], bound["at_most_above"]
-    if above is None:
-        return "No lower bound above 0 is known, so the optimum may be anywhere below."
+    if loss <= NOTHING:
+        return "Nothing is lost, so no grouping loses less."
+    least, above = bound["interval"][0], bound["at_most_above"]
+    # Rounded so that both stay true; the slack is that of the search itself.
+    least = math.floor(least * 1e4) / 1e4
+    if above is None or least == 0.0:
+        return "No lower bound of note is known, so the optimum may be far below."
     sure = "" if bound["rows"] == rows else " (95% sure, from a sample of rows)"
+    percent = math.ceil(max(above * 100 - SLACK, 0.0))
     return (
-        f"No grouping loses less than {least:.4f}: the loss is at most {above:.0%} above "
+        f"No grouping loses less than {least:.4f}: the loss is at most {percent}% above "
         f"the optimum{sure}."
     )

@@ -12,10 +12,10 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Request, Solution
+from sfumato.algorithms.base import Request, Solution, silent
 from sfumato.algorithms.cellwise.cellwise_algorithm import CellwiseAlgorithm
 from sfumato.algorithms.common.compiled_rules import Compiled, compile_rules
-from sfumato.algorithms.common.parallel_ranges import Clock
+from sfumato.algorithms.common.parallel_ranges import Clock, work_through
 from sfumato.algorithms.common.refusals import one_group_fails
 from sfumato.algorithms.partition.mondrian import Mondrian
 from sfumato.algorithms.refinement.growth_targets import make_growth_targets
@@ -30,6 +30,7 @@ from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.data.grouping import Grouping
 from sfumato.data.option_examples import OptionExamples
 from sfumato.data.rules import Rule
+from sfumato.data.shared_tuples import SharedTuples
 from sfumato.errors import InfeasibleError, PolicyError, SearchError
 from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
 from sfumato.kernels.best.harvest_boxes import (
@@ -60,6 +61,8 @@ ENOUGH = 120_000_000
 FEW_ORDERS = 8
 """Tuples looked at after which no other order of the nodes is tried; where more orders
 than this are asked for, more in proportion."""
+TOGETHER = 2
+"""Later orders that are tried at the same time, from the best before them."""
 JUDGED = 5
 """How much longer a look takes where boxes must be judged by sensitive values."""
 PAUSE = 20_000_000
@@ -143,19 +146,55 @@ class Harvest(CellwiseAlgorithm):
         self, request: Request, task: HarvestTask, clock: Clock
     ) -> tuple[Grouping, dict[str, int]]:
         """The groups of the order that loses least, and what is told of it."""
-        factors = np.ones(len(request.quasi))
-        best, work, most = np.inf, 0, ENOUGH * max(1.0, self.orders / FEW_ORDERS)
-        for number in range(self.orders):
-            tried = changed_factors(request, factors, number)
-            parts, told = gather(request, task, task.sorted_nodes(tried), clock)
-            found = task.group(parts)
-            loss = loss_of(request, found)
-            if loss < best:
-                best, factors, grouping, facts = loss, tried, found, told
-            work += told["tuples_visited"] * (JUDGED if task.judged else 1)
-            if work > most:
-                break
+        factors, best, work, tried = np.ones(len(request.quasi)), np.inf, 0, 0
+        most = ENOUGH * max(1.0, self.orders / FEW_ORDERS)
+        while tried < self.orders and work <= most:
+            # All orders take about as long as the first.
+            affordable = 1 + int((most - work) * tried / work) if work else 1
+            last = min(self.orders, tried + affordable, next_stop(tried))
+            chosen = [changed_factors(request, factors, n) for n in range(tried, last)]
+            for number, (parts, told) in enumerate(
+                gather_each(request, task, chosen, clock)
+            ):
+                found = task.group(parts)
+                loss = loss_of(request, found)
+                if loss < best:
+                    best, grouping, facts = loss, found, told
+                    factors = chosen[number]
+                work += told["tuples_visited"] * (JUDGED if task.judged else 1)
+            tried = last
         return grouping, facts
+
+
+def next_stop(tried: int) -> int:
+    """Up to which order the next ones do not depend on each other's results."""
+    if tried == 0:
+        return 1
+    return FEW_ORDERS if tried < FEW_ORDERS else tried + TOGETHER
+
+
+def gather_each(
+    request: Request, task: HarvestTask, orders: Sequence[Floats], clock: Clock
+) -> list[tuple[Ints, dict[str, int]]]:
+    """Release boxes in each of several orders, on all threads."""
+    if len(orders) == 1:
+        return [gather(request, task, task.sorted_nodes(orders[0]), clock)]
+    found: dict[int, tuple[Ints, dict[str, int]]] = {}
+
+    def step(number: int, _: int) -> tuple[()]:
+        # Threads share neither a report of progress nor what is laid out.
+        quiet = request.progress if request.threads < 2 else silent
+        alone = replace(request, progress=quiet, tuples=SharedTuples(), threads=1)
+        parts, told = gather(alone, task, task.sorted_nodes(orders[number]), clock)
+        found[number] = parts.copy(), told
+        return ()
+
+    def done(_: int) -> None:
+        request.progress("releasing boxes", len(found) / len(orders))
+
+    numbers = [(number, number + 1) for number in range(len(orders))]
+    work_through(numbers, step, threads=request.threads, done=done)
+    return [found[number] for number in range(len(orders))]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -1,26 +1,28 @@
-"""Lower bound on the loss if every row were generalized on its own.
+"""Lower bounds on the loss of every grouping.
 
 Whatever group a row is published in, at least k rows share its cells. Where all columns
 have hierarchies, its cells are nodes that cover it, and it loses no less than its
 cheapest generalization that k rows share. `row_bounds` has two bounds for columns of any
 shape; a row counts with the largest of the three. They ignore that those rows
-would have to agree. Where the lattice is small enough, `row_prices` counts that as well,
-over all rows. All of them ignore every rule but the size of groups.
+would have to agree. Where all columns have hierarchies, `row_prices` counts that as well,
+over all rows, unless it would take too long. All of them ignore every rule but the size
+of groups.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import reduce
+from dataclasses import dataclass, field
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.algorithms.best.price_guide import price_guide
 from sfumato.algorithms.best.row_bounds import column_bound, neighbor_bound
-from sfumato.algorithms.best.row_prices import rounds_for, row_prices
-from sfumato.algorithms.request import Request
+from sfumato.algorithms.best.row_prices import MOST, can_price, row_prices
+from sfumato.algorithms.request import PriceGuide, Request
 from sfumato.data.rules import least_rows
 from sfumato.hierarchies.axis import Shape
 from sfumato.kernels.best.agreement_levels import count_matching_rows
@@ -43,6 +45,8 @@ class MeanLossBound:
     low: float
     high: float
     rows: int
+    guide: PriceGuide | None = field(default=None, compare=False, repr=False)
+    """The prices behind it, where it comes from prices."""
 
     def facts(self, loss: float) -> dict[str, Any]:
         """For the report: the bound, and how far above it a loss is."""
@@ -66,17 +70,26 @@ def gap(loss: float, bound: float, low: float) -> dict[str, float | None]:
     }
 
 
-def lower_bound(request: Request) -> MeanLossBound | None:
-    """A lower bound on the loss of any grouping; None where persons have several rows."""
+def lower_bound(request: Request, *, looks: int = MOST) -> MeanLossBound | None:
+    """A lower bound on the loss of any grouping; None where persons have several rows.
+
+    `looks` is how many tuples the search for prices may look at. Nor is there one where
+    losses are bits and rows may be left out: such a row may count for less than its bits.
+    """
     if request.rows == 0 or not request.quasi or request.subject is not None:
+        return None
+    bits = any(coded.axis.shares is not None for coded in request.quasi)
+    if bits and request.removable:
         return None
     codes = np.column_stack([coded.codes for coded in request.quasi])
     key, _ = packed([coded.codes for coded in request.quasi])
-    _, first, weights = np.unique(key, return_index=True, return_counts=True)
+    _, first, tuple_of, weights = np.unique(
+        key, return_index=True, return_inverse=True, return_counts=True
+    )
     tuples = codes[first]
-    rounds = rounds_for(request, len(tuples))
-    if rounds:
-        return _by_prices(request, tuples, weights, rounds)
+    by_prices = _by_prices(request, tuples, weights, tuple_of.ravel(), looks)
+    if by_prices is not None:
+        return by_prices
     count = min(SAMPLE, request.rows, STEPS // (2 * tuples.size))
     if count < 2:
         return None
@@ -95,18 +108,36 @@ def _by_prices(
     request: Request,
     tuples: npt.NDArray[np.int32],
     weights: npt.NDArray[np.int64],
-    rounds: int,
-) -> MeanLossBound:
-    """The bound by prices: the mean over all rows, so that nothing is estimated."""
-    request.progress("computing the lower bound on the loss", 0.0)
+    tuple_of: npt.NDArray[np.int64],
+    looks: int,
+) -> MeanLossBound | None:
+    """The bound by prices: the mean over all rows, so that nothing is estimated.
+
+    None where a column has no hierarchy or the search would take too long.
+    """
+    if not can_price(request, len(tuples), looks):
+        return None
     axes = [coded.axis for coded in request.quasi]
     least = least_rows(request.rules())
-    prices = row_prices(axes, tuples, weights, least=least, rounds=rounds)
+    found = row_prices(
+        axes,
+        tuples,
+        weights,
+        least=least,
+        looks=looks,
+        threads=request.threads,
+        progress=partial(request.progress, "computing the lower bound on the loss"),
+    )
+    if found is None:
+        return None
     total = sum(axis.weight for axis in axes) or 1.0
-    mean = float(weights @ prices) / (total * request.rows)
-    own = float(weights @ _own_losses(request, tuples)) / request.rows
-    loss = max(mean - own, 0.0)
-    return MeanLossBound(loss=loss, low=loss, high=loss, rows=request.rows)
+    # A row that is left out loses all its cells, and has no group to share with.
+    most = total if request.removable else math.inf
+    mean = float(weights @ np.minimum(found.prices, most)) / (total * request.rows)
+    own = _own_losses(request, tuples)
+    loss = max(mean - float(weights @ own) / request.rows, 0.0)
+    guide = price_guide(found, weights, tuple_of, own=own * total, least=least)
+    return MeanLossBound(loss=loss, low=loss, high=loss, rows=request.rows, guide=guide)
 
 
 def _losses_of_rows(

@@ -2,17 +2,18 @@
 
 Groups near each other are put into pools of two to five; in each pool rows are moved
 and swapped, and all its rows dealt out anew from random seeds, so that groups may also
-split, merge or vanish. A change is kept only if the loss falls and every group of the
-pool meets every rule. Where all columns have hierarchies, groups are also closed and
-opened in larger blocks (`reopening`), which may lose a little at first. The best grouping
-seen is returned, so the loss never rises, and refinement can stop at any time.
+split, merge or vanish. A change is kept only if every group of the pool meets every rule
+and the loss falls; while pools are warm, it may also rise a little (`cooling`). Where all
+columns have hierarchies, groups are also closed and opened in larger blocks
+(`reopening`), which may lose a little at first. The best grouping seen is returned, so
+the loss never rises, and refinement can stop at any time.
 
-A *round* has four passes over all groups, one for each size of pool, and is repeated
-where groups are few, because one random pass then misses much of the gain. Refinement
-stops when a round gains nothing (or next to nothing), when its work is spent, or when
-its time is over. Work is counted in groups that were weighed up, not in seconds, so
-that a seed repeats a result whatever the machine and the number of threads; a limit in
-seconds gives that up.
+Once it is cold, a *round* has four passes over all groups, one for each size of pool, and
+is repeated where groups are few, because one random pass then misses much of the gain.
+Refinement stops when a cold round gains nothing (or next to nothing), when its work is
+spent, or when its time is over. Work is counted in groups that were weighed up, not in
+seconds, so that a seed repeats a result whatever the machine and the number of threads;
+a limit in seconds gives that up.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ import numpy.typing as npt
 
 from sfumato.algorithms.common.compiled_rules import compile_rules
 from sfumato.algorithms.common.parallel_ranges import Clock, Range
+from sfumato.algorithms.refinement.cooling import Cooling, cooling_of
 from sfumato.algorithms.refinement.refinement_task import (
     RefinementTask,
     StopConditions,
@@ -45,12 +47,13 @@ from sfumato.algorithms.refinement.refinement_work import (
     work_with_reopening,
 )
 from sfumato.algorithms.refinement.reopening import (
+    TIMES_PER_GROUP,
     Reopening,
     can_reopen,
     reopen_groups,
     reopening_of,
 )
-from sfumato.algorithms.request import Request
+from sfumato.algorithms.request import PriceGuide, Request
 from sfumato.data.arrays import Floats, Ints
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import Rule
@@ -72,15 +75,20 @@ from sfumato.kernels.refinement.refinement_round import (
 from sfumato.models.base import Scope
 from sfumato.publish.group_spans import Extent
 
-POOLED = (2, 3, 4, 5)
-"""Groups per pool, pass by pass."""
+POOLED, POOLED_WARM = (2, 3, 4, 5), (3, 4, 5)
+"""Groups per pool, pass by pass, and while it is warm."""
+MANY_PASSES = 100
+"""With so many passes more than a few, pools are fully warm at first."""
+REGROUPED = 0.15
+"""How much regrouping a pool may lose on average at full warmth: this share of what a
+group loses."""
+MOST_WARM_ROWS = 32
+"""Pools stay cold where groups have more rows than this on average."""
 FEW_GROUPS = 2000
 MOST_REPEATS = 8
 """With fewer groups than this, a round repeats its passes, up to this many times."""
 SPLITS = 2
 """How often groups are split at random seeds, each time those that gain by it."""
-EVERY = 5
-"""Passes from one reopening of groups to the next."""
 BLOCK = 128
 """Groups among which those near each other are looked for."""
 LITTLE = 6e-4
@@ -133,30 +141,54 @@ def refine(
     effort: float = 1.0,
     seconds: float | None = None,
     bound: float | None = None,
+    guide: PriceGuide | None = None,
 ) -> Refined:
     """Lower the loss of a grouping while every requirement stays met.
 
     With a limit in seconds, an interrupt ends it early instead of being raised. The
-    bound is only shown in the progress.
+    bound is only shown in the progress. A guide tells where something can be gained.
     """
     kept = np.flatnonzero(grouping.kept)
-    part = request if len(kept) == request.rows else request.only(kept)
+    part = request if len(kept) == request.rows else _only(request, kept)
     compiled = compile_rules(part)
     # No pool can count a population.
     if any(rule.traits.needs_population for rule in compiled.rules):
         return Refined(grouping=grouping, stopped="a rule looks at a population")
     if len(kept) == 0:
         return Refined(grouping=grouping, stopped="no gain")
-    task = prepare(part, compiled, grouping.group_of[kept])
+    known = None if guide is None else guide.only(kept)
+    task = prepare(part, compiled, grouping.group_of[kept], known)
+    # A bound counts all rows, and the progress only those that are kept.
+    shown = bound if part is request else None
     outcome = _run(
-        part, task, compiled.rules, effort=effort, seconds=seconds, bound=bound
+        part, task, compiled.rules, effort=effort, seconds=seconds, bound=shown
     )
     group_of = grouping.group_of.copy()
     group_of[kept] = task.group_of()
     refined = Grouping(group_of, len(task.starts) - 1)
     if looks_at_table(request) and not meets(request, refined):
         return Refined(grouping=grouping, stopped="a rule looks at all groups together")
+    for name in ("loss_before", "loss", "loss_at_half"):
+        outcome[name] = _of_all_rows(request, part, outcome[name])
     return Refined(grouping=refined, **outcome)
+
+
+def _only(request: Request, rows: Ints) -> Request:
+    """The request on some rows, with what these lose anyway."""
+    part = request.only(rows)
+    if not request.lossless:
+        return part
+    alone = Grouping(np.arange(len(rows), dtype=np.int32), len(rows))
+    anyway = loss_of(replace(part, lossless=0.0), alone)
+    return replace(part, lossless=anyway)
+
+
+def _of_all_rows(request: Request, part: Request, loss: float) -> float:
+    """The loss of all rows, from that of the part that is kept; see `loss_of`."""
+    kept = part.rows
+    weights = sum(coded.axis.weight for coded in request.quasi)
+    lost = kept * (loss + part.lossless) + (request.rows - kept if weights > 0 else 0)
+    return lost / request.rows - request.lossless
 
 
 def looks_at_table(request: Request) -> bool:
@@ -249,41 +281,64 @@ def _repeat(
     """Make passes, and reopen groups between them; return why they ended."""
     groups = lay_out(task.space, task.item_of, task.rows, task.starts)
     cold = ColdRounds(history, groups, effort, timed=math.isfinite(limits.deadline))
+    every = 1 if how is None else how.every
+    cooling = _cooling(groups, how)
     passes = 0
     while history.spent < limits.budget:
         step = step_text(history.least, bound)
         limits = replace(limits, spent=history.spent, step=step)
-        if how is not None and passes == EVERY:
-            how = how.warmed(limits.share)
-        warmth = 0.0 if how is None else how.warmth(limits.share, passes // EVERY)
-        history.warm = history.warm or warmth > 0.0
-        if how is not None and history.least <= NOTHING:
+        if passes == every:
+            cooling = cooling.warmed(limits.share)
+        warmth = cooling.warmth(limits.share, passes // every)
+        if (how is not None or warmth > 0.0) and history.least <= NOTHING:
             return "no gain"
-        if how is not None and passes % EVERY == 0:
-            seed = request.seed.child("reopen", passes)
+        history.warm = history.warm or warmth > 0.0
+        if how is not None and passes % every == 0:
             figures = reopen_groups(
                 request,
                 task,
                 how,
                 groups,
-                seed=seed,
+                seed=request.seed.child("reopen", passes),
                 warmth=warmth,
+                searched=how.searches(passes // every),
                 limits=limits,
                 clock=clock,
             )
             groups = _note(task, history, figures)
         seed = request.seed.child("refine", passes)
-        pooled = POOLED[passes % len(POOLED)]
-        figures = _pass(request, task, groups, seed, pooled, limits, clock)
+        heat = 0.0 if how is not None else _heat(task, history.loss, warmth)
+        sizes = POOLED_WARM if heat > 0.0 else POOLED
+        pooled = sizes[passes % len(sizes)]
+        figures = _pass(request, task, groups, seed, pooled, limits, clock, heat)
         groups = _note(task, history, figures)
         passes += 1
         if time.monotonic() > limits.deadline:
             return "time"
-        warm = warmth > 0.0 or (how is not None and passes <= EVERY)
+        warm = warmth > 0.0 or (how is not None and passes <= every)
         ended = cold.ended(history, groups, passes, warm=warm)
         if ended:
             return ended
     return "effort"
+
+
+def _cooling(groups: RefinedGroups, how: Reopening | None) -> Cooling:
+    """How warm it is where groups are reopened, or else in pools.
+
+    Groups of equal rows have nothing to gain, and do not count in pools.
+    """
+    count = len(groups.starts) - 1
+    if how is not None:
+        return cooling_of(TIMES_PER_GROUP * count, many=how.many)
+    small = len(groups.rows) <= MOST_WARM_ROWS * count
+    mixed = np.count_nonzero((groups.low != groups.high).any(axis=1))
+    return cooling_of(int(mixed) if small else 0, many=MANY_PASSES)
+
+
+def _heat(task: RefinementTask, loss: float, warmth: float) -> float:
+    """How much regrouping a pool may lose on average."""
+    group = loss * task.space.weight * len(task.rows) / (len(task.starts) - 1)
+    return REGROUPED * warmth * group
 
 
 def _note(task: RefinementTask, history: LossHistory, figures: Floats) -> RefinedGroups:
@@ -345,12 +400,15 @@ def _pass(
     most: int,
     limits: StopConditions,
     clock: Clock,
+    heat: float = 0.0,
 ) -> npt.NDArray[np.float64]:
     """One pass over all groups; the figures of each block."""
     blocks, bounds = make_blocks(task, groups, seed.child("blocks"))
     figures = np.zeros((len(bounds) - 1, 4))
     starts = seed.child("pools").words(len(bounds) - 1)
     most_weighed = block_limit(limits.budget, limits.spent, len(bounds) - 1)
+    with task.pool() as pool:
+        steps = make_round_steps(task.space, task.pool_rules, task.targets, pool)
 
     def step(first: int, last: int) -> Iterable[Range]:
         if time.monotonic() > limits.deadline:
@@ -370,10 +428,12 @@ def _pass(
                 last,
                 starts,
                 most,
+                heat,
+                task.enough,
                 task.label,
                 figures,
                 pool,
-                make_round_steps(task.space, task.pool_rules, task.targets, pool),
+                steps,
             )
         return []
 

@@ -14,15 +14,18 @@ import numpy.typing as npt
 from sfumato.algorithms.common.compiled_rules import Compiled
 from sfumato.algorithms.common.parallel_ranges import Step, work_through
 from sfumato.algorithms.refinement.growth_targets import make_growth_targets
-from sfumato.algorithms.request import Request
-from sfumato.data.arrays import Ints
+from sfumato.algorithms.request import PriceGuide, Request
+from sfumato.data.arrays import Floats, Ints
 from sfumato.data.seeds import Seed
 from sfumato.kernels.common.random_streams import mixed
+from sfumato.kernels.refinement.known_boxes import PricedRows
 from sfumato.kernels.refinement.point_space import PointSpace, make_point_space
 from sfumato.kernels.refinement.pools import Pool, PoolRules, make_pool, make_pool_rules
 from sfumato.kernels.refinement.refinement_round import number_groups
 from sfumato.kernels.refinement.regroup import GrowthTargets
 
+LITTLE_GAP = 0.05
+"""A pool is passed over if it could gain only this share of what it loses."""
 LEAST_PART = 0.35
 """The least share of groups on one side of a random cut."""
 
@@ -64,6 +67,10 @@ class RefinementTask:
     starts: Ints
     best: Ints
     """The labels of the grouping that loses least so far."""
+    priced: PricedRows
+    """What is known of the rows here beforehand."""
+    enough: Floats
+    """What each row may lose if its pool is to be passed over."""
     pools: list[Pool] = field(default_factory=list)
 
     def group_of(self) -> npt.NDArray[np.int32]:
@@ -87,7 +94,10 @@ class RefinementTask:
 
 
 def prepare(
-    request: Request, compiled: Compiled, group_of: npt.NDArray[np.int32]
+    request: Request,
+    compiled: Compiled,
+    group_of: npt.NDArray[np.int32],
+    guide: PriceGuide | None = None,
 ) -> RefinementTask:
     """Sort rows and groups by what they hold, so that their order does not matter."""
     order, item_of = sorted_items(request, compiled)
@@ -109,6 +119,42 @@ def prepare(
         best=label.copy(),
         rows=rows,
         starts=starts,
+        priced=_no_prices(len(rows)) if guide is None else priced_rows(guide, order),
+        enough=np.zeros(len(rows)) if guide is None else _enough(guide)[order],
+    )
+
+
+def _no_prices(rows: int) -> PricedRows:
+    """Nothing is known: rows may lose nothing, and no box is near."""
+    none = np.zeros(0, dtype=np.int64)
+    starts = np.zeros(1, dtype=np.int64)
+    return PricedRows(
+        np.zeros(rows), none, np.zeros(0), starts, np.zeros(0, dtype=np.int32)
+    )
+
+
+def _enough(guide: PriceGuide) -> Floats:
+    """What rows lose if they lose little more than their prices.
+
+    Only what they lose above what they lose anyway counts.
+    """
+    return (guide.prices - LITTLE_GAP * guide.own) / (1 - LITTLE_GAP)
+
+
+def priced_rows(guide: PriceGuide, order: Ints) -> PricedRows:
+    """A guide for rows in this order, with the boxes of each tuple together."""
+    tuples = int(guide.tuple_of.max(initial=-1)) + 1
+    boxes = np.repeat(
+        np.arange(len(guide.costs), dtype=np.int32), np.diff(guide.starts)
+    )
+    by_tuple = np.argsort(guide.tuples, kind="stable")
+    lengths = np.bincount(guide.tuples, minlength=tuples)
+    return PricedRows(
+        guide.prices[order],
+        guide.tuple_of[order],
+        guide.costs,
+        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        boxes[by_tuple],
     )
 
 

@@ -6,6 +6,10 @@ from time to time, groups are closed and boxes of the lattice opened
 (`kernels/refinement/close_and_open.py`). At first the result may lose more than before; how
 much is the *heat*, which falls to nothing as the work is spent. Refinement keeps the best
 grouping it has seen.
+
+Where prices of rows are known, groups that lose hardly more than they must are not closed,
+and most of the time only boxes are looked at that cost hardly more than prices ask for
+(`kernels/refinement/known_boxes.py`), instead of searching the whole lattice.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +37,7 @@ from sfumato.data.seeds import Seed
 from sfumato.hierarchies.axis import Shape
 from sfumato.kernels.refinement.close_and_open import (
     CLOSING,
+    GAP,
     LEAST,
     LOOKS_PER_WEIGHED,
     OPENING,
@@ -51,16 +56,23 @@ rows than `MOST_ROWS`."""
 CLOSES, OPENS = 4.0, 2.0
 """How much closing and opening a group may lose on average at full heat: what so many
 rows lose."""
+GUIDED = 2.5
+"""Where prices are known, closing may lose so many times the root of a group's rows, and
+opening half as much."""
+CLOSED_ABOVE = 1.0
+"""Groups are closed that lose so much more than they must: what so many rows lose."""
+EVERY = 5
+"""Passes from one reopening to the next, where the lattice is searched every time."""
+SEARCHED = 20
+"""Where boxes are known, the lattice is searched every so many times."""
 WORTH = 0.15
 """A box is looked at if it promises to gain so much: this share of what a group loses."""
 LOOKS = 60_000_000
 """Looks at parts of boxes in one block, at most."""
-COLD = 0.85
-"""After this share of the work nothing may lose any more."""
-TIMES_PER_GROUP, MOST_TIMES = 0.5, 1000
+TIMES_PER_GROUP = 4
 """How often groups are reopened before it is cold, at most."""
-FEW_TIMES, MANY_TIMES = 8, 40
-"""With so few times it is never warm, with so many more it is fully warm at first."""
+MANY_TIMES, MANY_GUIDED = 40, 250
+"""With so many times more than a few, it is fully warm at first."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -71,22 +83,22 @@ class Reopening:
     """Axes in the order in which boxes are searched: most nodes first."""
     lossless: float
     """What a row loses anyway, in parts of all weights."""
-    most: int
-    """How often groups are reopened before it is cold."""
-    full: float = 0.0
-    """The warmth to begin with."""
+    guided: bool
+    """Whether prices and boxes are known."""
 
-    def warmed(self, share: float) -> Reopening:
-        """The same, as warm as is worth it where one time takes this share of the work.
+    @property
+    def many(self) -> int:
+        """With so many times more than a few, it is fully warm at first."""
+        return MANY_GUIDED if self.guided else MANY_TIMES
 
-        What a warm start loses has to be gained back: few times are best all cold.
-        """
-        times = min(1.0 / max(share, 1e-9), self.most)
-        return replace(self, full=min(max((times - FEW_TIMES) / MANY_TIMES, 0.0), 1.0))
+    @property
+    def every(self) -> int:
+        """Passes from one reopening of groups to the next."""
+        return 1 if self.guided else EVERY
 
-    def warmth(self, share: float, times: int) -> float:
-        """How warm it is after a share of the work, and after so many times."""
-        return self.full * max(1.0 - max(share / COLD, times / self.most), 0.0)
+    def searches(self, times: int) -> bool:
+        """Whether the lattice is searched the next time."""
+        return not self.guided or times % SEARCHED == SEARCHED - 1
 
     def heat(
         self, task: RefinementTask, groups: RefinedGroups, warmth: float
@@ -95,20 +107,24 @@ class Reopening:
         anyway = self.lossless * len(groups.rows) * task.space.weight
         total = max(total_loss(task.space, groups) - anyway, 0.0)
         row, group = total / len(groups.rows), total / max(len(groups.starts) - 1, 1)
-        result = np.zeros(3)
-        result[CLOSING], result[OPENING] = CLOSES * warmth * row, OPENS * warmth * row
+        size = len(groups.rows) / max(len(groups.starts) - 1, 1)
+        allowed = np.array([CLOSES, OPENS])
+        if self.guided:
+            allowed = GUIDED * math.sqrt(size) * np.array([1.0, 0.5])
+        result = np.zeros(4)
+        result[CLOSING], result[OPENING] = allowed * warmth * row
         result[LEAST] = WORTH * group
+        result[GAP] = CLOSED_ABOVE * row if self.guided else 0.0
         return result
 
 
 def reopening_of(request: Request, task: RefinementTask) -> Reopening:
     """How the groups of a task are reopened."""
     nodes = [-len(coded.axis.node_ncp) for coded in request.quasi]
-    groups = len(task.starts) - 1
     return Reopening(
         axes=np.argsort(nodes, kind="stable").astype(np.int64),
         lossless=request.lossless,
-        most=min(MOST_TIMES, 1 + int(TIMES_PER_GROUP * groups)),
+        guided=len(task.priced.costs) > 0,
     )
 
 
@@ -142,6 +158,7 @@ def reopen_groups(
     *,
     seed: Seed,
     warmth: float,
+    searched: bool,
     limits: StopConditions,
     clock: Clock,
 ) -> npt.NDArray[np.float64]:
@@ -151,7 +168,7 @@ def reopen_groups(
     starts = seed.child("blocks", "streams").words(len(bounds) - 1)
     heat = how.heat(task, groups, warmth)
     weighed = block_limit(limits.budget, limits.spent, len(bounds) - 1)
-    looks = min(LOOKS, LOOKS_PER_WEIGHED * min(weighed, LOOKS))
+    looks = min(LOOKS, LOOKS_PER_WEIGHED * min(weighed, LOOKS)) if searched else 0
 
     def step(first: int, last: int) -> Iterable[Range]:
         if time.monotonic() > limits.deadline:
@@ -168,6 +185,7 @@ def reopen_groups(
                 last,
                 starts,
                 how.axes,
+                task.priced,
                 heat,
                 looks,
                 weighed,

@@ -376,7 +376,7 @@ def cheapest_group(
             total = joined + (joined - cost) * size
             if total < best:
                 best, found = total, g
-    block.numbers[WORK] += 1 + block.numbers[USED] // 8
+    block.numbers[WORK] += 1 + block.numbers[USED] // 4
     return found, best
 
 

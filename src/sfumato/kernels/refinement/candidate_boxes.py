@@ -4,14 +4,15 @@ A box is a node per tree axis. Rows that lose more where they are than they woul
 box gain by moving there; rows of larger groups than needed can be spared to fill it up.
 The search fixes one axis after the other, each to every node of every level. A cell of
 rows is given up as soon as too few of them are left, or they cannot gain enough any more:
-what the fixed axes cost only grows.
+what the fixed axes cost only grows. So is one whose rows are all in one cell a level below,
+where they lose less.
 
 Paper: the recursion of Beyer and Ramakrishnan 1999 (iceberg cubes), with gain as support.
 Cost: O(rows looked at); the rows of a cell that are still of use, over all cells that are
 not given up. A limit on it ends the search.
 Invariant: a box that is returned has enough rows, and gains at least what was asked for if
-all rows that gain by it may move; every box of the lattice is found that does, unless the
-limit or the room for boxes ends the search.
+all rows that gain by it may move. Every such box of the lattice is found, unless a cheaper
+box has the same rows, or the limit or the room for boxes ends the search.
 """
 
 from __future__ import annotations
@@ -32,8 +33,10 @@ FOUND, LOOKS, MOST_LOOKS = 0, 1, 2
 class Parts(NamedTuple):
     """Rows that are alike and lie in the same group: what the search counts."""
 
-    codes: Codes
-    """(parts, axes)"""
+    nodes: Codes
+    """(lines, parts): the node of each part, on a line for each level of each axis."""
+    lines: Ints
+    """The first line of each axis."""
     rows: Ints
     loses: Floats
     """What a row of the part loses where it is."""
@@ -45,7 +48,9 @@ class CandidateBoxes(NamedTuple):
     """Boxes found, each with the parts that were of use to it."""
 
     nodes: Codes
-    """(boxes, axes)"""
+    """(boxes, axes); nothing where boxes were known."""
+    costs: Floats
+    """What a row loses in each box."""
     gains: Floats
     starts: Ints
     parts: Codes
@@ -58,6 +63,8 @@ class Levels(NamedTuple):
     axes: Ints
     """Axes in the order in which they are fixed."""
     level: Ints
+    top: Ints
+    """The last level to be looked at."""
     inside: Codes
     """(depths + 1, parts): the parts of the cell that is looked into."""
     count: Ints
@@ -78,6 +85,7 @@ def room_for_boxes(boxes: int, parts: int, axes: int, looks: int) -> CandidateBo
     numbers[MOST_LOOKS] = looks
     return CandidateBoxes(
         np.empty((boxes, axes), dtype=np.int32),
+        np.empty(boxes, dtype=np.float64),
         np.empty(boxes, dtype=np.float64),
         np.zeros(boxes + 1, dtype=np.int64),
         np.empty(parts, dtype=np.int32),
@@ -100,6 +108,7 @@ def begin_search(tables: AxisTables, parts: Parts, axes: Ints) -> Levels:
     levels = Levels(
         axes,
         np.full(depths + 1, -1, dtype=np.int64),
+        np.zeros(depths + 1, dtype=np.int64),
         inside,
         np.zeros(depths + 1, dtype=np.int64),
         np.empty((depths, count), dtype=np.int32),
@@ -110,6 +119,7 @@ def begin_search(tables: AxisTables, parts: Parts, axes: Ints) -> Levels:
         np.zeros(widest + 2, dtype=np.int64),
     )
     levels.count[0] = count
+    levels.top[0] = tables.axis[axes[0], HEIGHT] - 1
     return levels
 
 
@@ -150,43 +160,50 @@ def search_levels(
             if depth + 1 < len(axes):
                 depth += 1
                 levels.level[depth] = -1
+                levels.top[depth] = tables.axis[axes[depth], HEIGHT] - 1
                 levels.length[depth] = 0
                 levels.at[depth] = 0
             elif not keep_box(tables, parts, levels, minimum, least, boxes):
                 return
             continue
-        levels.level[depth] += 1
-        if levels.level[depth] >= tables.axis[axes[depth], HEIGHT]:
+        if levels.level[depth] == levels.top[depth]:
             depth -= 1
             continue
+        levels.level[depth] += 1
         boxes.numbers[LOOKS] += levels.count[depth]
         if boxes.numbers[LOOKS] > boxes.numbers[MOST_LOOKS]:
             return
-        sort_by_node(tables, parts, levels, depth)
+        sort_by_node(parts, levels, depth)
 
 
 @inner
-def sort_by_node(tables: AxisTables, parts: Parts, levels: Levels, depth: int) -> None:
-    """Sort the parts of a cell by their node on the axis that is fixed next."""
-    j = levels.axes[depth]
-    base = tables.axis[j, LEVELS] + levels.level[depth] * tables.axis[j, SIZE]
+def sort_by_node(parts: Parts, levels: Levels, depth: int) -> None:
+    """Sort the parts of a cell by their node on the axis that is fixed next.
+
+    Where all have the same node, levels above hold the same parts and lose more.
+    """
+    node_of = parts.nodes[parts.lines[levels.axes[depth]] + levels.level[depth]]
     inside, counts = levels.inside[depth], levels.counts
+    ordered, count = levels.sorted[depth], levels.count[depth]
     low, high = np.int64(len(counts)), np.int64(0)
-    for i in range(levels.count[depth]):
-        node = np.int64(tables.levels[base + parts.codes[inside[i], j]])
+    for i in range(count):
+        node = np.int64(node_of[inside[i]])
         counts[node + 1] += 1
         low = min(low, node)
         high = max(high, node)
     for node in range(low, high + 1):
         counts[node + 1] += counts[node]
-    for i in range(levels.count[depth]):
-        node = np.int64(tables.levels[base + parts.codes[inside[i], j]])
-        levels.sorted[depth, counts[node]] = inside[i]
+    for i in range(count):
+        part = inside[i]
+        node = np.int64(node_of[part])
+        ordered[counts[node]] = part
         counts[node] += 1
     for node in range(low, high + 2):
         counts[node] = 0
-    levels.length[depth] = levels.count[depth]
+    levels.length[depth] = count
     levels.at[depth] = 0
+    if low == high:
+        levels.top[depth] = levels.level[depth]
 
 
 @inner
@@ -201,25 +218,24 @@ def next_cell(
 ) -> bool:
     """Look at the next cell of a depth; return whether it may hold a box."""
     j = levels.axes[depth]
-    size = tables.axis[j, SIZE]
-    base = tables.axis[j, LEVELS] + levels.level[depth] * size
-    ordered, inside = levels.sorted[depth], levels.inside[depth + 1]
-    start = levels.at[depth]
-    code = parts.codes[ordered[start], j]
-    node = np.int64(tables.levels[base + code])
+    line = parts.lines[j] + levels.level[depth]
+    node_of, ordered = parts.nodes[line], levels.sorted[depth]
+    start, end = levels.at[depth], levels.at[depth] + 1
+    node = np.int64(node_of[ordered[start]])
+    while end < levels.length[depth] and node_of[ordered[end]] == node:
+        end += 1
+    levels.at[depth] = end
+    if levels.level[depth] > 0 and all_alike(
+        parts.nodes[line - 1], ordered, start, end
+    ):
+        return False
+    boxes.numbers[LOOKS] += end - start
     cost = levels.cost[depth] + tables.real[tables.axis[j, NODES] + node]
-    # A node that is the same one level below was looked at there.
-    known = levels.level[depth] > 0 and tables.levels[base - size + code] == node
+    inside = levels.inside[depth + 1]
     kept, gaining, rows = 0, 0, 0
     gain, nearest = 0.0, -np.inf
-    at = start
-    while at < levels.length[depth]:
-        p = ordered[at]
-        if tables.levels[base + parts.codes[p, j]] != node:
-            break
-        at += 1
-        if known:
-            continue
+    for i in range(start, end):
+        p = ordered[i]
         over = parts.loses[p] - cost
         if over > 0.0:
             gain += parts.rows[p] * over
@@ -231,15 +247,22 @@ def next_cell(
             continue
         inside[kept] = p
         kept += 1
-    levels.at[depth] = at
-    boxes.numbers[LOOKS] += at - start
-    if known or rows + gaining < minimum or gain < least:
+    if rows + gaining < minimum or gain < least:
         return False
     if gaining < minimum and gain + (minimum - gaining) * nearest < least:
         return False
     levels.node[j] = node
     levels.cost[depth + 1] = cost
     levels.count[depth + 1] = kept
+    return True
+
+
+@inner
+def all_alike(node_of: Codes, ordered: Codes, start: int, end: int) -> bool:
+    """Whether the parts start … end have the same node."""
+    for i in range(start + 1, end):
+        if node_of[ordered[i]] != node_of[ordered[start]]:
+            return False
     return True
 
 
@@ -264,6 +287,7 @@ def keep_box(
         return False
     for j in range(depth):
         boxes.nodes[box, j] = levels.node[j]
+    boxes.costs[box] = cost
     boxes.gains[box] = gain
     for i in range(count):
         boxes.parts[start + i] = levels.inside[depth, i]

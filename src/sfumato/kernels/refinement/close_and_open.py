@@ -2,11 +2,11 @@
 
 Pools only exchange rows between a few groups that are near each other. Here a group may
 be closed, each of its rows placed where that costs least in the whole block; then boxes
-of the lattice (`candidate_boxes`) are opened as new groups for rows that lose more where
-they are, filled up with rows that other groups can spare. A group that is left too small
-is closed as well. Each change is made, judged by what it really gains and by the
-rules, and undone unless it is taken. While the search is warm, changes that lose a little
-are taken, too: those lead to places that no single change reaches.
+of the lattice (`candidate_boxes`, `known_boxes`) are opened as new groups for rows that
+lose more where they are, filled up with rows that other groups can spare. A group that is
+left too small is closed as well. Each change is made, judged by what it really gains and
+by the rules, and undone unless it is taken. While the search is warm, changes that lose a
+little are taken, too: those lead to places that no single change reaches.
 
 Paper: Schrimpf et al. 2000 (ruin and recreate), with boxes of a lattice as the pieces.
 Cost: O(r × g × m) to place r rows among g groups on m axes, and what `candidate_boxes`
@@ -22,7 +22,7 @@ import numpy as np
 
 from sfumato.data.arrays import Codes, Floats, Ints
 from sfumato.kernels.common.borrowed_arrays import borrow
-from sfumato.kernels.common.geometry import NODES
+from sfumato.kernels.common.geometry import HEIGHT, LEVELS, SIZE
 from sfumato.kernels.common.random_streams import Stream, draw_below, draw_share
 from sfumato.kernels.compilation.decorators import both, inner
 from sfumato.kernels.refinement.block_groups import (
@@ -55,6 +55,11 @@ from sfumato.kernels.refinement.candidate_boxes import (
     find_boxes,
     room_for_boxes,
 )
+from sfumato.kernels.refinement.known_boxes import (
+    PricedRows,
+    choose_known_boxes,
+    gap_of_group,
+)
 from sfumato.kernels.refinement.point_space import PointSpace
 from sfumato.kernels.refinement.pools import PoolRules
 from sfumato.kernels.refinement.refinement_round import (
@@ -65,15 +70,16 @@ from sfumato.kernels.refinement.refinement_round import (
     RefinedGroups,
 )
 
-CLOSING, OPENING, LEAST = 0, 1, 2
-"""Places of `heat`: how much a closed and an opened group may lose on average, and the
-gain from which a box is looked at."""
+CLOSING, OPENING, LEAST, GAP = range(4)
+"""Places of `heat`: how much a closed and an opened group may lose on average, the gain
+from which a box is looked at, and the gap above its prices from which a group is closed."""
 MOST_BOXES, PARTS_PER_ROW = 1 << 15, 100
 """Room for boxes, and for their parts."""
 LARGE = 4
 """A group of so many times the minimum is not closed."""
 LOOKS_PER_WEIGHED = 3
-"""A look at a part of a box takes a third of the time of weighing up a group."""
+"""A look at a part of a box takes a third of the time of weighing up a group, and so does
+one at a tuple of a box that is known."""
 LEAST_GAIN = 1e-9
 
 
@@ -89,14 +95,20 @@ def reopen_blocks(
     last: int,
     starts: Stream,
     axes: Ints,
+    priced: PricedRows,
     heat: Floats,
     most_looks: int,
     most_weighed: int,
     label: Ints,
     figures: Floats,
 ) -> None:
-    """Close and open groups in some blocks; `label` gets a row of each row's new group."""
+    """Close and open groups in some blocks; `label` gets a row of each row's new group.
+
+    The lattice is searched for boxes, unless there are none to be looked at, because those
+    are enough that are known.
+    """
     space, pool_rules, groups = borrow(space), borrow(pool_rules), borrow(groups)
+    priced = borrow(priced)
     stream = np.zeros(1, dtype=np.uint64)
     for number in range(first, last):
         stream[0] = starts[number]
@@ -108,8 +120,11 @@ def reopen_blocks(
             figures[number, REFUSED] += 1
             continue
         before = block_loss(block)
-        close_groups(space, pool_rules, block, heat[CLOSING], stream)
-        open_groups(space, pool_rules, block, axes, heat, most_looks, stream)
+        close_groups(space, pool_rules, block, rows, priced, heat, stream)
+        if most_looks > 0 or len(priced.costs) == 0:
+            open_groups(space, pool_rules, block, axes, heat, most_looks, stream)
+        else:
+            open_known(space, pool_rules, block, rows, priced, heat, stream)
         figures[number, GAIN] = before - block_loss(block)
         figures[number, BETTER] += figures[number, GAIN] > 0.0
         figures[number, WEIGHED] = block.numbers[WORK]
@@ -133,10 +148,15 @@ def close_groups(
     space: PointSpace,
     pool_rules: PoolRules,
     block: GroupBlock,
-    heat: float,
+    rows: Ints,
+    priced: PricedRows,
+    heat: Floats,
     stream: Stream,
 ) -> None:
-    """Close groups, in random order, whose rows lose little more elsewhere."""
+    """Close groups, in random order, whose rows lose little more elsewhere.
+
+    Groups that lose hardly more than the prices of their rows are left alone.
+    """
     block = borrow(block)
     used = block.numbers[USED]
     order = np.arange(used)
@@ -147,8 +167,11 @@ def close_groups(
         large = block.size[g] > LARGE * max(pool_rules.minimum, 1)
         if block.numbers[WORK] > block.numbers[MOST_WORK]:
             return
-        if block.size[g] > 0 and block.cost[g] > 0.0 and not large:
-            close_group(space, pool_rules, block, g, allowance(heat, stream))
+        if block.size[g] == 0 or block.cost[g] <= 0.0 or large:
+            continue
+        if gap_of_group(priced, block, rows, g) >= heat[GAP]:
+            allowed = allowance(heat[CLOSING], stream)
+            close_group(space, pool_rules, block, g, allowed)
 
 
 @inner
@@ -173,9 +196,9 @@ def close_group(
 
 
 @inner
-def parts_of(block: GroupBlock, minimum: int) -> tuple[Parts, Ints]:
+def parts_of(space: PointSpace, block: GroupBlock, minimum: int) -> tuple[Parts, Ints]:
     """Rows that are alike in the same group, and the first row of each such part."""
-    count, axes = block.codes.shape
+    count = len(block.codes)
     group = np.empty(count, dtype=np.int64)
     row_of = np.empty(count, dtype=np.int64)
     rows = np.zeros(count, dtype=np.int64)
@@ -191,15 +214,29 @@ def parts_of(block: GroupBlock, minimum: int) -> tuple[Parts, Ints]:
             row_of[p] = row
             found += 1
         rows[p] += 1
-    codes = np.empty((found, axes), dtype=np.int32)
     loses = np.empty(found, dtype=np.float64)
     spare = np.empty(found, dtype=np.int64)
     for p in range(found):
         loses[p] = block.cost[group[p]]
         spare[p] = max(min(rows[p], block.size[group[p]] - minimum), 0)
-        for j in range(axes):
-            codes[p, j] = block.codes[row_of[p], j]
-    return Parts(codes, rows[:found], loses, spare), row_of[:found]
+    nodes, lines = nodes_of(space, block, row_of[:found])
+    return Parts(nodes, lines, rows[:found], loses, spare), row_of[:found]
+
+
+@inner
+def nodes_of(space: PointSpace, block: GroupBlock, rows: Ints) -> tuple[Codes, Ints]:
+    """The nodes of rows, a line for each level of each axis, and each axis's first line."""
+    axis, levels = space.tables.axis, space.tables.levels
+    lines = np.zeros(len(axis), dtype=np.int64)
+    for j in range(1, len(axis)):
+        lines[j] = lines[j - 1] + axis[j - 1, HEIGHT]
+    nodes = np.empty((lines[-1] + axis[-1, HEIGHT], len(rows)), dtype=np.int32)
+    for j in range(len(axis)):
+        for level in range(axis[j, HEIGHT]):
+            base = axis[j, LEVELS] + level * axis[j, SIZE]
+            for i in range(len(rows)):
+                nodes[lines[j] + level, i] = levels[base + block.codes[rows[i], j]]
+    return nodes, lines
 
 
 @inner
@@ -214,10 +251,27 @@ def open_groups(
 ) -> None:
     """Open boxes as groups, those first that promise most."""
     minimum = max(pool_rules.minimum, 1)
-    parts, row_of = parts_of(block, minimum)
+    parts, row_of = parts_of(space, block, minimum)
     room = PARTS_PER_ROW * len(block.codes)
     boxes = room_for_boxes(MOST_BOXES, room, len(axes), most_looks)
     find_boxes(space.tables, parts, axes, minimum, heat[LEAST], boxes)
+    block.numbers[WORK] += boxes.numbers[LOOKS] // LOOKS_PER_WEIGHED
+    open_boxes(space, pool_rules, block, boxes, row_of, heat[OPENING], stream)
+
+
+@inner
+def open_known(
+    space: PointSpace,
+    pool_rules: PoolRules,
+    block: GroupBlock,
+    rows: Ints,
+    priced: PricedRows,
+    heat: Floats,
+    stream: Stream,
+) -> None:
+    """Open boxes that are known as groups, those first that promise most."""
+    minimum = max(pool_rules.minimum, 1)
+    boxes, row_of = choose_known_boxes(priced, block, rows, minimum, heat[LEAST])
     block.numbers[WORK] += boxes.numbers[LOOKS] // LOOKS_PER_WEIGHED
     open_boxes(space, pool_rules, block, boxes, row_of, heat[OPENING], stream)
 
@@ -246,20 +300,11 @@ def open_boxes(
             return
         length = rows_in_box(block, boxes, box, row_of, inside, seen, turn)
         rows = inside[:length]
-        cost = cost_of_nodes(space, boxes.nodes[box])
+        cost = boxes.costs[box]
         allowed = allowance(heat, stream)
         if promising(block, rows, cost, minimum, allowed):
             open_box(space, pool_rules, block, rows, cost, held, seen, turn, allowed)
-        block.numbers[WORK] += 1 + length // 8
-
-
-@inner
-def cost_of_nodes(space: PointSpace, nodes: Codes) -> float:
-    """What a row loses in a box of nodes."""
-    cost = 0.0
-    for j in range(len(nodes)):
-        cost += space.tables.real[space.tables.axis[j, NODES] + nodes[j]]
-    return cost
+        block.numbers[WORK] += 1 + length // 4
 
 
 @inner

@@ -108,7 +108,7 @@ def take_sides(space: PointSpace, pool: Pool, g: int, side: int) -> int:
             pool.items[FIRST_SIDE + side, found] = q
             cost = 0.0
             if pool.size[g] > 1:
-                cost = cost_with(space, pool, g, q, nothing)
+                cost = cost_with(space, pool, g, q, nothing, np.inf)
             pool.costs[WITHOUT_FIRST + side, found] = cost
             found += 1
     pool.numbers[EVALUATED] += found
@@ -138,7 +138,8 @@ def best_move(
             continue
         q = pool.items[FIRST_SIDE + side, i]
         pool.numbers[EVALUATED] += 1
-        loss = rest + cost_with(space, pool, b, nothing, q) * more
+        limit = (best - rest) / more
+        loss = rest + cost_with(space, pool, b, nothing, q, limit) * more
         if loss < best and exchange_ok(pool_rules, pool, a, b, q, nothing):
             best, item = loss, q
     return best, item
@@ -168,10 +169,12 @@ def best_swap(
                 continue
             p = pool.items[FIRST_SIDE + 1, l]
             pool.numbers[EVALUATED] += 1
-            loss = cost_with(space, pool, a, q, p) * rows_a
+            limit = (best - rest_b) / rows_a
+            loss = cost_with(space, pool, a, q, p, limit) * rows_a
             if loss + rest_b >= best:
                 continue
-            loss += cost_with(space, pool, b, p, q) * rows_b
+            limit = (best - loss) / rows_b
+            loss += cost_with(space, pool, b, p, q, limit) * rows_b
             if loss < best and exchange_ok(pool_rules, pool, a, b, q, p):
                 best, out, into = loss, q, p
     return best, out, into

@@ -11,7 +11,7 @@ Cost: O(m) per change asked for on m axes; O(i × m) to measure a group of i ite
 scratch; memory O(g × (i + p)) for g groups, i items and p values of flat axes, once per
 thread.
 Invariant: edges, counts, size and histograms of a group follow from its amounts; what
-`cost_with` says of a change equals the cost measured after it is made.
+`cost_with` says of a change is the cost measured after it is made, if below the limit.
 """
 
 from __future__ import annotations
@@ -200,19 +200,24 @@ def measure(space: PointSpace, pool: Pool, g: int) -> None:
 def cost_of(space: PointSpace, pool: Pool, g: int) -> float:
     """What a row of group g loses."""
     nothing = np.int64(NO_ITEM)
-    return cost_with(space, pool, g, nothing, nothing)
+    return cost_with(space, pool, g, nothing, nothing, np.inf)
 
 
 @inner
-def cost_with(space: PointSpace, pool: Pool, g: int, out: int, into: int) -> float:
+def cost_with(
+    space: PointSpace, pool: Pool, g: int, out: int, into: int, limit: float
+) -> float:
     """What a row of group g loses without a row of `out` and with one of `into`.
 
-    Either may be NO_ITEM. A group is never asked for without its only row.
+    Either may be NO_ITEM. A group is never asked for without its only row. Infinity as
+    soon as some of the axes lose as much as the limit.
     """
     axis, factor, real = space.tables.axis, space.tables.factor, space.tables.real
     codes, edges, counts = pool.codes, pool.edges, pool.counts
     total = 0.0
     for j in range(len(codes)):
+        if total >= limit:
+            return np.inf
         old = codes[j, out] if out >= 0 else np.int32(-1)
         new = codes[j, into] if into >= 0 else np.int32(-1)
         if axis[j, SHAPE] == FLAT:

@@ -2,7 +2,8 @@
 
 Groups come in blocks. In a block, a random group and the groups nearest to it
 form a pool; the pool is polished and regrouped from random seeds, and the version that
-loses least is kept.
+loses least is kept. In a warm round, a regrouped pool is kept even if it loses a little
+more.
 Blocks share nothing, and each has a random stream of its own.
 
 Paper: none; our own large-neighborhood search over groups.
@@ -11,7 +12,8 @@ axes; improving a pool costs what polishing and regrouping do; O(n × m) to lay 
 rows; a round is linear in the table.
 Invariant: every row keeps a group, and a pool hands back exactly its own rows; groups
 that a pool returns meet every rule; the total loss falls by the sum of the figures'
-GAIN; neither the number of threads nor the order of blocks shows in the result.
+GAIN, which is below zero only in a warm round; neither the number of threads nor the
+order of blocks shows in the result.
 """
 
 from __future__ import annotations
@@ -207,6 +209,8 @@ def refine_blocks(
     last: int,
     starts: Stream,
     most: int,
+    heat: float,
+    enough: Floats,
     label: Ints,
     figures: Floats,
     pool: Pool,
@@ -214,8 +218,9 @@ def refine_blocks(
 ) -> None:
     """Improve the pools of some blocks; `label` gets a row of each row's new group.
 
-    `starts` has the word that each block's stream begins with. A block ends early once
-    it has weighed up more groups than `pool.numbers[LIMIT]`.
+    `heat` is what regrouping a pool may lose on average. A pool is passed over if its rows
+    lose no more than `enough`. `starts` has the word that each block's stream begins with.
+    A block ends early once it has weighed up more groups than `pool.numbers[LIMIT]`.
     """
     space, pool_rules, targets = borrow(space), borrow(pool_rules), borrow(targets)
     groups, pool = borrow(groups), borrow(pool)
@@ -232,18 +237,31 @@ def refine_blocks(
             pool.numbers[EVALUATED] += before * (size - 1)
             fill(space, groups, values, item_of, chosen[:size], pool)
             old = pool_loss(pool)
-            if old <= LEAST_GAIN:
+            if old <= sum_over_rows(groups, chosen[:size], enough) + LEAST_GAIN:
                 continue
             if not all_allowed(pool_rules, pool):
                 figures[block, REFUSED] += 1
                 continue
             pool.numbers[EVALUATED] += PER_POOL + PER_ITEM * pool.numbers[ITEMS]
-            new = improve_pool(space, pool_rules, targets, pool, stream, steps)
-            if new < old - LEAST_GAIN:
+            if heat > 0.0:
+                new = change_pool(space, pool_rules, targets, pool, heat, stream, steps)
+            else:
+                new = improve_pool(space, pool_rules, targets, pool, stream, steps)
+            if heat > 0.0 or new < old - LEAST_GAIN:
                 figures[block, GAIN] += old - new
-                figures[block, BETTER] += 1
+                figures[block, BETTER] += new < old - LEAST_GAIN
                 label_pool_rows(groups, item_of, chosen[:size], pool, label)
         figures[block, WEIGHED] = pool.numbers[EVALUATED]
+
+
+@inner
+def sum_over_rows(groups: RefinedGroups, chosen: Ints, values: Floats) -> float:
+    """The sum of the values of all rows of some groups."""
+    total = 0.0
+    for g in chosen:
+        for i in range(groups.starts[g], groups.starts[g + 1]):
+            total += values[groups.rows[i]]
+    return total
 
 
 @inner
@@ -387,6 +405,37 @@ def improve_pool(
             kept = pool.numbers[GROUPS]
     pool.numbers[GROUPS] = kept
     return best
+
+
+@inner
+def change_pool(
+    space: PointSpace,
+    pool_rules: PoolRules,
+    targets: GrowthTargets,
+    pool: Pool,
+    heat: float,
+    stream: Stream,
+    steps: RoundSteps,
+) -> float:
+    """Polish, then regroup once; the amounts kept may lose more than before.
+
+    As in simulated annealing, a loss is accepted the more rarely the larger it is.
+    """
+    steps.polish(space, pool_rules, pool)
+    loss = pool_loss(pool)
+    keep_amounts(pool)
+    kept = pool.numbers[GROUPS]
+    how = np.int64(RANDOM)
+    if loss > LEAST_GAIN and steps.regroup(
+        space, pool_rules, targets, pool, how, stream
+    ):
+        if pool_loss(pool) < HOPELESS * loss:
+            steps.polish(space, pool_rules, pool)
+        if pool_loss(pool) < loss - heat * np.log(1.0 - draw_share(stream)):
+            keep_amounts(pool)
+            return pool_loss(pool)
+    pool.numbers[GROUPS] = kept
+    return loss
 
 
 @inner

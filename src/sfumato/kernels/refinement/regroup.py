@@ -385,9 +385,9 @@ def cheapest_group(
     best = np.inf
     for g in range(pool.numbers[GROUPS]):
         size = pool.size[g]
-        rise = (
-            cost_with(space, pool, g, nothing, q) * (size + rows) - pool.cost[g] * size
-        )
+        limit = (best + pool.cost[g] * size) / (size + rows)
+        joined = cost_with(space, pool, g, nothing, q, limit)
+        rise = joined * (size + rows) - pool.cost[g] * size
         if rise < best:
             shift(pool, g, q, rows)
             fine = allowed(pool_rules, pool, g)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -14,6 +14,15 @@ from sfumato.algorithms.common.parallel_ranges import Clock
 from sfumato.algorithms.refinement.refine import _pass
 from sfumato.algorithms.refinement.refinement_task import StopConditions, prepare
 from sfumato.data.seeds import Seed
+from sfumato.kernels.compilation.decorators import both
+from sfumato.kernels.refinement.pools import (
+    GROUPS,
+    ITEMS,
+    NOW,
+    cost_with,
+    make_pool,
+    measure,
+)
 from sfumato.kernels.refinement.refinement_round import (
     BETTER,
     GAIN,
@@ -63,6 +72,32 @@ def test_the_total_loss_is_that_of_the_boxes(seed):
     assert lists_of(task.group_of()) == lists_of(group_of)
     found = total_loss(points_of(task), groups_of(task))
     assert found == pytest.approx(loss_by_definition(request, group_of))
+
+
+@both
+def cost_of_exchange(space, pool, out, into, limit):
+    """Call the sum from Python."""
+    group = np.int64(0)
+    measure(space, pool, group)
+    return cost_with(space, pool, group, np.int64(out), np.int64(into), limit)
+
+
+def test_a_cost_is_exact_below_its_limit_and_infinite_only_above():
+    random = np.random.default_rng(7)
+    request = random_table(random, [KAnonymity(k=1)], 12)
+    task = prepare(request, compile_rules(request), np.zeros(12, dtype=np.int32))
+    pool = make_pool(task.space, 0)
+    pool.numbers[ITEMS], pool.numbers[GROUPS] = 12, 1
+    pool.codes[:, :12] = task.space.points.T
+    pool.amounts[NOW, 0, :6] = 1
+    ended = 0
+    for out, into in product(range(6), range(6, 12)):
+        cost = cost_of_exchange(task.space, pool, out, into, np.inf)
+        for limit in random.uniform(0, 5, 4):
+            found = cost_of_exchange(task.space, pool, out, into, limit)
+            assert found == cost or (found == np.inf and cost >= limit)
+            ended += found == np.inf
+    assert ended > 20
 
 
 def points_of(task):
