@@ -62,7 +62,7 @@ LOW: dict[str, tuple[int, ...]] = {
     "age": (5, 10, 15),
 }
 """Selectivities that count as low: at most a fifth of the values, or one."""
-SPREAD = "Bands: 95 % interval of the mean over draws of swap and of queries."
+SPREAD = "95 % interval of the mean over draws of swap and of queries."
 
 
 @dataclass(frozen=True)
@@ -241,7 +241,7 @@ def default(scale: Scale, name: str) -> Result:
         name=name,
         title="Boger 2020, figure 8: error at default selectivities",
         source=_said(source, queries, draws),
-        spread=SPREAD,
+        spread=f"Whiskers: {SPREAD}",
         panels=(panel,),
         findings=(_default_finding(points, found),),
     )
@@ -260,7 +260,8 @@ def _default_finding(
     ours = (
         f"{told} % of Base's. One draw moves a value by about {draw:.1f} points "
         "(standard deviation), and the paper has one draw: "
-        f"{sum(similar)} of 4 of its values are within two of them."
+        f"{sum(similar)} of 4 of its values are within two of them. Similar to Base are "
+        f"all but sex, there ({PAPER['sex']:.1f} %) as here."
     )
     return Finding("boger figure 8", judged(similar), ours)
 
@@ -290,7 +291,7 @@ def varied(scale: Scale, name: str, figure: str) -> Result:
         name=name,
         title=f"Boger 2020, figure {figure}: error by selectivity of {column}",
         source=_said(source, queries, draws),
-        spread=SPREAD,
+        spread=f"Bands: {SPREAD}",
         panels=(panel,),
         findings=tuple(
             _varied_findings(figure, column, panel, _likeness(tables, column))
@@ -327,9 +328,10 @@ def _varied_findings(
     yield Finding(
         f"boger figure {figure}",
         judged([p in better for p in half]),
-        f"Below 100 % at {len(better)} of {len(half)} selectivities up to half, above at "
-        f"{len(worse)}, not told apart at {len(half) - len(better) - len(worse)} "
-        f"(values selected: error) {told}. {why}",
+        f"Of {len(half)} selectivities up to half, the error is below Base's at "
+        f"{len(better)}, above it at {len(worse)}, and not told apart from it at "
+        f"{len(half) - len(better) - len(worse)}. Error in % of Base's, by the number of "
+        f"values selected: {told}. {why}",
     )
     if column in ("education", "sex"):
         last, middle = (
@@ -369,7 +371,7 @@ def low(scale: Scale, name: str) -> Result:
         name=name,
         title="Boger 2020, section 4.7: the fitted table at low selectivities",
         source=_said(source, queries, draws),
-        spread=SPREAD,
+        spread=f"Whiskers: {SPREAD}",
         panels=tuple(panels),
         findings=tuple(_low_findings(won, panels)),
     )

@@ -1,8 +1,10 @@
-"""Tables 2 to 4 of DIVA, and what algorithms without constraints do to diversity."""
+"""Tables 2 to 4 and figure 3 of DIVA, and diversity where no constraints ask for it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +26,7 @@ from sfumato.errors import SearchError
 from sfumato.models.diversity import Diversity
 from tests.golden.diva_patients import QUASI, patients
 
-SIGMA = (
+SIGMA: tuple[dict[str, Any], ...] = (
     {"where": {"ETH": "Asian"}, "at_least": 2, "at_most": 5},
     {"where": {"ETH": "African"}, "at_least": 1, "at_most": 3},
     {"where": {"CTY": "Vancouver"}, "at_least": 2, "at_most": 4},
@@ -88,6 +90,38 @@ def _diva(data: Data, k: int, algorithm: Algorithm) -> int:
     return met(data, request, grouping, k)
 
 
+def clusterings(place: int) -> list[frozenset[int]]:
+    """Single clusters that satisfy a constraint, as example 3.4 counts them; t1 is 1."""
+    ((column, value),) = dict(SIGMA[place]["where"]).items()
+    cells = patients().column(column).to_pylist()
+    rows = [row for row, cell in enumerate(cells, 1) if cell == value]
+    return [
+        frozenset(chosen)
+        for size in range(2, len(rows) + 1)
+        for chosen in combinations(rows, size)
+    ]
+
+
+def _coloring() -> Finding:
+    """Figure 3: one dead end, and the way out of it."""
+    asian, african, vancouver = map(clusterings, range(3))
+    asians, wrong, right = frozenset({9, 10}), frozenset({6, 7}), frozenset({7, 8})
+    left = {
+        taken: [c for c in african if c.isdisjoint(asians | taken)]
+        for taken in (wrong, right)
+    }
+    printed = asians in asian and {wrong, right} <= set(vancouver)
+    return Finding(
+        "diva figure 3",
+        judged([printed, len(asian) == 4, len(african) == 1, not left[wrong]])
+        if left[right] == [frozenset({5, 6})]
+        else Verdict.FAILS,
+        f"{len(asian)} clusterings for Asian and {len(african)} for African; "
+        f"{len(left[wrong])} are left for African after t6 and t7, {len(left[right])} "
+        "after t7 and t8.",
+    )
+
+
 def run(scale: Scale, name: str) -> Result:
     """The examples, and constraints met by algorithms that do not know them."""
     rows = scale.of(None, 400)
@@ -106,7 +140,7 @@ def run(scale: Scale, name: str) -> Result:
     )
     return Result(
         name=name,
-        title="DIVA, tables 2 to 4, and diversity without constraints",
+        title="DIVA, tables 2 to 4, figure 3, and diversity without constraints",
         source=f"The ten patients; German credit, {data.table.num_rows:,} rows.",
         spread="One run each.",
         listings=(listing,),
@@ -141,6 +175,7 @@ def _findings(
         judged([holds]),
         f"`diva` releases one: all requirements hold, {stars} stars (printed: 26).",
     )
+    yield _coloring()
     same = [sizes[table] == PRINTED[table] for table in PRINTED]
     yield Finding(
         "diva table 4",

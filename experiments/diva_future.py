@@ -55,7 +55,8 @@ def timed(data: Data, asked: Sequence[Diversity], repeats: int) -> Timed:
 
 def run(scale: Scale, name: str) -> Result:
     """One column's constraints, and those of several columns."""
-    rows, repeats = scale.of((50_000, 5), (5000, 1))
+    size: tuple[int | None, int] = (None, 5)
+    rows, repeats = scale.of(size, (5000, 1))
     data = census().first(rows)
     cases = {
         "education alone": proportional(replace(data, on=("education",)), 16, K, 1.0),
@@ -72,7 +73,7 @@ def run(scale: Scale, name: str) -> Result:
     return Result(
         name=name,
         title="DIVA, future work: coloring in parallel",
-        source=f"Census-Income, first {rows:,} rows; k = {K}; a part is a set of "
+        source=f"Census-Income, {data.table.num_rows:,} rows; k = {K}; a part is a set of "
         "constraints that share rows.",
         spread=f"Whiskers: lowest and highest of {repeats} runs; dots: medians. Load "
         f"average {busy:.0f} on {os.cpu_count()} cores.",

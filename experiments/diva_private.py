@@ -7,7 +7,7 @@ more rows of one race.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,6 +24,7 @@ from experiments.results import (
     exact,
     judged,
     ranged,
+    wilson,
 )
 from sfumato.errors import InfeasibleError
 
@@ -69,8 +70,8 @@ def showing(table: pa.Table) -> int:
 def run(scale: Scale, name: str) -> Result:
     """Share of runs that release, and rows that show the value, by what is asked."""
     epsilons = scale.of((1.0, 2.0), (2.0,))
-    asked = scale.of((100, 900, 1700), (100, 1700))
-    runs, rows = scale.of((3, None), (2, None))
+    asked = scale.of((100, 500, 900, 1300, 1700), (100, 1700))
+    runs, rows = scale.of((20, None), (2, None))
     source = STUDIES[0].source(rows).select([*QUASI, SALARY])
     found = {
         e: {least: [released(source, e, least) for _ in range(runs)] for least in asked}
@@ -88,10 +89,11 @@ def run(scale: Scale, name: str) -> Result:
         name=name,
         title="DIVA, future work: diversity constraints with differential privacy",
         source=f"Adult, {source.num_rows:,} rows, {showing(source):,} of them with the "
-        f"value; safepub, δ = {DELTA:g}, {runs} runs.",
-        spread="Second panel: lowest and highest release; line: median.",
+        f"value ({VALUE['race']}); safepub, δ = {DELTA:g}, {runs} runs.",
+        spread="Bands: 95 % interval of the share (Wilson's) on the left, lowest and "
+        "highest release on the right. Lines on the right: medians.",
         panels=panels,
-        findings=(_finding(panels, broken, _losses(found), _loss(free)),),
+        findings=(_finding(panels, broken, _losses(found[epsilons[0]]), _loss(free)),),
     )
 
 
@@ -107,7 +109,7 @@ def _shares(found: Tries, runs: int) -> Panel:
             Line(
                 f"ε = {e:g}",
                 tuple(
-                    exact(least, sum(made is not None for made in tries) / runs)
+                    wilson(least, sum(made is not None for made in tries), runs)
                     for least, tries in by_rows.items()
                 ),
             )
@@ -128,15 +130,15 @@ def _shown(found: Tries) -> Panel:
     asked = sorted({least for by_rows in found.values() for least in by_rows})
     lines.append(Line("asked for", tuple(exact(x, x) for x in asked)))
     return Panel(
-        title="Rows of a release that show it",
+        title="Rows of a release that show the value",
         x="rows that must show the value",
         y="published rows with the value",
         lines=tuple(lines),
     )
 
 
-def _losses(found: Tries) -> float:
-    return _loss([m for by in found.values() for tries in by.values() for m in tries])
+def _losses(by_rows: Mapping[int, Sequence[sf.Release | None]]) -> float:
+    return _loss([made for tries in by_rows.values() for made in tries])
 
 
 def _loss(tries: Sequence[sf.Release | None]) -> float:
@@ -157,6 +159,6 @@ def _finding(
         judged([broken == 0, all(always)]),
         "Answered by `safepub` with `diversity` requirements: a lower bound is tested with "
         f"noise that the budget pays for. Runs that release: {told}. {broken} releases "
-        f"show fewer rows than asked for; NCP is {loss:.3f} under constraints and "
-        f"{free:.3f} without.",
+        f"show fewer rows than asked for. NCP at {panels[0].lines[0].name} is {loss:.3f} "
+        f"under constraints and {free:.3f} without.",
     )

@@ -14,7 +14,7 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import combinations, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from benchmarks.sources import directory
 from sfumato.algorithms.base import Algorithm, Request
 from sfumato.algorithms.clustering.k_member import KMember
 from sfumato.algorithms.clustering.oka import Oka
+from sfumato.algorithms.diva.constraint_targets import Sigma
 from sfumato.algorithms.diva.diva import STRATEGIES, Diva
 from sfumato.algorithms.diva.row_subsets import starred_axis
 from sfumato.algorithms.partition.mondrian import Mondrian
@@ -34,14 +35,17 @@ from sfumato.data.grouping import Grouping
 from sfumato.data.schema import Kind, Role
 from sfumato.data.seeds import Seed
 from sfumato.errors import InfeasibleError, SearchError
-from sfumato.models.common.targets import shown_codes
 from sfumato.models.diversity import Diversity
 from sfumato.models.k_anonymity import KAnonymity
+from sfumato.publish.group_spans import Extent
 from sfumato.testing.awkward_tables import Awkward, request_for
 
 LEAST = 60
 """Values that fewer rows have get no constraint, whatever k."""
 TOLERANCE = 0.2
+STARTS = 10
+"""Random sets from which one at a given conflict rate is sought."""
+Places = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -93,21 +97,78 @@ def proportional(data: Data, number: int, k: int, keep: float) -> list[Diversity
         rows = np.ones(data.table.num_rows, dtype=np.bool_)
         for name, value in where.items():
             rows &= np.asarray(data.table.column(name).to_numpy() == value)
-        aim = keep * int(rows.sum())
-        low = math.ceil((1 - TOLERANCE) * aim)
-        if low >= k:
-            high = math.floor((1 + TOLERANCE) * aim)
-            found.append(Diversity(where=where, at_least=low, at_most=high))
+        asked = _about(where, keep * int(rows.sum()))
+        if (asked.at_least or 0) >= k:
+            found.append(asked)
         if len(found) == number:
             break
     return found
+
+
+def _about(where: Mapping[str, str], aim: float) -> Diversity:
+    """Ask for about so many rows."""
+    low, high = math.ceil((1 - TOLERANCE) * aim), math.floor((1 + TOLERANCE) * aim)
+    return Diversity(where=dict(where), at_least=low, at_most=high)
+
+
+def combined(data: Data, columns: Sequence[str]) -> list[Diversity]:
+    """A constraint on every common value, and on every common combination of values."""
+    found = []
+    for size in range(1, len(columns) + 1):
+        for names in combinations(columns, size):
+            counts = data.table.group_by(names).aggregate([([], "count_all")])
+            for where in counts.sort_by([(n, "ascending") for n in names]).to_pylist():
+                rows = where.pop("count_all")
+                if rows >= LEAST:
+                    found.append(_about(where, rows))
+    return found
+
+
+class Overlaps:
+    """How much the constraints of a pool overlap, and sets of them at a given rate."""
+
+    def __init__(self, request: Request, k: int) -> None:
+        """The overlaps of all constraints of a request."""
+        rows = Sigma.of(request, k=k).overlaps
+        sizes = np.diag(rows)
+        self.shares = rows / np.minimum.outer(sizes, sizes)
+        np.fill_diagonal(self.shares, 0.0)
+
+    def rate(self, chosen: Places) -> float:
+        """The conflict rate of a set."""
+        pairs = len(chosen) * (len(chosen) - 1)
+        return float(self.shares[np.ix_(chosen, chosen)].sum() / pairs)
+
+    def near(self, goal: float, number: int, random: np.random.Generator) -> Places:
+        """A set at about that rate: the best of several that start at random."""
+        drawn = [random.permutation(len(self.shares))[:number] for _ in range(STARTS)]
+        found = [self._improved(chosen, goal) for chosen in drawn]
+        return min(found, key=lambda chosen: abs(self.rate(chosen) - goal))
+
+    def _improved(self, chosen: Places, goal: float) -> Places:
+        """Swap one constraint at a time for the best other one, while that helps."""
+        while True:
+            gap = abs(self._swapped(chosen) - goal)
+            leaves, enters = np.unravel_index(gap.argmin(), gap.shape)
+            if gap[leaves, enters] >= abs(self.rate(chosen) - goal) - 1e-12:
+                return chosen
+            chosen = np.where(np.arange(len(chosen)) == leaves, enters, chosen)
+
+    def _swapped(self, chosen: Places) -> npt.NDArray[np.float64]:
+        """(member, other): the rate once the other stands in the member's place."""
+        among = self.shares[chosen]
+        inner = among[:, chosen]
+        total = inner.sum() / 2 - inner.sum(axis=1)
+        rates = total[:, None] + among.sum(axis=0)[None, :] - among
+        rates[:, chosen] = np.inf
+        return np.asarray(rates / (len(chosen) * (len(chosen) - 1) / 2))
 
 
 def stars(request: Request, grouping: Grouping) -> int:
     """Cells that show no value."""
     sizes, cells = grouping.sizes(), 0
     for place, coded in enumerate(request.quasi):
-        cells += int(sizes[shown_codes(grouping, coded, place) < 0].sum())
+        cells += int(sizes[Extent.of(coded, grouping, place).shown_values < 0].sum())
     return cells
 
 
@@ -259,7 +320,7 @@ def narrow(data: Data, seed: int, number: int, k: int) -> list[Diversity]:
     grouping = Grouping.renumbered(group_of)
     sizes, found = grouping.sizes(), {}
     for place, coded in enumerate(request.quasi):
-        codes = shown_codes(grouping, coded, place)
+        codes = Extent.of(coded, grouping, place).shown_values
         for code in np.unique(codes[codes >= 0]):
             count = int(sizes[codes == code].sum())
             found[coded.name, coded.axis.labels[code]] = count

@@ -106,7 +106,7 @@ def run(scale: Scale, name: str) -> Result:
 def _panels(found: Mapping[str, Tally]) -> Iterator[Panel]:
     for title, unit, values in (
         ("Answers within the budget", "share of tables", "answers"),
-        ("Clusterings tried, where answered", "mean", "tried"),
+        ("Clusterings tried, where answered", "clusterings", "tried"),
     ):
         points = tuple(
             averaged(i, getattr(each, values) or [0.0])
@@ -116,7 +116,7 @@ def _panels(found: Mapping[str, Tally]) -> Iterator[Panel]:
             title=title,
             x="strategy",
             y=unit,
-            lines=(Line("mean", points),),
+            lines=(Line("mean over tables", points),),
             x_names=tuple(found),
         )
 
@@ -134,7 +134,7 @@ def _finding(
     )
     gap = ", ".join(f"{s} {g:.0%}" for s, g, _ in far)
     return Finding(
-        "diva conclusion",
+        "diva conclusion, strategies",
         judged(met),
         f"Answers within the budget: {told}. Stars above the optimum on tiny tables: "
         f"{gap}.",

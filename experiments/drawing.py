@@ -17,6 +17,10 @@ LEFT, RIGHT, TOP, BOTTOM = 70, 32, 34, 46
 LETTER = 6.2
 """About how wide a letter is."""
 LEGEND_LINE = 16
+LEGEND_COLUMNS = 4
+"""At most, however short the names are."""
+FEW = 9
+"""Up to so many places along x, the axis names those where something was measured."""
 COLORS = (
     *("#0b5cad", "#c44601", "#2e7d32", "#7b1fa2", "#00838f"),
     *("#ad1457", "#5d4037", "#455a64", "#9e7700", "#37474f"),
@@ -48,19 +52,20 @@ class Scaling:
     def ticks(self) -> list[float]:
         """Round numbers along the axis."""
         if self.log:
-            first, last = floor(log10(self.low)), ceil(log10(self.high))
-            found = [10.0**power for power in range(first, last + 1)]
-            if last - first < 3:
-                found = [t * f for t in found for f in (1, 2, 5)]
-            return [
-                t for t in found if self.low <= t * 1.0001 and t <= self.high * 1.0001
-            ]
-        step = _round_step((self.high - self.low) / 5)
+            tens = self._tens((1,))
+            return tens if len(tens) > 3 else self._tens((1, 2, 5))
+        step = _round_step((self.high - self.low) / 8)
         step = max(step, 1.0) if self.whole else step
         first = ceil(self.low / step - 1e-9)
         count = floor((self.high - self.low) / step + 1e-9) + 2
         found = [(first + i) * step for i in range(count)]
         return [t for t in found if t <= self.high + 1e-9 * step]
+
+    def _tens(self, factors: Sequence[int]) -> list[float]:
+        """Powers of ten on the axis, times each factor."""
+        powers = range(floor(log10(self.low)), ceil(log10(self.high)) + 1)
+        found = [10.0**power * factor for power in powers for factor in factors]
+        return [t for t in found if self.low / 1.0001 <= t <= self.high * 1.0001]
 
 
 def _round_step(rough: float) -> float:
@@ -72,14 +77,22 @@ def svg(result: Result) -> str:
     """The figure of a result."""
     columns = min(len(result.panels), 2)
     wide = WIDTH if columns > 1 else ALONE
-    heights = _row_heights(result.panels, columns, wide)
-    width = columns * wide
+    width, shared = columns * wide, _shared(result.panels)
+    heights = _row_heights(result.panels, columns, 0 if shared else wide)
     notes = [*_wrapped(result.source, width), *_wrapped(result.spread, width)]
-    height = 26 + sum(heights) + 10 + 15 * len(notes)
+    end = 26 + sum(heights)
+    height = end + 10 + 15 * len(notes)
     body = chain.from_iterable(
-        _placed(panel, wide, i % columns * wide, 26 + sum(heights[: i // columns]))
+        _placed(
+            _panel(panel, wide, legend=not shared),
+            i % columns * wide,
+            26 + sum(heights[: i // columns]),
+        )
         for i, panel in enumerate(result.panels)
     )
+    if shared:
+        height += LEGEND_LINE * _legend_rows(result.panels[0], width)
+        body = chain(body, _placed(_legend(result.panels[0], width), 0, end))
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
@@ -99,10 +112,21 @@ def svg(result: Result) -> str:
 
 
 def _wrapped(text: str, width: float) -> list[str]:
-    return wrap(text, int((width - 24) / LETTER))
+    """Lines of a text that never part a letter from its value."""
+    return wrap(
+        text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"),
+        int((width - 24) / LETTER),
+    )
+
+
+def _shared(panels: Sequence[Panel]) -> bool:
+    """Whether all of several panels have the same series, and need one legend only."""
+    names = {tuple(line.name for line in panel.lines) for panel in panels}
+    return len(panels) > 1 and len(names) == 1
 
 
 def _row_heights(panels: Sequence[Panel], columns: int, wide: int) -> list[int]:
+    """The height of each row of panels, with legends where these have a width."""
     return [
         HEIGHT
         + LEGEND_LINE * max(_legend_rows(p, wide) for p in panels[i : i + columns])
@@ -111,22 +135,23 @@ def _row_heights(panels: Sequence[Panel], columns: int, wide: int) -> list[int]:
 
 
 def _legend_rows(panel: Panel, wide: int) -> int:
-    return ceil(len(panel.lines) / _legend_columns(panel, wide))
+    return ceil(len(panel.lines) / _legend_columns(panel, wide)) if wide else 0
 
 
 def _legend_columns(panel: Panel, wide: int) -> int:
     """As many as the longest name leaves room for."""
     longest = max(len(line.name) for line in panel.lines)
-    return max(min(int((wide - 30) / (longest * LETTER + 40)), 3), 1)
+    room = int((wide - 30) / (longest * LETTER + 40))
+    return max(min(room, LEGEND_COLUMNS, len(panel.lines)), 1)
 
 
-def _placed(panel: Panel, wide: int, left: float, top: float) -> Iterator[str]:
+def _placed(parts: Iterator[str], left: float, top: float) -> Iterator[str]:
     yield f'<g transform="translate({left:g},{top:g})">'
-    yield from _panel(panel, wide)
+    yield from parts
     yield "</g>"
 
 
-def _panel(panel: Panel, wide: int) -> Iterator[str]:
+def _panel(panel: Panel, wide: int, *, legend: bool) -> Iterator[str]:
     across, up = _scalings(panel, wide)
     room = len(panel.title) * LETTER * 12 / 11 < wide - 20
     middle = (LEFT + wide - RIGHT) / 2 if room else wide / 2
@@ -136,7 +161,8 @@ def _panel(panel: Panel, wide: int) -> Iterator[str]:
     for place, line in enumerate(panel.lines):
         yield from _series(panel, line, place, across, up)
     yield "</g>"
-    yield from _legend(panel, wide)
+    if legend:
+        yield from _placed(_legend(panel, wide), 0, HEIGHT)
 
 
 def _scalings(panel: Panel, wide: int) -> tuple[Scaling, Scaling]:
@@ -168,12 +194,11 @@ def _grid(panel: Panel, across: Scaling, up: Scaling) -> Iterator[str]:
         y = height - up.at(tick)
         yield f'<path d="M0 {y:.1f}H{width:.1f}" stroke="#ddd"/>'
         yield _text(-6, y + 4, _number(tick, 1e6), anchor="end")
-    named = [(float(i), name) for i, name in enumerate(panel.x_names)]
-    ticks = named or [(t, _number(t)) for t in across.ticks()]
     end = float("-inf")
-    for x, name in ticks:
+    for x, name in _places(panel, across):
         half = len(name) * LETTER / 2
-        if named or across.at(x) - half > end + 4:
+        yield f'<path d="M{across.at(x):.1f} {height:.1f}v4" stroke="#444"/>'
+        if panel.x_names or across.at(x) - half > end + 4:
             yield _text(across.at(x), height + 16, name, size=_name_size(panel))
             end = across.at(x) + half
     yield f'<path d="M0 0V{height:.1f}H{width:.1f}" stroke="#444" fill="none"/>'
@@ -182,6 +207,16 @@ def _grid(panel: Panel, across: Scaling, up: Scaling) -> Iterator[str]:
         f'<text transform="translate(-58,{height / 2:.0f}) rotate(-90)" '
         f'text-anchor="middle" fill="#222">{escape(panel.y)}</text>'
     )
+
+
+def _places(panel: Panel, across: Scaling) -> list[tuple[float, str]]:
+    """What the x axis names: where something was measured, if that can be read."""
+    if panel.x_names:
+        return [(float(i), name) for i, name in enumerate(panel.x_names)]
+    xs = sorted({p.x for line in panel.lines for p in line.points})
+    short = all(x == float(f"{x:.6g}") for x in xs)
+    shown = xs if short and len(xs) <= FEW else across.ticks()
+    return [(x, _number(x)) for x in shown]
 
 
 def _name_size(panel: Panel) -> int:
@@ -230,7 +265,7 @@ def _legend(panel: Panel, wide: int) -> Iterator[str]:
     columns = _legend_columns(panel, wide)
     for place, line in enumerate(panel.lines):
         x = LEFT - 40 + place % columns * (wide - LEFT + 30) / columns
-        y = HEIGHT + 6 + place // columns * LEGEND_LINE
+        y = 6 + place // columns * LEGEND_LINE
         color, dash = COLORS[place % len(COLORS)], MARKS[place % len(MARKS)]
         if line.joined and not panel.x_names:
             yield (

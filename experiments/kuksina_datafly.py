@@ -8,6 +8,7 @@ generalize less.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 from experiments.kuksina_studies import LEAVING_OUT, STUDIES, peer, released
 from experiments.results import Finding, Line, Panel, Result, Scale, exact, judged
@@ -51,16 +52,18 @@ def falls(line: Line) -> list[int]:
 
 def _finding(panel: Panel) -> Finding:
     found = {line.name: falls(line) for line in panel.lines}
-    told = "; ".join(
-        f"{name}: {', '.join(map(str, ks)) or 'nowhere'}" for name, ks in found.items()
-    )
+    told = ", ".join(f"at {_listed(ks)} ({name})" for name, ks in found.items())
     tried = ", ".join(f"{p.x:g}" for p in panel.lines[0].points)
     printed = any({6, 11} <= set(ks) for ks in found.values())
     return Finding(
         "kuksina figure 8.11, k = 6 and 11",
         judged([printed, any(found.values())]),
-        f"NCP falls as k grows, by reading of the rule, at k = {told} (tried: {tried}). A "
-        "larger k may leave out more rows and then generalize less: that explains such "
-        "leaps; their places depend on the rows. Where every row is published, a larger k "
-        "starts where a smaller one ends and cannot improve.",
+        f"By two readings of the rule, NCP falls {told}; k tried: {tried}. A larger k may "
+        "leave out more rows and then generalize less, which explains such leaps; where "
+        "they are depends on the rows. Where every row is published, a larger k "
+        "generalizes at least as much as a smaller one and cannot improve.",
     )
+
+
+def _listed(ks: Sequence[int]) -> str:
+    return f"k = {', '.join(map(str, ks))}" if ks else "no k"

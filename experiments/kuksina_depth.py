@@ -61,7 +61,7 @@ def run(scale: Scale, name: str) -> Result:
     """NCP over depth on Adult, and the text's guarantee."""
     depths = scale.of((7, 12, 16, DEPTH), (4, 24))
     size: tuple[int, int | None] = (5, None)
-    runs, rows = scale.of(size, (1, 400))
+    runs, rows = scale.of(size, (3, 1000))
     panels, sizes = [], []
     for study in STUDIES[:1]:
         source = study.source(rows)

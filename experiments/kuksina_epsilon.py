@@ -34,7 +34,11 @@ from experiments.results import (
 )
 
 SPREAD = "Bands: lowest and highest run; lines: medians."
+COUNTED = (
+    "ε is that of the whole tree, of each level, or of the thesis's text (not private)."
+)
 LARGE = STUDIES[:2]
+ENDS = (0.1, 1.0)
 WORDS = ("in total", "per level", "in the text")
 """What ε is counted for."""
 PEERS = ("datafly", CLASSIC, "top-down")
@@ -72,57 +76,51 @@ def losses(
 
 def against_k(scale: Scale, name: str) -> Result:
     """Figure 8.15: NCP against k at ε = 0.1 and 1."""
-    ks, runs, rows = _sizes(scale)
-    panels, sizes = [], []
+    _, runs, rows = _sizes(scale)
+    panels: list[Panel] = []
+    sizes = []
     for place, study in enumerate(LARGE):
-        source = sourced(place, rows)
-        sizes.append(rows_of(study, source, rows))
-        lines = tuple(
-            Line(
-                f"ε = {e:g} {word}",
-                tuple(
-                    ranged(k, [by_k[k] for by_k in losses(place, e, word, scale)])
-                    for k in ks
-                ),
-            )
-            for word in WORDS
-            for e in (0.1, 1.0)
-        )
-        panels.append(
+        sizes.append(rows_of(study, sourced(place, rows), rows))
+        panels += [
             Panel(
-                title=study.name,
+                title=f"{study.name}, ε {word}",
                 x="k",
                 y="NCP, mean per cell",
-                lines=lines,
+                lines=tuple(_over_runs(place, e, word, scale) for e in ENDS),
                 log_x=True,
             )
-        )
+            for word in WORDS
+        ]
     return Result(
         name=name,
         title="Kuksina 2023, figure 8.15: NCP against k for the ends of ε",
-        source=f"{'; '.join(sizes)}; depth {DEPTH}, {runs} runs.",
+        source=f"{'; '.join(sizes)}; depth {DEPTH}, {runs} runs. {COUNTED}",
         spread=SPREAD,
         panels=tuple(panels),
         findings=(_ends(panels),),
     )
 
 
+def _over_runs(place: int, epsilon: float, word: str, scale: Scale) -> Line:
+    made = losses(place, epsilon, word, scale)
+    points = tuple(ranged(k, [by_k[k] for by_k in made]) for k in made[0])
+    return Line(f"ε = {epsilon:g}", points)
+
+
 def _ends(panels: Sequence[Panel]) -> Finding:
     grows = [line.points[-1].y > line.points[0].y for p in panels for line in p.lines]
     lower, told = [], []
     for panel in panels:
-        for word in WORDS:
-            low, high = panel.line(f"ε = 0.1 {word}"), panel.line(f"ε = 1 {word}")
-            pairs = list(zip(high.points, low.points, strict=True))
-            lower.append(all(h.y < l.y for h, l in pairs))
-            apart = sum(below(h, l) for h, l in pairs)
-            told.append(
-                f"{panel.title}, ε {word}: {low.points[0].y:.3f} → "
-                f"{high.points[0].y:.3f} at k = {low.points[0].x:g}, "
-                f"{low.points[-1].y:.3f} → {high.points[-1].y:.3f} at k = "
-                f"{low.points[-1].x:g}, no run in common at {apart} of "
-                f"{len(pairs)} k"
-            )
+        low, high = panel.lines
+        pairs = list(zip(high.points, low.points, strict=True))
+        lower.append(all(h.y < l.y for h, l in pairs))
+        apart = sum(below(h, l) for h, l in pairs)
+        told.append(
+            f"{panel.title}: {low.points[0].y:.3f} → {high.points[0].y:.3f} at k = "
+            f"{low.points[0].x:g}, {low.points[-1].y:.3f} → {high.points[-1].y:.3f} at "
+            f"k = {low.points[-1].x:g}, ranges of the runs apart at {apart} of "
+            f"{len(pairs)} k"
+        )
     return Finding(
         "kuksina figure 8.15",
         judged([all(grows), *lower]),
@@ -153,12 +151,20 @@ def against_epsilon(scale: Scale, name: str) -> Result:
             for values in [_mean_peer(study, source, n, ks, runs)]
         ]
         panels.append(
-            Panel(title=study.name, x="ε", y="NCP, mean over k", lines=tuple(lines))
+            Panel(
+                title=study.name,
+                x="ε",
+                y="NCP, mean over k",
+                lines=tuple(lines),
+                log_x=True,
+                log_y=True,
+            )
         )
     return Result(
         name=name,
         title="Kuksina 2023, figure 8.16: NCP against ε, mean over k",
-        source=f"{'; '.join(sizes)}; k = {', '.join(map(str, ks))}; depth {DEPTH}.",
+        source=f"{'; '.join(sizes)}; k = {', '.join(map(str, ks))}; depth "
+        f"{DEPTH}. {COUNTED}",
         spread=f"Bands: lowest and highest of {runs} runs, each a mean over k.",
         panels=tuple(panels),
         findings=tuple(_epsilon_findings(panels)),

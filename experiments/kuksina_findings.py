@@ -15,6 +15,8 @@ from experiments.results import Finding, Line, Panel, Verdict, judged
 
 SIMILAR = 1.25
 """Figures within this factor are called similar."""
+STEADY = 1.1
+"""Figures that differ by at most this factor are called constant."""
 LEAP = 0.1
 """A step of k by 1 that raises a figure by this share is called a leap."""
 LEADING = (CLASSIC, "top-down")
@@ -55,12 +57,18 @@ def _datafly(panels: Sequence[Panel]) -> Finding:
         )
         for panel in panels[:3]
     ]
-    loss = panels[2].line("datafly").points
+    size, average, loss = (panel.line("datafly").points for panel in panels[:3])
+    constant = [
+        max(p.y for p in points) <= STEADY * min(p.y for p in points)
+        for points in (size, loss)
+    ]
     return Finding(
         "kuksina figure 8.11",
-        judged(highest),
-        f"Highest at every k by {sum(highest)} of 3 measures; NCP {loss[0].y:.2f} at k = "
-        f"{loss[0].x:g}, {loss[-1].y:.2f} at {loss[-1].x:g}.",
+        judged([*highest, *constant]),
+        f"Highest at every k by {sum(highest)} of 3 measures. From k = {loss[0].x:g} to "
+        f"{loss[-1].x:g}, DM goes from {size[0].y:.3g} to {size[-1].y:.3g}, NCP from "
+        f"{loss[0].y:.2f} to {loss[-1].y:.2f}, C_AVG from {average[0].y:.0f} to "
+        f"{average[-1].y:.0f}.",
     )
 
 
@@ -70,7 +78,7 @@ def _told(panel: Panel) -> str:
     for name in READINGS:
         ranges = [_against(panel, name, rival) for rival in LEADING]
         shown = " and ".join(f"{min(r):.1f}–{max(r):.1f}" for r in ranges)
-        parts.append(f"{name}: {shown}")
+        parts.append(f"{name} {shown}")
     return "; ".join(parts)
 
 
@@ -89,8 +97,9 @@ def _similar(claim: str, where: str, panels: Sequence[Panel]) -> Finding:
     return Finding(
         claim,
         judged([*met, better]),
-        f"Divided by the figure of classic Mondrian and of top-down, over k, on {where}: "
-        f"DM {_told(panels[0])}. C_AVG {_told(panels[1])}. NCP {_told(panels[2])}.",
+        f"How many times the figure of classic Mondrian, and of top-down, from the lowest "
+        f"to the highest over k, on {where}. DM: {_told(panels[0])}. C_AVG: "
+        f"{_told(panels[1])}. NCP: {_told(panels[2])}.",
     )
 
 
@@ -142,18 +151,19 @@ def _ahead(loss: Panel) -> Finding:
         f"NCP below classic Mondrian's and top-down's (pairs of k and peer): {told}. "
         f"Classic Mondrian (with hierarchies) is below basic at {sum(classic)} of "
         f"{len(classic)} k; with the two words exchanged, as the library uses them, at "
-        f"{len(classic) - sum(classic)}. NCP divided by that of the two peers: "
-        f"{_told(loss)}.",
+        f"{len(classic) - sum(classic)}. How many times the NCP of the two peers, from the "
+        f"lowest to the highest over k: {_told(loss)}.",
     )
 
 
 def _small_tables(panels: Sequence[Panel]) -> Finding:
     losses = (panels[2], panels[6])
     met = [
-        max(_against(loss, name, rival)) <= SIMILAR
+        times <= SIMILAR
         for loss in losses
         for name in READINGS
         for rival in LEADING
+        for times in _against(loss, name, rival)
     ]
     told = " ".join(
         f"{loss.title.partition(':')[0]}: {_told(loss)}." for loss in losses
@@ -161,5 +171,7 @@ def _small_tables(panels: Sequence[Panel]) -> Finding:
     return Finding(
         "kuksina figure 8.14",
         judged(met),
-        f"NCP divided by that of classic Mondrian and of top-down. {told}",
+        f"At most {SIMILAR} times the NCP of classic Mondrian or top-down at {sum(met)} of "
+        f"{len(met)} combinations of table, k, reading and peer. How many times the NCP of "
+        f"classic Mondrian, and of top-down, from the lowest to the highest over k. {told}",
     )

@@ -166,8 +166,8 @@ def _finding(panels: Sequence[Panel]) -> Finding:
         "kuksina figure 8.12, basic Mondrian",
         in_words(printed, exchanged),
         "By the thesis's words basic Mondrian is the one without hierarchies; it loses "
-        f"least at all but {count - min(worse.values())} of {count} k. With the words "
-        "exchanged, as the library uses them, basic loses more at "
-        f"{worse['in two']} (cut in two) and {worse['all at once']} k (all children at "
-        f"once, as the library cuts). Leaps of DM by a tenth or more at k = {told}.",
+        f"least at {min(worse.values())} of {count} k. With the words exchanged, as the "
+        f"library uses them, basic loses more at {worse['in two']} k (cut in two) and at "
+        f"{worse['all at once']} k (all children at once, as the library cuts). k at which "
+        f"DM leaps by a tenth or more: {told}.",
     )

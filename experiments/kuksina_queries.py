@@ -43,7 +43,7 @@ FILES = STUDIES[0].files
 NEAR = 0.25
 """A summed error of this share of the rows asked for is called near."""
 SHORT = {
-    CLASSIC: "classic",
+    CLASSIC: "mondrian",
     "dp-anonym, ε 0.1 in total": "ε in total",
     "dp-anonym, ε 0.1 per level": "ε per level",
     TEXT: "the text",
@@ -99,11 +99,12 @@ def run(scale: Scale, name: str) -> Result:
         who: [_error(truth, each) for each in made] for who, made in answers.items()
     }
     panels = tuple(_panels(shares, errors))
-    where = country or "the world"
+    where = "United States" if country else "all countries"
     return Result(
         name=name,
-        title=f"Kuksina 2023, figure {name.rpartition('-')[2]}: salary by race and sex",
-        source=f"{rows_of(STUDIES[0], source, rows)}; {where}; k = {K}, ε = {EPSILON}, "
+        title=f"Kuksina 2023, figure {name.rpartition('-')[2]}: salary by race and sex, "
+        f"{where}",
+        source=f"{rows_of(STUDIES[0], source, rows)}; k = {K}, ε = {EPSILON}, "
         f"depth {DEPTH}.",
         spread=f"Whiskers: lowest and highest of {runs} runs of DP-anonym; dots: medians.",
         panels=panels,

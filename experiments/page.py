@@ -24,7 +24,8 @@ Sfumato implements the systems of five documents. This page has a row for each o
 numbered tables and figures that report a result, and for each claim of their abstracts
 and conclusions: what the document says, in our words; what we measured with this code
 on the same public tables; and a verdict. Where a document prints a figure without
-numbers, the statement in its text is what was tried.
+numbers, the statement in its text is what was tried. Where a document only asks, the
+row begins with *Open question*; *holds* then stands for yes, in this code.
 
 `python -m experiments NAME` repeats one row, `make experiments` all, `--quick` in
 small, `--jobs 2` two at a time. Each writes its table as CSV and Markdown and its
@@ -70,7 +71,7 @@ def text(found: Mapping[str, Finding]) -> str:
 def _times(spent: Mapping[str, float]) -> Iterator[str]:
     """What all experiments take, and those that take longest."""
     longest = sorted(spent, key=lambda name: -spent[name])[:SHOWN]
-    yield "## time\n"
+    yield "## Time\n"
     yield (
         f"The {len(spent)} experiments take {sum(spent.values()) / 60:.0f} minutes of CPU "
         "in all, summed over their last runs on a machine of two cores that had other work "

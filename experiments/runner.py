@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
 from multiprocessing import get_context
 
 from experiments.files import OUT, remember, write
@@ -18,17 +19,35 @@ from experiments.times import Spent, cpu_seconds, kept
 
 
 def run_all(names: Sequence[str], scale: Scale, jobs: int) -> Iterator[list[Spent]]:
-    """What each group of experiments took, as they end."""
+    """What each group of experiments took, as they end.
+
+    One that fails does not end the others: the failure is raised after the last of them.
+    """
+    failures: list[Exception] = []
+    for outcome in _outcomes(names, scale, jobs):
+        try:
+            yield outcome()
+        except Exception as failure:
+            print(f"An experiment failed: {failure!r}", file=sys.stderr, flush=True)
+            failures.append(failure)
+    if failures:
+        raise ExceptionGroup("Not all experiments ended.", failures)
+
+
+def _outcomes(
+    names: Sequence[str], scale: Scale, jobs: int
+) -> Iterator[Callable[[], list[Spent]]]:
+    """Functions that return what a group took, or raise why it failed."""
     if jobs == 1:
-        yield from (run_group([name], scale) for name in names)
+        yield from (partial(run_group, [name], scale) for name in names)
         return
     quiet = [name for name in names if EXPERIMENTS[name].alone]
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as workers:
         others = grouped([name for name in names if name not in quiet])
         waiting = [workers.submit(run_group, group, scale) for group in others]
-        yield from (each.result() for each in as_completed(waiting))
+        yield from (each.result for each in as_completed(waiting))
         for name in quiet:
-            yield workers.submit(run_group, [name], scale).result()
+            yield workers.submit(run_group, [name], scale).result
 
 
 def grouped(names: Sequence[str]) -> list[list[str]]:

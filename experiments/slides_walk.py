@@ -156,7 +156,8 @@ def run(scale: Scale, name: str) -> Result:
     return Result(
         name=name,
         title="Slides: from k-anonymity to t-closeness, each broken in turn",
-        source=f"Adult without missing values, its first {ROWS:,} rows; best, one seed.",
+        source=f"Adult without missing values, its first {ROWS:,} rows; algorithm `best`, "
+        "one seed.",
         spread="Whiskers: 95 % intervals over people (Wilson's; of a mean for skewness).",
         panels=tuple(_panels(steps)),
         listings=(_said(steps),),

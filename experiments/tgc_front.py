@@ -22,6 +22,7 @@ from experiments.results import (
     Verdict,
     exact,
 )
+from experiments.tgc_sources import all_or_first
 from sfumato.io.read import read_source
 
 QUASI = ("age", "workclass", "race", "sex", "native-country", "education")
@@ -62,7 +63,7 @@ def policy() -> sf.Policy:
     )
 
 
-def source(rows: int) -> pa.Table:
+def source(rows: int | None) -> pa.Table:
     """Adult without missing values."""
     table = read_source(directory() / "adult" / "adult_clean_30162.csv.gz")
     return table.select([*QUASI, SENSITIVE, TARGET]).slice(0, rows)
@@ -70,10 +71,12 @@ def source(rows: int) -> pa.Table:
 
 def run(scale: Scale, name: str) -> Result:
     """Candidates and their front, by one pair of figures."""
-    rows = scale.of(5000, 800)
+    size: int | None = None
+    rows = scale.of(size, 800)
+    table = source(rows)
     risk, utility = AXES[name]
     found = sf.compare(
-        source(rows),
+        table,
         policy(),
         risk=risk,
         utility=utility,
@@ -101,7 +104,7 @@ def run(scale: Scale, name: str) -> Result:
     return Result(
         name=name,
         title=f"Loukides and Shao 2008, future work: {TITLES[name]}",
-        source=f"Adult, first {rows:,} rows; one seed.",
+        source=f"Adult, {all_or_first(table.num_rows)}; one seed.",
         spread="No spread: each point is one release.",
         panels=(panel,),
         findings=(

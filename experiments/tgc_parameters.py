@@ -25,10 +25,12 @@ from experiments.tgc_sources import (
     SEEDS,
     Measured,
     adult,
+    drawn,
     left_over,
     measured,
     normal,
     part,
+    repeated,
 )
 from sfumato.algorithms.base import Algorithm
 from sfumato.algorithms.clustering.k_member import KMember
@@ -87,7 +89,7 @@ def _panel(
 
 def thresholds(scale: Scale, name: str) -> Result:
     """Figure 5: utility and protection over δ, on a sample and on more rows."""
-    whole, seeds = scale.of((5000, SEEDS), (1500, SEEDS[:1]))
+    whole, seeds = scale.of((adult().rows, SEEDS), (1500, SEEDS[:1]))
     deltas = scale.of((0.2, 0.3, 0.4, 0.5, 0.6, 0.8), (0.3, 0.5))
     sample = max(round(0.025 * adult().rows), 20 * K)
     found = {}
@@ -115,9 +117,8 @@ def thresholds(scale: Scale, name: str) -> Result:
     return Result(
         name=name,
         title=_title(name, "thresholds on a sample and on the table"),
-        source=f"Adult, {whole:,} rows drawn of 30,162, and a sample of {sample}; k = {K}, "
-        "r = 1.",
-        spread=f"Bands: lowest and highest of {len(seeds)} draws; lines: medians.",
+        source=f"{drawn(adult(), whole)}, and a sample of {sample}; k = {K}, r = 1.",
+        spread=repeated(seeds),
         panels=(panel,),
         findings=(
             Finding(
@@ -137,8 +138,8 @@ def thresholds(scale: Scale, name: str) -> Result:
 def subspaces(scale: Scale, name: str) -> Result:
     """Figures 15 and 16: quality over s."""
     table: Awkward = adult() if name.endswith("15") else normal()
-    rows, seeds = scale.of((5000, SEEDS), (1000, SEEDS[:1]))
-    sizes = scale.of((5, 10, 25, 50, 250, 1000, 5000), (5, 25, 1000))
+    rows, seeds = scale.of((table.rows, SEEDS), (1000, SEEDS[:1]))
+    sizes = scale.of((5, 10, 25, 50, 250, 1000, 5000, table.rows), (5, 25, 1000))
     delta = float(Tgc().solve(part(table, rows, K)).facts["delta"])
     found = {
         s: [
@@ -162,9 +163,8 @@ def subspaces(scale: Scale, name: str) -> Result:
     return Result(
         name=name,
         title=_title(name, "quality against the size of subspaces"),
-        source=f"{table.name.capitalize()}, {rows:,} rows drawn of {table.rows:,}; k = {K}"
-        ", r = 1.",
-        spread=f"Bands: lowest and highest of {len(seeds)} draws; lines: medians.",
+        source=f"{drawn(table, rows)}; k = {K}, r = 1.",
+        spread=repeated(seeds),
         panels=(panel,),
         findings=(
             Finding(
@@ -196,8 +196,8 @@ def reach(scale: Scale, name: str) -> Result:
     return Result(
         name=name,
         title=_title(name, "quality against the range r"),
-        source=f"Normal, {rows or normal().rows:,} rows; k = {K}.",
-        spread=f"Bands: lowest and highest of {len(seeds)} draws; lines: medians.",
+        source=f"{drawn(normal(), rows)}; k = {K}.",
+        spread=repeated(seeds),
         panels=(panel,),
         findings=(
             Finding(
@@ -240,8 +240,8 @@ def weights(scale: Scale, name: str) -> Result:
     return Result(
         name=name,
         title=_title(name, "quality against weights"),
-        source=f"Normal, {rows or normal().rows:,} rows; k = 10, r = 1.",
-        spread=f"Bands: lowest and highest of {len(seeds)} draws; lines: medians.",
+        source=f"{drawn(normal(), rows)}; k = 10, r = 1.",
+        spread=repeated(seeds),
         panels=(panel,),
         findings=(
             Finding("tgc figure 18", verdict, f"{told}."),
@@ -288,8 +288,9 @@ def rows_and_time(scale: Scale, name: str) -> Result:
     return Result(
         name=name,
         title=_title(name, "time against rows"),
-        source=f"Adult, up to {sizes[-1]:,} rows drawn of 30,162; δ given.",
-        spread=f"Bands: lowest and highest of {len(seeds)} draws; lines: medians.",
+        source=f"Adult, up to {sizes[-1]:,} rows drawn of 30,162 (the paper: 500 to "
+        "10,000); δ given.",
+        spread=repeated(seeds),
         panels=(panel,),
         findings=tuple(
             _time_findings(panel, found["TGCB, subspaces of 5k"][sizes[-1]])
@@ -369,8 +370,8 @@ def size_and_time(scale: Scale, name: str) -> Result:
     return Result(
         name=name,
         title=_title(name, "time against the size of subspaces"),
-        source=f"Adult, {rows:,} rows drawn of 30,162; δ given.",
-        spread=f"Band: lowest and highest of {len(seeds)} draws; line: median.",
+        source=f"{drawn(adult(), rows)} (the paper: 10,000); δ given.",
+        spread=repeated(seeds),
         panels=(panel,),
         findings=(
             Finding(

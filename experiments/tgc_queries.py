@@ -97,7 +97,7 @@ def run(scale: Scale, name: str) -> Result:
     figure = name.rpartition("-")[2]
     kind = FIGURE[figure]
     ks = scale.of((5, 10, 50), (5,))
-    size: tuple[int | None, int] = (None, 2000)
+    size: tuple[int | None, int] = (None, 10_000)
     rows, queries = scale.of(size, (1500, 200))
     source = adult(rows)
     by_k = {k: errors(rows, k, kind, queries) for k in ks}

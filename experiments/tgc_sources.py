@@ -23,6 +23,7 @@ from sfumato.algorithms.clustering.k_member_p import KMemberP
 from sfumato.algorithms.clustering.tgc import Tgc, quality
 from sfumato.algorithms.partition.mondrian import Mondrian
 from sfumato.data.schema import Kind, Role
+from sfumato.data.seeds import Seed
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.testing.awkward_tables import Awkward, request_for
 
@@ -79,9 +80,34 @@ def normal() -> Awkward:
 
 
 def part(table: Awkward, rows: int | None, k: int, seed: int = 1) -> Request:
-    """A request for rows drawn from the table without replacement, k-anonymous."""
+    """A request for rows drawn from the table without replacement, k-anonymous.
+
+    The seed draws the rows and what the algorithm draws: the order of rows alone changes
+    nothing.
+    """
     order = np.random.default_rng(seed).permutation(table.rows)[:rows]
-    return request_for(table.permuted(order), [KAnonymity(k=k)])
+    models = [KAnonymity(k=k)]
+    return request_for(table.permuted(order), models, seed=Seed.guessable(seed))
+
+
+def drawn(table: Awkward, rows: int | None) -> str:
+    """How many rows `part` takes, in words."""
+    if rows is None or rows >= table.rows:
+        return f"{table.name.capitalize()}, all {table.rows:,} rows"
+    return f"{table.name.capitalize()}, {rows:,} rows drawn of {table.rows:,}"
+
+
+def all_or_first(rows: int) -> str:
+    """How many rows of Adult were used, in words."""
+    return f"{'all' if rows == adult().rows else 'first'} {rows:,} rows"
+
+
+def repeated(seeds: Sequence[int]) -> str:
+    """What the bands show where requests come from `part`."""
+    return (
+        f"Bands: lowest and highest of {len(seeds)} seeds; lines: medians. Lines without a "
+        "band do not depend on the seed."
+    )
 
 
 def algorithms(**options: Any) -> dict[str, Algorithm]:

@@ -58,7 +58,8 @@ KUKSINA = Document(
         ),
         Claim(
             "kuksina figure 8.11",
-            "On Adult, Datafly has the highest and nearly constant DM, C_AVG and NCP.",
+            "On Adult, Datafly has the highest DM, C_AVG and NCP; DM and NCP are nearly "
+            "constant, and C_AVG falls only because k grows.",
             "kuksina-figure-8.11",
         ),
         Claim(
@@ -114,6 +115,11 @@ KUKSINA = Document(
             "kuksina section 8.4",
             "DP-anonym is faster than some standard algorithms, and highly scalable.",
             "kuksina-time",
+        ),
+        Claim(
+            "kuksina abstract, k-anonymity",
+            "DP-anonym provides k-anonymity.",
+            "kuksina-fallback",
         ),
         Claim(
             "kuksina abstract, utility",

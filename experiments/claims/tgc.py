@@ -114,8 +114,15 @@ TGC = Document(
             "tgc-figure-19",
         ),
         Claim(
-            "tgc conclusion",
-            "The method often beats those that optimize utility or protection alone.",
+            "tgc conclusion, own measures",
+            "The method often beats those that optimize utility or protection alone, by "
+            "UM and S-diversity.",
+            "tgc-figure-6",
+        ),
+        Claim(
+            "tgc conclusion, queries",
+            "The method often beats those that optimize utility alone, by answers to "
+            "queries.",
             "tgc-readings",
         ),
         Claim(

@@ -73,4 +73,5 @@ def published(grouping: Grouping) -> dict[str, Any]:
         "request": request,
         "solution": Solution(grouping=grouping),
         "draft": Suppress().publish(material),
+        "extents": material.extents,
     }

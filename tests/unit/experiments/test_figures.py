@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 
@@ -75,6 +76,42 @@ def test_names_on_the_x_axis_are_written_out():
         )
     )
     assert {"race", "sex"} <= set(words(picture))
+
+
+def several(*names):
+    """A figure of two panels; the second one has these series."""
+    first, *_ = result().panels
+    lines = tuple(replace(first.lines[0], name=name) for name in names)
+    panels = (first, replace(first, title="Gain", lines=lines))
+    return words(svg(replace(result(), panels=panels)))
+
+
+def test_panels_with_the_same_series_have_one_legend():
+    assert several("ours").count("ours") == 1
+
+
+def test_panels_with_other_series_have_a_legend_each():
+    assert several("ours", "theirs").count("ours") == 2
+
+
+def test_the_x_axis_names_where_something_was_measured():
+    said = words(svg(result()))
+    assert {"2", "10"} <= set(said)
+    assert not {"4", "6", "8"} & set(said)
+
+
+def test_an_axis_of_two_decades_has_more_than_two_numbers():
+    line = Line("ours", (Point(2, 0.03, 0.03, 0.03), Point(10, 2.0, 2.0, 2.0)))
+    panel = Panel(title="p", x="x", y="y", lines=(line,), log_y=True)
+    said = words(svg(replace(result(), panels=(panel,))))
+    assert {"0.05", "0.1", "0.2", "0.5", "1", "2"} <= set(said)
+
+
+def test_a_note_under_a_figure_does_not_part_a_letter_from_its_value():
+    for shift in range(12):
+        source = "x" * (80 + shift) + ", θ = 0.3."
+        said = words(svg(replace(result(), source=source)))
+        assert any(line.endswith("θ\xa0=\xa00.3.") for line in said)
 
 
 def test_a_single_point_can_be_drawn():

@@ -8,9 +8,11 @@ import sys
 
 import pytest
 
+from experiments import runner
 from experiments.files import ROOT
 from experiments.registry import EXPERIMENTS
-from experiments.runner import grouped
+from experiments.results import Scale
+from experiments.runner import grouped, run_all
 from experiments.times import Spent, keep, kept
 
 
@@ -27,6 +29,23 @@ def test_the_group_that_took_longest_starts_first():
     groups = grouped(list(EXPERIMENTS))
     sums = [sum(took.get(name, 0.0) for name in group) for group in groups]
     assert sums == sorted(sums, reverse=True)
+
+
+def test_an_experiment_that_fails_does_not_end_the_others(monkeypatch):
+    ended = []
+
+    def run(name: str, scale: Scale) -> Spent:
+        if name == "tgc-tables":
+            raise ValueError(name)
+        ended.append(name)
+        return Spent(name, 1.0, 1.0)
+
+    monkeypatch.setattr(runner, "run", run)
+    names = ["boger-examples", "tgc-tables", "diva-example"]
+    with pytest.raises(ExceptionGroup) as failed:
+        list(run_all(names, Scale(quick=True), jobs=1))
+    assert ended == ["boger-examples", "diva-example"]
+    assert len(failed.value.exceptions) == 1
 
 
 def test_a_new_time_replaces_the_old_one_and_leaves_others(tmp_path):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.data.arrays import Counts, Flags
 from sfumato.data.grouping import Grouping
@@ -65,19 +64,6 @@ def matching(
             rows = having(quasi[place], value) & kept
             shows &= _agreed(grouping, rows) & _open(grouping, place, quasi[place])
     return Matching(np.where(shows, present, 0), present)
-
-
-def shown_codes(
-    grouping: Grouping, coded: CodedAxis, place: int
-) -> npt.NDArray[np.int32]:
-    """The code of the value that each group shows on an axis, −1 where it shows none."""
-    kept = grouping.kept
-    owners, codes = grouping.group_of[kept], coded.codes[kept]
-    some = np.full(grouping.count, -1, dtype=np.int32)
-    some[owners] = codes
-    shown = _open(grouping, place, coded)
-    shown[owners[codes != some[owners]]] = False
-    return np.where(shown, some, -1).astype(np.int32)
 
 
 def _agreed(grouping: Grouping, rows: Flags) -> Flags:
