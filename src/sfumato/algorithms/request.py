@@ -282,6 +282,6 @@ class Solution:
 
     def without_loss(self) -> Solution:
         """The same, without what it says of its loss, which other groups may not have."""
-        of_loss = ("loss", "bound", "gap")
+        of_loss = ("loss", "bound", "gap", "proven")
         facts = {name: fact for name, fact in self.facts.items() if name not in of_loss}
         return replace(self, facts=facts)

@@ -130,6 +130,22 @@ def test_nothing_is_said_of_the_loss_of_groups_that_were_changed_afterwards(
     assert not {"loss", "bound", "gap"} & set(told(third))
 
 
+def test_a_proven_optimum_is_not_claimed_for_groups_that_were_changed_afterwards(
+    tmp_path, key, by_age
+):
+    third = saved(
+        tmp_path / "third",
+        PEOPLE,
+        key,
+        [by_age],
+        k=3,
+        weights=BY_TOWN,
+        algorithm="optimal",
+    )
+    assert "after" in told(third)
+    assert "search" not in json.loads((third / "manifest.json").read_text())
+
+
 def disclosed(place: Path, other: Path) -> float:
     """The share of people whose illness a release gives away beside another one."""
     names = "complementary-release"
