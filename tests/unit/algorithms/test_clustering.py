@@ -232,6 +232,13 @@ def test_tgc_reports_the_thresholds_it_found():
     assert facts["sample_runs"] == 2 + 4 + 8 + 16
 
 
+def test_tgc_by_protection_alone_does_not_reject_every_cluster():
+    """On the sample any small δ ends in one group of all rows, as a large one does."""
+    solution = Tgc(preset="TGCP", split_limit=9.0).solve(drawn_request(7, k=5))
+    assert solution.facts["delta"] > 0.5
+    assert solution.grouping.count > 1
+
+
 def test_tgc_trades_utility_against_protection():
     request = drawn_request(7, k=5)
     figures = {

@@ -54,6 +54,16 @@ class TgcThresholds:
     runs: int = 0
 
 
+@dataclass(frozen=True)
+class TgcClusters:
+    """What one clustering made."""
+
+    grouping: Grouping
+    subspaces: int
+    rejected: int
+    """Rows of clusters that were dissolved."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Tgc(CellwiseAlgorithm):
     """Clusters up to a threshold of quality, in subspaces found by medians.
@@ -67,8 +77,8 @@ class Tgc(CellwiseAlgorithm):
     of the quasi-identifier with most values, while both halves have at least `size`
     rows (5k unless given) and a sum of S-diversities of at most δ′. δ and δ′ are
     those that do best on a sample: lowest utility plus protection over the midpoints
-    of 2, 4, … 2^`iterations` intervals. `preset` TGCU, TGCB, TGCP sets the weight to
-    1, 0.5, 0.
+    of 2, 4, … 2^`iterations` intervals; of equals, the one that dissolves fewest groups.
+    `preset` TGCU, TGCB, TGCP sets the weight to 1, 0.5, 0.
     Departs from the paper where rows left over are many: beyond 2 × 10⁸ comparisons,
     a row is compared with the 512 or more groups of its neighborhood. Samples have at
     least 20k rows.
@@ -149,7 +159,8 @@ class Tgc(CellwiseAlgorithm):
         limits = self.limits(request)
         task = prepare(request, self.plan(request))
         least = self.size or SPACE * max(task.compiled.table.minimum, 1)
-        grouping, parts = self.cluster(task, limits, least)
+        made = self.cluster(task, limits, least)
+        grouping = made.grouping
         utility, protection = quality(request, grouping, reach=self.reach)
         facts = facts_of(
             task,
@@ -157,7 +168,7 @@ class Tgc(CellwiseAlgorithm):
             delta=limits.delta,
             split_limit=limits.split,
             sample_runs=limits.runs,
-            subspaces=parts,
+            subspaces=made.subspaces,
             subspace_size=least,
             utility_weight=self.weight,
             q_diversity=utility,
@@ -183,17 +194,17 @@ class Tgc(CellwiseAlgorithm):
             return TgcThresholds(self.delta, self.split_limit)
         task = prepare(self._sample(request), self.plan(request))
         candidates = [self.delta] if self.delta is not None else self._candidates()
-        found: list[tuple[float, float, float]] = []
+        found: list[tuple[float, int, float, float]] = []
         for i, delta in enumerate(candidates):
             request.progress("choosing thresholds", i / len(candidates))
-            grouping, _ = self.cluster(
-                task, TgcThresholds(delta, np.inf), task.request.rows
-            )
-            utility, protection = quality(task.request, grouping, reach=self.reach)
-            found.append((utility + protection, delta, protection))
-        _, delta, protection = min(found)
+            made = self.cluster(task, TgcThresholds(delta, np.inf), task.request.rows)
+            utility, protection = quality(task.request, made.grouping, reach=self.reach)
+            # By protection alone, one group of all rows is best. A small δ also ends there,
+            # but rejects every cluster, in every subspace: so few rejected rows come next.
+            found.append((utility + protection, made.rejected, -delta, protection))
+        _, _, negative, protection = min(found)
         split = protection if self.split_limit is None else self.split_limit
-        return TgcThresholds(delta, split, len(candidates))
+        return TgcThresholds(-negative, split, len(candidates))
 
     def _candidates(self) -> list[float]:
         return [
@@ -220,8 +231,8 @@ class Tgc(CellwiseAlgorithm):
 
     def cluster(
         self, task: ClusteringTask, limits: TgcThresholds, least: int
-    ) -> tuple[Grouping, int]:
-        """Algorithms 2 and 1, then the rows left over; the groups, and the parts."""
+    ) -> TgcClusters:
+        """Algorithms 2 and 1, then the rows left over."""
         request, units = task.request, task.units
         _, sizes = column_kinds(units, task.contributions.sizes)
         with task.clock.running():
@@ -241,8 +252,9 @@ class Tgc(CellwiseAlgorithm):
                 finished = grow_to_threshold(work, cluster_rules, limits.delta, BATCH)
             share = work.state[PART] / (len(parts) - 1)
             request.progress("growing groups", float(share))
+        rejected = int(work.clusters.left.sum())
         grouping = finish(task, work.clusters, work.middle, by_rows=False)
-        return grouping, len(parts) - 1
+        return TgcClusters(grouping, len(parts) - 1, rejected)
 
 
 def quality(
