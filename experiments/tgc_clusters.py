@@ -17,7 +17,11 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bits = npt.NDArray[np.uint64]
 
-Leftover = Literal["growth", "result", "subspace", "again", "dropped"]
+Leftover = Literal["growth", "together", "result", "subspace", "again", "dropped"]
+"""What becomes of rows of rejected clusters. They join the group that grows least, one row
+after the other or all together by the groups as they were; the group with the least
+diversity afterwards; a group of their own subspace. Or they are clustered once more, or
+dropped."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,8 +199,9 @@ def _placed(
     part_of: Ints | None,
     homes: list[int],
 ) -> None:
-    """Each row that is left over joins a group, one after the other."""
+    """Each row that is left over joins a group, one after the other or all together."""
     groups = _boxes_of(boxes, group_of)
+    together = reading.leftover == "together"
     now = table.diversity(groups, free_singles=reading.free_singles)
     place = np.array(homes + [-1] * (len(now) - len(homes)))
     for row in np.flatnonzero(group_of < 0):
@@ -207,6 +212,8 @@ def _placed(
             scores = np.where(place == part_of[row], scores, np.inf)
         best = int(np.argmin(scores))
         group_of[row] = best
+        if together:
+            continue
         groups.low[best], groups.high[best] = tried.low[best], tried.high[best]
         groups.bits[best] = tried.bits[best]
         now[best] = costs[best]
