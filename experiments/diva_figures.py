@@ -214,7 +214,8 @@ def conflict(scale: Scale, name: str) -> Result:
         title="DIVA, figure 4c: accuracy against conflict rate",
         source=f"Pantheon, {data.table.num_rows:,} rows; k = {K}, 8 constraints; base "
         f"Mondrian. Rates are met within {max(off, 0.001):.3f}.",
-        spread=BANDS.replace("seeds", "seeds, each with its own constraints"),
+        spread=BANDS.replace("seeds", "seeds, each with its own constraints")
+        + " Only runs that end with an answer count.",
         panels=(accuracy, _group_panel(found, x)),
         notes=(*NOTES, SETS),
         findings=(_conflict_finding(accuracy, found),),

@@ -21,6 +21,8 @@ LEGEND_COLUMNS = 4
 """At most, however short the names are."""
 FEW = 9
 """Up to so many places along x, the axis names those where something was measured."""
+LOG_FACTORS = ((1,), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8))
+"""Powers of ten times these are named on a log axis; more of them on a short one."""
 COLORS = (
     *("#0b5cad", "#c44601", "#2e7d32", "#7b1fa2", "#00838f"),
     *("#ad1457", "#5d4037", "#455a64", "#9e7700", "#37474f"),
@@ -52,8 +54,8 @@ class Scaling:
     def ticks(self) -> list[float]:
         """Round numbers along the axis."""
         if self.log:
-            tens = self._tens((1,))
-            return tens if len(tens) > 3 else self._tens((1, 2, 5))
+            choices = [self._tens(factors) for factors in LOG_FACTORS]
+            return next((t for t in choices if len(t) > 3), choices[-1])
         step = _round_step((self.high - self.low) / 8)
         step = max(step, 1.0) if self.whole else step
         first = ceil(self.low / step - 1e-9)
@@ -61,7 +63,7 @@ class Scaling:
         found = [(first + i) * step for i in range(count)]
         return [t for t in found if t <= self.high + 1e-9 * step]
 
-    def _tens(self, factors: Sequence[int]) -> list[float]:
+    def _tens(self, factors: Sequence[float]) -> list[float]:
         """Powers of ten on the axis, times each factor."""
         powers = range(floor(log10(self.low)), ceil(log10(self.high)) + 1)
         found = [10.0**power * factor for power in powers for factor in factors]

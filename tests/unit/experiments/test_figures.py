@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from experiments.drawing import svg
+from experiments.drawing import Scaling, svg
 from experiments.files import markdown, write
 from experiments.results import (
     Finding,
@@ -161,3 +161,7 @@ def test_below_asks_that_spreads_do_not_touch():
 )
 def test_a_claim_of_several_parts_holds_only_if_all_do(parts, verdict):
     assert judged(parts) is verdict
+
+
+def test_a_log_axis_shorter_than_a_decade_names_at_least_four_numbers():
+    assert Scaling(0.9, 4.1, 100.0, log=True).ticks() == [1.0, 1.5, 2.0, 3.0, 4.0]
