@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.algorithms.base import Request
+from sfumato.algorithms.best import loss_bound
 from sfumato.algorithms.best.best import Best, _gap_sentence
 from sfumato.algorithms.best.entropy_axes import in_bits
 from sfumato.algorithms.best.loss_bound import gap, lower_bound
-from sfumato.algorithms.best.row_bounds import column_bound, neighbor_bound
+from sfumato.algorithms.best.row_boxes import RowBoxes
 from sfumato.algorithms.best.row_prices import looks_within
 from sfumato.algorithms.refinement.refine import loss_of, meets
 from sfumato.data.grouping import Grouping
@@ -28,6 +29,7 @@ from sfumato.models.uniqueness import Uniqueness
 from sfumato.registry import algorithm
 from sfumato.testing.random_groups import flat_axis
 from sfumato.testing.strategies import axes
+from tests.unit.algorithms.box_definition import cheapest_of_all
 from tests.unit.algorithms.lattice_cases import tree_axis
 from tests.unit.algorithms.mondrian_cases import free_axis
 
@@ -216,38 +218,93 @@ def test_any_number_of_seconds_gives_a_number_of_looks(seconds):
     assert 0 <= looks_within(seconds) < np.iinfo(np.int64).max
 
 
+def cheapest(coded: CodedAxis, row: int, least: int) -> float:
+    tuples, weights = np.unique(coded.codes[:, None], axis=0, return_counts=True)
+    boxes = RowBoxes(axes=[coded.axis], tuples=tuples, weights=weights, least=least)
+    return boxes.cheapest(coded.codes[row : row + 1], 10**6)[0]
+
+
 def line(*codes: int) -> CodedAxis:
     axis = free_axis([0.0, 1.0, 2.0, 9.0, 10.0])
     return CodedAxis(axis, np.array(codes, dtype=np.int32))
 
 
 @pytest.mark.parametrize(
-    ("code", "least", "expected"), [(0, 2, 0.1), (3, 2, 0.1), (2, 3, 0.2), (3, 3, 0.8)]
+    ("row", "least", "expected"), [(0, 2, 0.1), (3, 2, 0.1), (2, 3, 0.2), (3, 3, 0.8)]
 )
-def test_a_number_loses_its_shortest_interval_with_enough_rows(code, least, expected):
-    assert column_bound(line(0, 1, 2, 3, 4), code, least) == pytest.approx(expected)
+def test_a_number_loses_its_shortest_interval_with_enough_rows(row, least, expected):
+    assert cheapest(line(0, 1, 2, 3, 4), row, least) == pytest.approx(expected)
 
 
 def test_a_value_with_enough_rows_loses_nothing():
-    assert column_bound(line(0, 0, 0, 4), 0, 3) == 0.0
+    assert cheapest(line(0, 0, 0, 4), 0, 3) == 0.0
 
 
-@pytest.mark.parametrize(("code", "least", "values"), [(3, 2, 2), (3, 5, 3), (0, 3, 0)])
-def test_a_category_loses_its_smallest_set_with_enough_rows(code, least, values):
+@pytest.mark.parametrize(("row", "least", "values"), [(6, 2, 2), (6, 5, 3), (0, 3, 0)])
+def test_a_category_loses_its_smallest_set_with_enough_rows(row, least, values):
     codes = np.array([0, 0, 0, 1, 1, 2, 3], dtype=np.int32)
-    coded = CodedAxis(flat_axis("city", 4), codes)
     expected = 0.0 if values == 0 else values / 4
-    assert column_bound(coded, code, least) == pytest.approx(expected)
+    found = cheapest(CodedAxis(flat_axis("city", 4), codes), row, least)
+    assert found == pytest.approx(expected)
 
 
-def test_a_row_loses_what_it_does_with_its_nearest_others():
-    quasi = (line(0, 1, 4, 4),)
-    tuples, weights = np.array([[0], [1], [4]], dtype=np.int32), np.array([1, 1, 2])
-    bounds = [
-        neighbor_bound(quasi, tuples, weights, row=tuples[row], least=least)
-        for row, least in ((0, 2), (0, 3), (2, 2), (2, 3))
-    ]
-    assert bounds == pytest.approx([0.1, 1.0, 0.0, 0.9])
+@settings(max_examples=200)
+@given(small)
+def test_without_prices_rows_count_with_their_cheapest_boxes(request):
+    codes = np.column_stack([coded.codes for coded in request.quasi])
+    drawn = [coded.axis for coded in request.quasi]
+    k = request.models[0].parameters()["k"]
+    every = [cheapest_of_all(drawn, codes, row, k) for row in range(request.rows)]
+    expected = np.mean(every) / len(drawn)
+    assert lower_bound(request, looks=0).loss == pytest.approx(expected)
+
+
+@settings(max_examples=100)
+@given(small, st.integers(0, 3000))
+def test_a_bound_that_ends_early_is_not_above_the_best_of_all_groupings(request, limit):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loss_bound, "LOOKS", limit)
+        bound = lower_bound(request, looks=0)
+    assert (
+        bound is None
+        or bound.rows < request.rows
+        or (bound.loss <= optimum(request) + 1e-9)
+    )
+
+
+def mixed_request(rows: int, k: int) -> Request:
+    numbers = free_axis([float(i) for i in range(50)])
+    tree = tree_axis("zip", [[f"{i}", f"{i // 3}-", "*"] for i in range(12)])
+    return small_request([numbers, tree, flat_axis("city", 9)], rows, k, seed=5)
+
+
+def test_a_thousand_rows_are_drawn_if_that_is_done_soon():
+    assert lower_bound(mixed_request(2000, 3)).rows == 1000
+    assert lower_bound(mixed_request(900, 3)).rows == 900
+
+
+def test_fewer_rows_are_drawn_if_searches_take_long(monkeypatch):
+    request = mixed_request(1000, 20)
+    drawn = []
+    for looks in (10**9, 10**8, 10**7, 10**5, 10**4):
+        monkeypatch.setattr(loss_bound, "LOOKS", looks)
+        bound = lower_bound(request)
+        drawn.append(bound.rows if bound else 0)
+    assert drawn[0] == 1000
+    assert drawn == sorted(drawn, reverse=True)
+    assert 200 <= drawn[2] < drawn[1] < 1000
+    assert 2 <= drawn[3] < 200
+    assert drawn[4] == 0
+
+
+def test_threads_and_the_order_of_rows_do_not_change_the_bound():
+    request = mixed_request(2000, 5)
+    backward = tuple(
+        CodedAxis(coded.axis, coded.codes[::-1].copy()) for coded in request.quasi
+    )
+    assert lower_bound(request) == lower_bound(
+        replace(request, quasi=backward, threads=2)
+    )
 
 
 def test_tables_without_hierarchies_have_a_bound():

@@ -175,11 +175,11 @@ def test_there_are_no_prices_without_the_work_of_one_search():
 
 
 def test_rows_are_bounded_one_by_one_where_prices_take_too_long(monkeypatch):
-    request = small_request([TWO, TWO], 300, 2, seed=1)
-    assert lower_bound(request).rows == 300
-    assert lower_bound(request, looks=1).rows == 200
+    request = small_request([TWO, TWO], 1100, 2, seed=1)
+    assert lower_bound(request).rows == 1100
+    assert lower_bound(request, looks=1).rows == 1000
     monkeypatch.setattr(prices, "REACH", 4 * 4 - 1)
-    assert lower_bound(request).rows == 200
+    assert lower_bound(request).rows == 1000
 
 
 def test_a_longer_run_may_search_longer():

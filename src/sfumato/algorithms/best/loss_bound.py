@@ -1,39 +1,38 @@
 """Lower bounds on the loss of every grouping.
 
-Whatever group a row is published in, at least k rows share its cells. Where all columns
-have hierarchies, its cells are nodes that cover it, and it loses no less than its
-cheapest generalization that k rows share. `row_bounds` has two bounds for columns of any
-shape; a row counts with the largest of the three. They ignore that those rows
-would have to agree. Where all columns have hierarchies, `row_prices` counts that as well,
-over all rows, unless it would take too long. All of them ignore every rule but the size
+Whatever group a row is published in, at least k rows share its cells, so it loses no less
+than the cheapest box around it that holds k rows (`row_boxes`). That ignores that those
+rows would have to agree. Where all columns have hierarchies, `row_prices` counts that as
+well, over all rows, unless it would take too long. Both ignore every rule but the size
 of groups.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial, reduce
+from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.algorithms.best.price_guide import price_guide
-from sfumato.algorithms.best.row_bounds import column_bound, neighbor_bound
+from sfumato.algorithms.best.row_boxes import RowBoxes
 from sfumato.algorithms.best.row_prices import MOST, can_price, row_prices
 from sfumato.algorithms.request import PriceGuide, Request
+from sfumato.data.arrays import Codes, Counts, Floats, Ints
 from sfumato.data.rules import least_rows
-from sfumato.hierarchies.axis import Shape
-from sfumato.kernels.best.agreement_levels import count_matching_rows
 from sfumato.models.common.groups import packed
 
-SAMPLE = 200
-"""Rows for which the bound is computed."""
-NODES = 50_000
-"""No bound is computed on a larger lattice."""
-STEPS = 400_000_000
-"""No bound is computed if it would take longer than a few seconds."""
+LEAST_ROWS, MOST_ROWS, TRIED_ROWS = 200, 1000, 20
+"""Rows for which a box is searched: at least, at most, and to see how long it takes."""
+LOOKS = 1_000_000_000
+"""Cells that all searches together may look at: a second or two."""
+CELL_LOOKS = 8
+"""Getting ready for a search takes as long as so many looks at each cell."""
+SHARE = 8
+"""A search may take so many times its even share of the looks that are left."""
 NORMAL = 1.96
 
 
@@ -90,15 +89,10 @@ def lower_bound(request: Request, *, looks: int = MOST) -> MeanLossBound | None:
     by_prices = _by_prices(request, tuples, weights, tuple_of.ravel(), looks)
     if by_prices is not None:
         return by_prices
-    count = min(SAMPLE, request.rows, STEPS // (2 * tuples.size))
-    if count < 2:
+    found = _by_boxes(request, codes, tuples, weights)
+    if found is None:
         return None
-    least = least_rows(request.rules())
-    chosen = codes[_sample(request, codes)[:count]]
-    losses = np.maximum(
-        _losses_of_rows(request, tuples, weights, chosen, least),
-        _losses_in_lattice(request, tuples, weights, chosen, least),
-    )
+    losses, chosen = found
     # Losses of rows may differ from what they cost anyway by rounding.
     above = np.maximum(losses - _own_losses(request, chosen), 0.0)
     return _summary(above, request.rows)
@@ -106,9 +100,9 @@ def lower_bound(request: Request, *, looks: int = MOST) -> MeanLossBound | None:
 
 def _by_prices(
     request: Request,
-    tuples: npt.NDArray[np.int32],
-    weights: npt.NDArray[np.int64],
-    tuple_of: npt.NDArray[np.int64],
+    tuples: Codes,
+    weights: Ints,
+    tuple_of: Ints,
     looks: int,
 ) -> MeanLossBound | None:
     """The bound by prices: the mean over all rows, so that nothing is estimated.
@@ -140,83 +134,59 @@ def _by_prices(
     return MeanLossBound(loss=loss, low=loss, high=loss, rows=request.rows, guide=guide)
 
 
-def _losses_of_rows(
-    request: Request,
-    tuples: npt.NDArray[np.int32],
-    weights: npt.NDArray[np.int64],
-    chosen: npt.NDArray[np.int32],
-    least: int,
-) -> npt.NDArray[np.float64]:
-    """The bounds by column and by neighbor, whichever is larger."""
-    total = sum(coded.axis.weight for coded in request.quasi) or 1.0
-    result = np.empty(len(chosen))
-    for i, row in enumerate(chosen):
-        if i % 20 == 0:
-            request.progress("computing the lower bound on the loss", i / len(chosen))
-        by_column = sum(
-            coded.axis.weight * column_bound(coded, int(code), least)
-            for coded, code in zip(request.quasi, row, strict=True)
-        )
-        near = neighbor_bound(request.quasi, tuples, weights, row=row, least=least)
-        result[i] = max(by_column, near) / total
-    return result
-
-
-def _losses_in_lattice(
-    request: Request,
-    tuples: npt.NDArray[np.int32],
-    weights: npt.NDArray[np.int64],
-    chosen: npt.NDArray[np.int32],
-    least: int,
-) -> npt.NDArray[np.float64]:
-    """The bounds by generalization; zeros where hierarchies give none in time."""
+def _by_boxes(
+    request: Request, codes: Codes, tuples: Codes, weights: Counts
+) -> tuple[Floats, Codes] | None:
+    """The bounds of some random rows, and these rows; None if it would take too long."""
     axes = [coded.axis for coded in request.quasi]
-    heights = np.array([axis.height for axis in axes], dtype=np.int64)
-    nodes = math.prod(heights.tolist())
-    trees = all(axis.shape is Shape.TREE for axis in axes)
-    steps = (len(tuples) + nodes) * len(axes) * len(chosen)
-    if not trees or nodes > NODES or steps > STEPS:
-        return np.zeros(len(chosen))
-    return _losses(request, tuples, weights, chosen, heights, least)
+    least = min(least_rows(request.rules()), request.rows)
+    boxes = RowBoxes(axes=axes, tuples=tuples, weights=weights, least=least)
+    ready = CELL_LOOKS * tuples.size
+    order = _sample(request, codes)
+    most = min(MOST_ROWS, request.rows, LOOKS // ready)
+    if most < 2:
+        return None
+    if most > LEAST_ROWS:
+        most = min(most, _affordable(boxes, codes[order[::-1][:TRIED_ROWS]], ready))
+    chosen = codes[order[:most]]
+    total = sum(axis.weight for axis in axes) or 1.0
+    told = partial(request.progress, "computing the lower bound on the loss")
+    return _cheapest(boxes, chosen, LOOKS, told)[0] / total, chosen
 
 
-def _sample(request: Request, codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+def _affordable(boxes: RowBoxes, rows: Codes, ready: int) -> int:
+    """How many searches there are looks for, by some rows that count for nothing else.
+
+    If rows that count told it, a sample that takes long would also be a small one.
+    """
+    _, spent = _cheapest(boxes, rows, LOOKS * len(rows) // LEAST_ROWS)
+    return max(LOOKS * len(rows) // (spent + ready * len(rows)), LEAST_ROWS)
+
+
+def _cheapest(
+    boxes: RowBoxes,
+    rows: Codes,
+    looks: int,
+    told: Callable[[float], None] = lambda _: None,
+) -> tuple[Floats, int]:
+    """The weighted losses of rows in their cheapest boxes, and the looks it took."""
+    found, left = np.empty(len(rows)), looks
+    for i, row in enumerate(rows):
+        if i % 20 == 0:
+            told(i / len(rows))
+        limit = min(SHARE * left // (len(rows) - i), left)
+        found[i], spent = boxes.cheapest(row, max(limit, 0))
+        left -= spent
+    return found, looks - left
+
+
+def _sample(request: Request, codes: Codes) -> Ints:
     """Draw rows in a random order that depends on their content, not their position."""
-    order: npt.NDArray[np.int64] = np.lexsort(codes.T)
+    order: Ints = np.lexsort(codes.T)
     return order[request.seed.child("bound").permutation(len(order))]
 
 
-def _losses(
-    request: Request,
-    tuples: npt.NDArray[np.int32],
-    weights: npt.NDArray[np.int64],
-    chosen: npt.NDArray[np.int32],
-    heights: npt.NDArray[np.int64],
-    least: int,
-) -> npt.NDArray[np.float64]:
-    axes = [coded.axis for coded in request.quasi]
-    sizes = np.array([axis.size for axis in axes], dtype=np.int64)
-    starts = np.concatenate([[0], np.cumsum(sizes * heights)[:-1]]).astype(np.int64)
-    levels = np.concatenate([axis.levels.ravel() for axis in axes]).astype(np.int32)
-    found = np.zeros(math.prod(heights.tolist()), dtype=np.int64)
-    total = sum(axis.weight for axis in axes) or 1.0
-    result = np.empty(len(chosen))
-    for i, row in enumerate(chosen):
-        if i % 20 == 0:
-            request.progress("computing the lower bound on the loss", i / len(chosen))
-        count_matching_rows(tuples, weights, row, levels, starts, heights, sizes, found)
-        cells = [
-            a.weight * a.node_ncp[a.levels[:, c]]
-            for a, c in zip(axes, row, strict=True)
-        ]
-        loss = reduce(np.add.outer, cells).ravel()
-        result[i] = loss[found >= least].min(initial=loss.max()) / total
-    return result
-
-
-def _own_losses(
-    request: Request, chosen: npt.NDArray[np.int32]
-) -> npt.NDArray[np.float64]:
+def _own_losses(request: Request, chosen: Codes) -> Floats:
     """What each row costs as it is: nothing, unless losses are bits."""
     axes = [coded.axis for coded in request.quasi]
     total = sum(axis.weight for axis in axes) or 1.0
@@ -227,7 +197,7 @@ def _own_losses(
     return np.asarray(np.sum(own, axis=0) / total)
 
 
-def _summary(losses: npt.NDArray[np.float64], rows: int) -> MeanLossBound:
+def _summary(losses: Floats, rows: int) -> MeanLossBound:
     """Summarize a sample without replacement; for all rows the interval is a point."""
     mean, count = float(losses.mean()), len(losses)
     rest = math.sqrt((rows - count) / max(rows - 1, 1))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
 
 from sfumato.algorithms.best.harvest import Harvest, gather, prepare_harvest
 from sfumato.algorithms.common.parallel_ranges import Clock
 from sfumato.algorithms.refinement.refine import loss_of
-from sfumato.kernels.best.agreement_levels import count_matching_rows
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity
 from sfumato.models.t_closeness import TCloseness
@@ -23,35 +20,6 @@ from tests.unit.algorithms.lattice_cases import (
     random_request,
     size_at_least,
 )
-
-
-@pytest.mark.parametrize("seed", range(15))
-def test_rows_that_look_alike_are_counted_at_every_node(seed):
-    random = np.random.default_rng(seed)
-    columns, rows = int(random.integers(1, 4)), int(random.integers(1, 25))
-    request = random_request(random, [], columns=columns, rows=rows)
-    axes = [coded.axis for coded in request.quasi]
-    points = np.column_stack([coded.codes for coded in request.quasi])
-    tuples, weights = np.unique(points, axis=0, return_counts=True)
-    heights = np.array([axis.height for axis in axes], dtype=np.int64)
-    sizes = np.array([axis.size for axis in axes], dtype=np.int64)
-    levels = np.concatenate([axis.levels.ravel() for axis in axes]).astype(np.int32)
-    starts = np.cumsum(np.append(0, heights * sizes))[:-1]
-    row = points[int(random.integers(rows))].astype(np.int32)
-    found = np.zeros(int(heights.prod()), dtype=np.int64)
-    count_matching_rows(
-        tuples.astype(np.int32), weights, row, levels, starts, heights, sizes, found
-    )
-    for at, node in enumerate(product(*map(range, heights))):
-        alike = [
-            all(
-                axis.levels[level, point[j]] == axis.levels[level, row[j]]
-                for j, (axis, level) in enumerate(zip(axes, node, strict=True))
-            )
-            for point in points
-        ]
-        assert found[at] == sum(alike)
-    assert found[-1] == rows
 
 
 def keeps_of(request, name):
