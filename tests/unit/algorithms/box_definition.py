@@ -43,3 +43,35 @@ def cheapest_of_all(
         loss_of_rows(axes, points[[row, *chosen]])
         for chosen in combinations(others, least - 1)
     )
+
+
+def cells_around(axis: Axis, code: int) -> list[tuple[np.ndarray, float]]:
+    """All cells of an axis that hold a code: the codes in each, and its loss."""
+    every = np.arange(axis.size)
+    if axis.shape is Shape.TREE:
+        held = [every[level == level[code]] for level in axis.levels]
+    elif axis.shape is Shape.FREE:
+        ends = [
+            (low, high) for low in range(code + 1) for high in range(code, axis.size)
+        ]
+        held = [every[low : high + 1] for low, high in ends]
+    else:
+        others = np.delete(every, code).tolist()
+        sets = (combinations(others, size) for size in range(axis.size))
+        held = [np.array([code, *chosen]) for some in sets for chosen in some]
+    return [(codes, axis.weight * loss_of_cell(axis, codes.tolist())) for codes in held]
+
+
+def cheapest_of_all_boxes(
+    axes: Sequence[Axis], points: np.ndarray, row: int, least: int
+) -> float:
+    """The least that a box around a row costs that holds at least so many rows."""
+    boxes = [(np.ones(len(points), dtype=bool), 0.0)]
+    for j, axis in enumerate(axes):
+        cells = cells_around(axis, int(points[row, j]))
+        boxes = [
+            (inside & np.isin(points[:, j], codes), cost + more)
+            for inside, cost in boxes
+            for codes, more in cells
+        ]
+    return min(cost for inside, cost in boxes if inside.sum() >= least)

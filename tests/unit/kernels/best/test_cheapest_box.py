@@ -18,7 +18,7 @@ from sfumato.hierarchies.axis import CodedAxis
 from sfumato.registry import algorithm
 from sfumato.testing.random_groups import flat_axis
 from sfumato.testing.strategies import axes
-from tests.unit.algorithms.box_definition import cheapest_of_all
+from tests.unit.algorithms.box_definition import cheapest_of_all, cheapest_of_all_boxes
 from tests.unit.algorithms.lattice_cases import tree_axis
 from tests.unit.algorithms.mondrian_cases import free_axis
 
@@ -107,6 +107,20 @@ def larger_table(seed: int, rows: int = 300) -> list[CodedAxis]:
     numbers = free_axis([float(i * i) for i in range(40)])
     shapes = [tree, numbers, flat_axis("city", 9), flat_axis("job", 5)]
     return drawn(shapes, rows, seed)
+
+
+@pytest.mark.parametrize("least", [3, 5, 8, 12])
+@pytest.mark.parametrize("seed", range(12))
+def test_the_cheapest_box_is_that_of_all_boxes(seed, least):
+    numbers = free_axis([0.0, 1.0, 3.0, 4.0, 7.0, 8.0, 9.0, 12.0])
+    tree = tree_axis("zip", [[f"{i}", f"{i // 3}-", "*"] for i in range(7)])
+    other = [numbers, flat_axis("city", 4), tree][seed % 3]
+    quasi = drawn([numbers, numbers, other], 40, seed)
+    points, shapes = points_of(quasi), [coded.axis for coded in quasi]
+    boxes = boxes_of(quasi, least)
+    found = [boxes.cheapest(points[row], MANY)[0] for row in range(3)]
+    expected = [cheapest_of_all_boxes(shapes, points, row, least) for row in range(3)]
+    assert found == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("least", [2, 7, 40])
