@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.algorithms.base import Request
-from sfumato.algorithms.best import loss_bound
 from sfumato.algorithms.best.best import Best, _gap_sentence
 from sfumato.algorithms.best.entropy_axes import in_bits
-from sfumato.algorithms.best.loss_bound import gap, lower_bound
+from sfumato.algorithms.best.loss_bound import cells_within, gap, lower_bound
 from sfumato.algorithms.best.row_boxes import RowBoxes
 from sfumato.algorithms.best.row_prices import looks_within
 from sfumato.algorithms.refinement.refine import loss_of, meets
@@ -262,9 +261,7 @@ def test_without_prices_rows_count_with_their_cheapest_boxes(request):
 @settings(max_examples=100)
 @given(small, st.integers(0, 3000))
 def test_a_bound_that_ends_early_is_not_above_the_best_of_all_groupings(request, limit):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loss_bound, "LOOKS", limit)
-        bound = lower_bound(request, looks=0)
+    bound = lower_bound(request, looks=0, cells=limit)
     assert (
         bound is None
         or bound.rows < request.rows
@@ -283,18 +280,22 @@ def test_a_thousand_rows_are_drawn_if_that_is_done_soon():
     assert lower_bound(mixed_request(900, 3)).rows == 900
 
 
-def test_fewer_rows_are_drawn_if_searches_take_long(monkeypatch):
+def test_fewer_rows_are_drawn_if_searches_take_long():
     request = mixed_request(1000, 20)
     drawn = []
-    for looks in (10**9, 10**8, 10**7, 10**5, 10**4):
-        monkeypatch.setattr(loss_bound, "LOOKS", looks)
-        bound = lower_bound(request)
+    for cells in (10**9, 10**8, 10**7, 10**6, 10**5):
+        bound = lower_bound(request, cells=cells)
         drawn.append(bound.rows if bound else 0)
     assert drawn[0] == 1000
     assert drawn == sorted(drawn, reverse=True)
     assert 200 <= drawn[2] < drawn[1] < 1000
-    assert 2 <= drawn[3] < 200
+    assert 10 <= drawn[3] < 200
     assert drawn[4] == 0
+
+
+def test_a_short_run_spends_a_tenth_of_its_time_on_the_bound():
+    assert cells_within(None) == cells_within(60.0) == 10**9
+    assert cells_within(5.0) == 3 * 10**8
 
 
 def test_threads_and_the_order_of_rows_do_not_change_the_bound():

@@ -13,7 +13,12 @@ from sfumato.algorithms.base import Algorithm, Request, Solution
 from sfumato.algorithms.best.entropy_axes import in_bits
 from sfumato.algorithms.best.grown_groups import grow_groups, tuples_of
 from sfumato.algorithms.best.harvest import NODES, levels_of
-from sfumato.algorithms.best.loss_bound import MeanLossBound, gap, lower_bound
+from sfumato.algorithms.best.loss_bound import (
+    MeanLossBound,
+    cells_within,
+    gap,
+    lower_bound,
+)
 from sfumato.algorithms.best.row_prices import looks_within
 from sfumato.algorithms.cellwise.cellwise_algorithm import CellwiseAlgorithm
 from sfumato.algorithms.common.population_matches import People
@@ -152,7 +157,8 @@ class Best(CellwiseAlgorithm):
             return None
         # Where shares are compared with the table's, sizes bound next to nothing.
         shares = any(rule.traits.compares_with_table for rule in weighed.rules())
-        return lower_bound(weighed, looks=0 if shares else looks_within(self.seconds))
+        looks = 0 if shares else looks_within(self.seconds)
+        return lower_bound(weighed, looks=looks, cells=cells_within(self.seconds))
 
     def _weighed(self, request: Request) -> Request:
         """The request on axes whose losses are those to be lowered."""

@@ -28,7 +28,11 @@ from sfumato.models.common.groups import packed
 LEAST_ROWS, MOST_ROWS, TRIED_ROWS = 200, 1000, 20
 """Rows for which a box is searched: at least, at most, and to see how long it takes."""
 LOOKS = 1_000_000_000
-"""Cells that all searches together may look at: a second or two."""
+"""Cells that all searches for boxes may look at by default: a second or two."""
+LOOKS_PER_SECOND = 60_000_000
+"""The same for every second that a run may take: about a tenth of it."""
+FEWEST_ROWS = 10
+"""A mean of fewer rows says nothing, unless they are all there are."""
 CELL_LOOKS = 8
 """Getting ready for a search takes as long as so many looks at each cell."""
 SHARE = 8
@@ -69,11 +73,19 @@ def gap(loss: float, bound: float, low: float) -> dict[str, float | None]:
     }
 
 
-def lower_bound(request: Request, *, looks: int = MOST) -> MeanLossBound | None:
+def cells_within(seconds: float | None) -> int:
+    """How many cells searches for boxes may look at, by the time limit of the run."""
+    return LOOKS if seconds is None else int(min(seconds * LOOKS_PER_SECOND, LOOKS))
+
+
+def lower_bound(
+    request: Request, *, looks: int = MOST, cells: int = LOOKS
+) -> MeanLossBound | None:
     """A lower bound on the loss of any grouping; None where persons have several rows.
 
-    `looks` is how many tuples the search for prices may look at. Nor is there one where
-    losses are bits and rows may be left out: such a row may count for less than its bits.
+    `looks` is how many tuples the search for prices may look at, and `cells` how many
+    cells searches for boxes may. Nor is there one where losses are bits and rows may be
+    left out: such a row may count for less than its bits.
     """
     if request.rows == 0 or not request.quasi or request.subject is not None:
         return None
@@ -89,7 +101,7 @@ def lower_bound(request: Request, *, looks: int = MOST) -> MeanLossBound | None:
     by_prices = _by_prices(request, tuples, weights, tuple_of.ravel(), looks)
     if by_prices is not None:
         return by_prices
-    found = _by_boxes(request, codes, tuples, weights)
+    found = _by_boxes(request, codes, tuples, weights, cells)
     if found is None:
         return None
     losses, chosen = found
@@ -135,7 +147,7 @@ def _by_prices(
 
 
 def _by_boxes(
-    request: Request, codes: Codes, tuples: Codes, weights: Counts
+    request: Request, codes: Codes, tuples: Codes, weights: Counts, cells: int
 ) -> tuple[Floats, Codes] | None:
     """The bounds of some random rows, and these rows; None if it would take too long."""
     axes = [coded.axis for coded in request.quasi]
@@ -143,24 +155,25 @@ def _by_boxes(
     boxes = RowBoxes(axes=axes, tuples=tuples, weights=weights, least=least)
     ready = CELL_LOOKS * tuples.size
     order = _sample(request, codes)
-    most = min(MOST_ROWS, request.rows, LOOKS // ready)
-    if most < 2:
+    most = min(MOST_ROWS, request.rows, cells // ready)
+    if most < min(FEWEST_ROWS, max(request.rows, 2)):
         return None
     if most > LEAST_ROWS:
-        most = min(most, _affordable(boxes, codes[order[::-1][:TRIED_ROWS]], ready))
+        tried = codes[order[::-1][:TRIED_ROWS]]
+        most = min(most, _affordable(boxes, tried, ready, cells))
     chosen = codes[order[:most]]
     total = sum(axis.weight for axis in axes) or 1.0
     told = partial(request.progress, "computing the lower bound on the loss")
-    return _cheapest(boxes, chosen, LOOKS, told)[0] / total, chosen
+    return _cheapest(boxes, chosen, cells, told)[0] / total, chosen
 
 
-def _affordable(boxes: RowBoxes, rows: Codes, ready: int) -> int:
+def _affordable(boxes: RowBoxes, rows: Codes, ready: int, cells: int) -> int:
     """How many searches there are looks for, by some rows that count for nothing else.
 
     If rows that count told it, a sample that takes long would also be a small one.
     """
-    _, spent = _cheapest(boxes, rows, LOOKS * len(rows) // LEAST_ROWS)
-    return max(LOOKS * len(rows) // (spent + ready * len(rows)), LEAST_ROWS)
+    _, spent = _cheapest(boxes, rows, cells * len(rows) // LEAST_ROWS)
+    return max(cells * len(rows) // (spent + ready * len(rows)), LEAST_ROWS)
 
 
 def _cheapest(
@@ -201,7 +214,9 @@ def _summary(losses: Floats, rows: int) -> MeanLossBound:
     """Summarize a sample without replacement; for all rows the interval is a point."""
     mean, count = float(losses.mean()), len(losses)
     rest = math.sqrt((rows - count) / max(rows - 1, 1))
-    half = NORMAL * float(losses.std(ddof=1)) / math.sqrt(count) * rest
+    # The quantile of Student's distribution, nearly, because the spread is estimated.
+    width = NORMAL + (NORMAL**3 + NORMAL) / (4 * (count - 1))
+    half = width * float(losses.std(ddof=1)) / math.sqrt(count) * rest
     return MeanLossBound(
         loss=mean, low=max(mean - half, 0.0), high=mean + half, rows=count
     )
