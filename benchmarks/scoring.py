@@ -156,8 +156,12 @@ def records_of(
     readers: Sequence[Reader],
     counts: Sequence[int] | None = None,
 ) -> list[Record]:
-    """Published columns as records; each distinct text is read once."""
-    texts = list(zip(*([str(cell) for cell in c] for c in columns), strict=True))
+    """Published columns as records; each distinct text is read once.
+
+    A missing cell reads as an empty one.
+    """
+    told = ([("" if cell is None else str(cell)) for cell in c] for c in columns)
+    texts = list(zip(*told, strict=True))
     weights = [1] * len(texts) if counts is None else counts
     merged: Counter[tuple[str, ...]] = Counter()
     for row, weight in zip(texts, weights, strict=True):

@@ -130,6 +130,10 @@ class Setting:
         if number or not self.hierarchies:
             return domain, our_reader(domain)
         levels = read_levels(self.folder / f"{name}.csv")
+        if "" in values and "" not in levels[0]:
+            # A missing value is a leaf under the root.
+            *lower, root = levels
+            levels = [*([*level, ""] for level in lower), [*root, root[0]]]
         domain = Domain.of(levels[0], numeric=False)
         return domain, node_reader(leaves_under(levels))
 

@@ -67,3 +67,9 @@ def test_a_published_table_is_scored_as_by_hand():
 def test_counts_stand_for_rows():
     records = records_of([["cook", "cook"]], [our_reader(JOBS)], [3, 4])
     assert score(records, (JOBS,), rows=7, k=1).smallest_group == 7
+
+
+def test_a_missing_cell_reads_as_an_empty_one():
+    place = Domain.of(["Graz", ""], numeric=False)
+    records = records_of([[None, "Graz", "{Graz|}"]], [our_reader(place)])
+    assert score(records, [place], rows=3, k=1).ncp == pytest.approx(1 / 3)

@@ -34,6 +34,7 @@ from sfumato.algorithms.refinement.refinement_task import (
     RefinementTask,
     StopConditions,
     prepare,
+    rows_of_blocks,
     split_randomly,
     through_blocks,
 )
@@ -437,7 +438,7 @@ def _pass(
             )
         return []
 
-    through_blocks(request, limits, len(bounds) - 1, step)
+    through_blocks(request, limits, rows_of_blocks(task, blocks, bounds), step)
     return figures
 
 

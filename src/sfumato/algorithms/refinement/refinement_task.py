@@ -212,14 +212,25 @@ def _first_that_varies(points: npt.NDArray[np.int32], axes: Ints) -> Ints:
     return np.asarray(codes)
 
 
+def rows_of_blocks(task: RefinementTask, blocks: Ints, bounds: Ints) -> Ints:
+    """How many rows the groups of each block have."""
+    reached = np.concatenate([[0], np.cumsum(np.diff(task.starts)[blocks])])
+    return np.diff(reached[bounds])
+
+
 def through_blocks(
-    request: Request, limits: StopConditions, blocks: int, step: Step
+    request: Request, limits: StopConditions, rows: Ints, step: Step
 ) -> None:
-    """Take a step on each block, on all threads, and report progress."""
+    """Take a step on each block, on all threads, and report progress.
+
+    `rows` has the rows of each. The largest come first, so that no thread is left with
+    one at the end; the result is the same in any order.
+    """
     request.progress(limits.step, limits.share)
+    order = np.argsort(rows, kind="stable")
     work_through(
-        [(block, block + 1) for block in range(blocks)],
+        [(block, block + 1) for block in order.tolist()],
         step,
-        threads=request.threads if blocks > 1 else 1,
+        threads=request.threads if len(rows) > 1 else 1,
         done=lambda _: request.progress(limits.step, limits.share),
     )

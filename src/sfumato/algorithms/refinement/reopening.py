@@ -26,6 +26,7 @@ from sfumato.algorithms.common.parallel_ranges import Clock, Range
 from sfumato.algorithms.refinement.refinement_task import (
     RefinementTask,
     StopConditions,
+    rows_of_blocks,
     split_randomly,
     through_blocks,
 )
@@ -50,7 +51,7 @@ NODES = 1 << 16
 MOST_VALUES = 256
 """… nor where rules look at more values than this."""
 ROWS, MOST_ROWS = 8192, 4 * 8192
-FEWEST_GROUPS = 64
+FEWEST_GROUPS = 128
 """A block has about so many rows, and at least so many groups, which must not have more
 rows than `MOST_ROWS`."""
 CLOSES, OPENS = 4.0, 2.0
@@ -194,7 +195,7 @@ def reopen_groups(
             )
         return []
 
-    through_blocks(request, limits, len(bounds) - 1, step)
+    through_blocks(request, limits, rows_of_blocks(task, blocks, bounds), step)
     return figures
 
 
