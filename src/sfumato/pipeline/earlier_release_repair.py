@@ -40,6 +40,10 @@ from sfumato.risk.intersection import (
 )
 
 LEFT_OUT = -1
+CHANGED = (
+    "Groups were then changed to hold beside earlier releases, so these losses are not "
+    "those of the release."
+)
 
 
 def solve_after(
@@ -78,6 +82,8 @@ def _repaired(
         return solution
     repair.run()
     facts = {**solution.without_loss().facts, "after": repair.facts()}
+    if "choice" in facts:
+        facts["choice"] = [*facts["choice"], CHANGED]
     return replace(solution, grouping=repair.grouping(), facts=facts)
 
 

@@ -7,14 +7,21 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sfumato as sf
 from sfumato.algorithms.base import Request
 from sfumato.algorithms.best.best import Best, _gap_sentence
 from sfumato.algorithms.best.entropy_axes import in_bits
-from sfumato.algorithms.best.loss_bound import cells_within, gap, lower_bound
+from sfumato.algorithms.best.loss_bound import (
+    _summary,
+    cells_within,
+    gap,
+    lower_bound,
+)
 from sfumato.algorithms.best.row_boxes import RowBoxes
 from sfumato.algorithms.best.row_prices import looks_within
 from sfumato.algorithms.refinement.refine import loss_of, meets
@@ -319,6 +326,35 @@ def test_there_is_no_bound_where_persons_have_several_rows():
     request = small_request([flat_axis("city", 5)], 10, 2, seed=3)
     persons = np.repeat(np.arange(5, dtype=np.int32), 2)
     assert lower_bound(replace(request, subject=persons)) is None
+
+
+def test_there_is_no_bound_where_rows_left_out_change_how_large_groups_must_be():
+    """Without the row of low weight, the fraction of the population is smaller."""
+    cities = [f"c{i // 2:02d}" for i in range(40)] + ["z"]
+    weights = [8.45] * 40 + [1.0]
+    release = sf.anonymize(
+        pa.table({"city": cities, "weight": weights}),
+        quasi="city",
+        weight="weight",
+        require=[{"model": "k-map", "k": 3, "sampling_fraction": "weights"}],
+        max_suppressed=0.05,
+        algorithm="best",
+        insecure_seed=1,
+    )
+    assert release.audit["report"]["algorithm"]["bound"] is None
+
+
+@pytest.mark.parametrize(("share", "count"), [(0.1, 10), (0.05, 20), (0.01, 200)])
+def test_the_low_end_is_seldom_too_high_where_few_rows_lose_nothing(share, count):
+    """False alarms: a chance of 5% would have to look like 7% in 2,000 draws."""
+    numbers = np.random.default_rng(1)
+    rows = 100_000
+    draws = numbers.random((2000, count)) >= share
+    above = [
+        _summary(np.where(losses, 0.5, 0.0), rows).low > 0.5 * (1 - share)
+        for losses in draws
+    ]
+    assert np.mean(above) < 0.07
 
 
 def test_the_gap_counts_from_the_low_end_of_the_interval():

@@ -128,6 +128,7 @@ def test_nothing_is_said_of_the_loss_of_groups_that_were_changed_afterwards(
     assert {"loss", "bound", "gap"} <= set(told(by_age))
     assert "after" in told(third)
     assert not {"loss", "bound", "gap"} & set(told(third))
+    assert "not those of the release" in told(third)["choice"][-1]
 
 
 def test_a_proven_optimum_is_not_claimed_for_groups_that_were_changed_afterwards(

@@ -46,7 +46,7 @@ row; with more tuples, on cuts."""
 FEW_CHECKS = {"node_limit": 10_000, "max_checks": 10_000}
 """The limit of a lattice search that runs as one of several trials."""
 SHORT = 3.0
-"""With less time than this, only the fastest start is made."""
+"""With less time than this, `harvest` tries one order, and no groups are grown."""
 PATIENT = 20.0
 """With so many seconds, there is time to grow groups in a very large lattice."""
 LONG = 30.0
@@ -288,9 +288,12 @@ def searched(request: Request, algorithm: Algorithm) -> Solution:
 def _bounds_all(request: Request) -> bool:
     """Whether no release that meets the request can lose less than the bound.
 
-    It can where rows were chosen beforehand to be left out, or where groups of some size
-    are only one way to meet a requirement on all groups together.
+    It can where rows were chosen beforehand to be left out; where groups of some size
+    are only one way to meet a requirement on all groups together; or where the rows that
+    are left tell how large groups must be, as weights do that stand for a population.
     """
+    if request.removable and any(m.scope is Scope.POPULATION for m in request.models):
+        return False
     names = tuple(request.sensitive)
     together = (m for m in request.models if m.scope is Scope.TABLE)
     rules = (rule for m in together for rule in m.rules(names, subjects=False))

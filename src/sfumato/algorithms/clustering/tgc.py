@@ -77,8 +77,8 @@ class Tgc(CellwiseAlgorithm):
     of the quasi-identifier with most values, while both halves have at least `size`
     rows (5k unless given) and a sum of S-diversities of at most δ′. δ and δ′ are
     those that do best on a sample: lowest utility plus protection over the midpoints
-    of 2, 4, … 2^`iterations` intervals; of equals, the one that dissolves fewest groups.
-    `preset` TGCU, TGCB, TGCP sets the weight to 1, 0.5, 0.
+    of 2, 4, … 2^`iterations` intervals; of equals, the largest of those that dissolve
+    groups of fewest rows. `preset` TGCU, TGCB, TGCP sets the weight to 1, 0.5, 0.
     Departs from the paper where rows left over are many: beyond 2 × 10⁸ comparisons,
     a row is compared with the 512 or more groups of its neighborhood. Samples have at
     least 20k rows.
@@ -199,8 +199,9 @@ class Tgc(CellwiseAlgorithm):
             request.progress("choosing thresholds", i / len(candidates))
             made = self.cluster(task, TgcThresholds(delta, np.inf), task.request.rows)
             utility, protection = quality(task.request, made.grouping, reach=self.reach)
-            # By protection alone, one group of all rows is best. A small δ also ends there,
-            # but rejects every cluster, in every subspace: so few rejected rows come next.
+            # By protection alone, every δ ends with one group of all rows: a large one
+            # because S-diversity does not grow with size, a small one because it rejects
+            # every cluster. In subspaces it still would, so few rejected rows come next.
             found.append((utility + protection, made.rejected, -delta, protection))
         _, _, negative, protection = min(found)
         split = protection if self.split_limit is None else self.split_limit

@@ -50,7 +50,7 @@ NODES = 1 << 16
 """No boxes are looked for in a larger lattice."""
 MOST_VALUES = 256
 """… nor where rules look at more values than this."""
-ROWS, MOST_ROWS = 8192, 4 * 8192
+ROWS, MOST_ROWS = 8192, 8 * 8192
 FEWEST_GROUPS = 128
 """A block has about so many rows, and at least so many groups, which must not have more
 rows than `MOST_ROWS`."""
