@@ -14,6 +14,7 @@ from sfumato.algorithms.common.compiled_rules import compile_rules
 from sfumato.algorithms.partition.mondrian import Mondrian
 from sfumato.algorithms.refinement import refine as refine_module
 from sfumato.algorithms.refinement import reopening
+from sfumato.algorithms.refinement.cooling import Cooling
 from sfumato.algorithms.refinement.refine import loss_of, refine
 from sfumato.algorithms.refinement.refinement_task import prepare
 from sfumato.algorithms.request import Request
@@ -283,14 +284,25 @@ def test_reopening_groups_loses_less_than_pools_alone(seed, monkeypatch):
     assert reopened.loss < pooled.loss
 
 
-def test_a_warm_search_returns_the_best_it_has_seen():
-    request, grouping = lattice_table(11)
+def pooled_table(seed: int) -> tuple[Request, Grouping]:
+    """A table without hierarchies, in groups that pools improve."""
+    request = line(600, 40, seed)
+    groups = shuffled_groups(request, 4)
+    return request, refine(request, groups, effort=0.01).grouping
+
+
+@pytest.mark.parametrize("table", [lattice_table, pooled_table])
+def test_a_warm_search_returns_the_best_it_has_seen(table, monkeypatch):
+    """It never cools here, so that the last grouping is hardly ever the best."""
+    monkeypatch.setattr(Cooling, "warmth", lambda *_: 1.0)
+    request, grouping = table(11)
     history: list[float] = []
 
     def follow(step: str, _share: float) -> None:
         history.append(float(step.split("loss ")[1].split(",")[0]))
 
-    found = refine(replace(request, progress=follow), grouping, effort=2.0)
+    found = refine(replace(request, progress=follow), grouping, effort=0.3)
+    assert found.warm
     assert found.loss <= min(history) + 5e-5
     assert found.loss == pytest.approx(loss_of(request, found.grouping))
 
