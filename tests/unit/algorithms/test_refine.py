@@ -284,18 +284,10 @@ def test_reopening_groups_loses_less_than_pools_alone(seed, monkeypatch):
     assert reopened.loss < pooled.loss
 
 
-def pooled_table(seed: int) -> tuple[Request, Grouping]:
-    """A table without hierarchies, in groups that pools improve."""
-    request = line(600, 40, seed)
-    groups = shuffled_groups(request, 4)
-    return request, refine(request, groups, effort=0.01).grouping
-
-
-@pytest.mark.parametrize("table", [lattice_table, pooled_table])
-def test_a_warm_search_returns_the_best_it_has_seen(table, monkeypatch):
+def test_a_warm_search_returns_the_best_it_has_seen(monkeypatch):
     """It never cools here, so that the last grouping is hardly ever the best."""
     monkeypatch.setattr(Cooling, "warmth", lambda *_: 1.0)
-    request, grouping = table(11)
+    request, grouping = lattice_table(11)
     history: list[float] = []
 
     def follow(step: str, _share: float) -> None:
