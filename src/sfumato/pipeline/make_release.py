@@ -6,15 +6,19 @@ Run ─ code → Request ─ solve → Solution ─ publish → Draft ─ verify
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.algorithms.base import Request, Solution
+from sfumato.data.disk_arrays import MemoryArrays
 from sfumato.data.grouping import Grouping
+from sfumato.data.parallel import each
 from sfumato.data.table import Table
 from sfumato.errors import DataError, GuaranteeError
 from sfumato.io.strip_hidden import bare
@@ -245,26 +249,17 @@ def _insist_on_models(proof: Proof, request: Request) -> None:
 
 def _release(found: Findings, material: Material) -> Release:
     """Keep from a run only what is published or recorded."""
-    subject, arrays = found.request.subject, found.run.arrays
-    figures = ReportFigures(found)
-    record = manifest.manifest(found)
-    arrays.release()
-    facts = manifest.facts(found) | figures.public()
-    arrays.release()
-    audit = manifest.audit(found)
-    arrays.release()
-    audit |= {"report": figures.private()}
-    arrays.release()
+    subject, told = found.request.subject, _told(found)
     return Release(
         table=bare(found.draft.table, found.run.arrays),
         beside={name: bare(table) for name, table in found.draft.beside.items()},
         notes=found.draft.notes,
-        manifest=record,
-        facts=facts,
+        manifest=told.manifest,
+        facts=told.facts,
         alternatives=found.solution.alternatives,
         claim=found.claim,
         together=None if found.together is None else found.together.claim,
-        audit=audit,
+        audit=told.audit,
         learned=learned_files(found.run.policy, found.request.quasi),
         source_rows=found.run.arrays.keep(
             rows_of_source(found.run, found.source_rows, material.rows)
@@ -280,6 +275,42 @@ def _release(found: Findings, material: Material) -> Release:
         ),
         out_of_core=found.run.out_of_core,
     )
+
+
+class _Told(NamedTuple):
+    """What is told of a release."""
+
+    manifest: dict[str, Any]
+    facts: dict[str, Any]
+    audit: dict[str, Any]
+
+
+def _told(found: Findings) -> _Told:
+    """Make the manifest and what the reports show: parts that need no other part."""
+    figures, record = _made_apart(
+        found, partial(ReportFigures, found), partial(manifest.manifest, found)
+    )
+    facts, public, audit, private = _made_apart(
+        found,
+        partial(manifest.facts, found),
+        figures.public,
+        partial(manifest.audit, found),
+        figures.private,
+    )
+    return _Told(record, facts | public, audit | {"report": private})
+
+
+def _made_apart(found: Findings, *parts: Callable[[], Any]) -> list[Any]:
+    """Make each part; out of core, one after the other, as there is little memory."""
+    if found.run.out_of_core is None:
+        return each(lambda make: make(), parts)
+    return [_made_alone(make, found.run.arrays) for make in parts]
+
+
+def _made_alone(make: Callable[[], Any], arrays: MemoryArrays) -> Any:
+    made = make()
+    arrays.release()
+    return made
 
 
 def _of_source(found: Findings, codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:

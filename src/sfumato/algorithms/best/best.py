@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
 from sfumato.algorithms.base import Algorithm, Request, Solution
+from sfumato.algorithms.best.bound_aside import BoundAside
 from sfumato.algorithms.best.entropy_axes import in_bits
 from sfumato.algorithms.best.grown_groups import grow_groups, tuples_of
 from sfumato.algorithms.best.harvest import NODES, levels_of
@@ -131,12 +133,13 @@ class Best(CellwiseAlgorithm):
         trial = AlgorithmTrials(request)
         patient = self.seconds is None or self.seconds >= PATIENT
         timed = self.seconds is not None and self.seconds >= LONG
-        for name, reason, options in plan(
-            request, short=self._short, patient=patient, timed=timed
-        ):
-            trial.run(name, reason, options)
-        chosen, loss = trial.choose()
-        bound = self._bound(asked, request)
+        with BoundAside(request, partial(self._bound, asked)) as aside:
+            for name, reason, options in plan(
+                request, short=self._short, patient=patient, timed=timed
+            ):
+                trial.run(name, reason, options)
+            chosen, loss = trial.choose()
+            bound = aside.result()
         return replace(
             chosen,
             guide=None if bound is None else bound.guide,

@@ -208,9 +208,8 @@ def split_groups(request: Request, grouping: Grouping, clock: Clock) -> Grouping
     """Split groups where that lowers the loss: passes over pools of one group."""
     task = prepare(request, compile_rules(request), grouping.group_of)
     for number in range(SPLITS):
-        groups = lay_out(task.space, task.item_of, task.rows, task.starts)
         seed = request.seed.child("split", number)
-        _pass(request, task, groups, seed, 1, StopConditions(), clock)
+        _pass(request, task, seed, 1, StopConditions(), clock)
         task.rows, task.starts = number_groups(task.label)
     return Grouping(task.group_of(), len(task.starts) - 1)
 
@@ -280,10 +279,10 @@ def _repeat(
     bound: float | None,
 ) -> str:
     """Make passes, and reopen groups between them; return why they ended."""
-    groups = lay_out(task.space, task.item_of, task.rows, task.starts)
-    cold = ColdRounds(history, groups, effort, timed=math.isfinite(limits.deadline))
+    timed = math.isfinite(limits.deadline)
+    cold = ColdRounds(history, task.count, effort, timed=timed)
     every = 1 if how is None else how.every
-    cooling = _cooling(groups, how)
+    cooling = _cooling(task, how)
     passes = 0
     while history.spent < limits.budget:
         step = step_text(history.least, bound)
@@ -299,75 +298,73 @@ def _repeat(
                 request,
                 task,
                 how,
-                groups,
                 seed=request.seed.child("reopen", passes),
-                warmth=warmth,
+                heat=how.heat(task, history.loss, warmth),
                 searched=how.searches(passes // every),
                 limits=limits,
                 clock=clock,
             )
-            groups = _note(task, history, figures)
+            _note(task, history, figures)
         seed = request.seed.child("refine", passes)
         heat = 0.0 if how is not None else _heat(task, history.loss, warmth)
         sizes = POOLED_WARM if heat > 0.0 else POOLED
         pooled = sizes[passes % len(sizes)]
-        figures = _pass(request, task, groups, seed, pooled, limits, clock, heat)
-        groups = _note(task, history, figures)
+        figures = _pass(request, task, seed, pooled, limits, clock, heat)
+        _note(task, history, figures)
         passes += 1
         if time.monotonic() > limits.deadline:
             return "time"
         warm = warmth > 0.0 or (how is not None and passes <= every)
-        ended = cold.ended(history, groups, passes, warm=warm)
+        ended = cold.ended(history, task.count, passes, warm=warm)
         if ended:
             return ended
     return "effort"
 
 
-def _cooling(groups: RefinedGroups, how: Reopening | None) -> Cooling:
+def _cooling(task: RefinementTask, how: Reopening | None) -> Cooling:
     """How warm it is where groups are reopened, or else in pools.
 
     Groups of equal rows have nothing to gain, and do not count in pools.
     """
-    count = len(groups.starts) - 1
     if how is not None:
-        return cooling_of(TIMES_PER_GROUP * count, many=how.many)
-    small = len(groups.rows) <= MOST_WARM_ROWS * count
+        return cooling_of(TIMES_PER_GROUP * task.count, many=how.many)
+    small = len(task.rows) <= MOST_WARM_ROWS * task.count
+    groups = lay_out(task.space, task.item_of, task.rows, task.starts)
     mixed = np.count_nonzero((groups.low != groups.high).any(axis=1))
     return cooling_of(int(mixed) if small else 0, many=MANY_PASSES)
 
 
 def _heat(task: RefinementTask, loss: float, warmth: float) -> float:
     """How much regrouping a pool may lose on average."""
-    group = loss * task.space.weight * len(task.rows) / (len(task.starts) - 1)
+    group = loss * task.space.weight * len(task.rows) / task.count
     return REGROUPED * warmth * group
 
 
-def _note(task: RefinementTask, history: LossHistory, figures: Floats) -> RefinedGroups:
+def _note(task: RefinementTask, history: LossHistory, figures: Floats) -> None:
     """Number the groups anew after a pass; note what it gained, and the best so far."""
     scale = len(task.rows) * (task.space.weight or 1.0)
     history.add(total_of(figures, GAIN) / scale, int(total_of(figures, WEIGHED)))
     if history.loss <= history.least:
         task.best = task.label.copy()
     task.rows, task.starts = number_groups(task.label)
-    return lay_out(task.space, task.item_of, task.rows, task.starts)
 
 
 class ColdRounds:
     """Rounds of passes in which nothing may lose, and when there have been enough."""
 
     def __init__(
-        self, history: LossHistory, groups: RefinedGroups, effort: float, *, timed: bool
+        self, history: LossHistory, groups: int, effort: float, *, timed: bool
     ) -> None:
         self.effort = effort
         self.most_idle = IDLE if timed else 1
         self.slow, self.idle = 0, 0
         self._begin(history, groups, 0)
 
-    def _begin(self, history: LossHistory, groups: RefinedGroups, passes: int) -> None:
+    def _begin(self, history: LossHistory, groups: int, passes: int) -> None:
         self.began, self.last = history.loss, passes + _passes(groups)
 
     def ended(
-        self, history: LossHistory, groups: RefinedGroups, passes: int, *, warm: bool
+        self, history: LossHistory, groups: int, passes: int, *, warm: bool
     ) -> str:
         """Return why passes end now, or nothing."""
         if warm:
@@ -385,18 +382,16 @@ class ColdRounds:
         return ""
 
 
-def _passes(groups: RefinedGroups) -> int:
+def _passes(groups: int) -> int:
     """How many passes the next round has."""
-    count = len(groups.starts) - 1
-    if count <= POOLED[0]:
+    if groups <= POOLED[0]:
         return len(POOLED)
-    return len(POOLED) * min(MOST_REPEATS, 1 + FEW_GROUPS // count)
+    return len(POOLED) * min(MOST_REPEATS, 1 + FEW_GROUPS // groups)
 
 
 def _pass(
     request: Request,
     task: RefinementTask,
-    groups: RefinedGroups,
     seed: Seed,
     most: int,
     limits: StopConditions,
@@ -404,6 +399,7 @@ def _pass(
     heat: float = 0.0,
 ) -> npt.NDArray[np.float64]:
     """One pass over all groups; the figures of each block."""
+    groups = lay_out(task.space, task.item_of, task.rows, task.starts)
     blocks, bounds = make_blocks(task, groups, seed.child("blocks"))
     figures = np.zeros((len(bounds) - 1, 4))
     starts = seed.child("pools").words(len(bounds) - 1)

@@ -73,6 +73,11 @@ class RefinementTask:
     """What each row may lose if its pool is to be passed over."""
     pools: list[Pool] = field(default_factory=list)
 
+    @property
+    def count(self) -> int:
+        """How many groups there are."""
+        return len(self.starts) - 1
+
     def group_of(self) -> npt.NDArray[np.int32]:
         """The group of each row of the request."""
         sizes = np.diff(self.starts)

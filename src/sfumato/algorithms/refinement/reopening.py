@@ -44,7 +44,7 @@ from sfumato.kernels.refinement.close_and_open import (
     OPENING,
     reopen_blocks,
 )
-from sfumato.kernels.refinement.refinement_round import RefinedGroups, total_loss
+from sfumato.kernels.refinement.refinement_round import groups_of_rows
 
 NODES = 1 << 16
 """No boxes are looked for in a larger lattice."""
@@ -82,8 +82,6 @@ class Reopening:
 
     axes: Ints
     """Axes in the order in which boxes are searched: most nodes first."""
-    lossless: float
-    """What a row loses anyway, in parts of all weights."""
     guided: bool
     """Whether prices and boxes are known."""
 
@@ -101,20 +99,15 @@ class Reopening:
         """Whether the lattice is searched the next time."""
         return not self.guided or times % SEARCHED == SEARCHED - 1
 
-    def heat(
-        self, task: RefinementTask, groups: RefinedGroups, warmth: float
-    ) -> Floats:
-        """Losses allowed, for a warmth from 1 down to 0."""
-        anyway = self.lossless * len(groups.rows) * task.space.weight
-        total = max(total_loss(task.space, groups) - anyway, 0.0)
-        row, group = total / len(groups.rows), total / max(len(groups.starts) - 1, 1)
-        size = len(groups.rows) / max(len(groups.starts) - 1, 1)
+    def heat(self, task: RefinementTask, loss: float, warmth: float) -> Floats:
+        """Losses allowed, for a warmth from 1 down to 0; `loss` is that of a cell now."""
+        row, size = max(loss, 0.0) * task.space.weight, len(task.rows) / task.count
         allowed = np.array([CLOSES, OPENS])
         if self.guided:
             allowed = GUIDED * math.sqrt(size) * np.array([1.0, 0.5])
         result = np.zeros(4)
         result[CLOSING], result[OPENING] = allowed * warmth * row
-        result[LEAST] = WORTH * group
+        result[LEAST] = WORTH * row * size
         result[GAP] = CLOSED_ABOVE * row if self.guided else 0.0
         return result
 
@@ -124,7 +117,6 @@ def reopening_of(request: Request, task: RefinementTask) -> Reopening:
     nodes = [-len(coded.axis.node_ncp) for coded in request.quasi]
     return Reopening(
         axes=np.argsort(nodes, kind="stable").astype(np.int64),
-        lossless=request.lossless,
         guided=len(task.priced.costs) > 0,
     )
 
@@ -139,7 +131,7 @@ def can_reopen(request: Request, task: RefinementTask, rules: Sequence[Rule]) ->
     trees = all(axis.shape is Shape.TREE for axis in axes)
     if not axes or not trees or math.prod(axis.height for axis in axes) > NODES:
         return False
-    if FEWEST_GROUPS * len(task.rows) > MOST_ROWS * (len(task.starts) - 1):
+    if FEWEST_GROUPS * len(task.rows) > MOST_ROWS * task.count:
         return False
     if any(rule.traits.compares_with_table for rule in rules):
         return False
@@ -155,10 +147,9 @@ def reopen_groups(
     request: Request,
     task: RefinementTask,
     how: Reopening,
-    groups: RefinedGroups,
     *,
     seed: Seed,
-    warmth: float,
+    heat: Floats,
     searched: bool,
     limits: StopConditions,
     clock: Clock,
@@ -167,7 +158,7 @@ def reopen_groups(
     blocks, bounds = _blocks(task, seed.child("blocks"))
     figures = np.zeros((len(bounds) - 1, 4))
     starts = seed.child("blocks", "streams").words(len(bounds) - 1)
-    heat = how.heat(task, groups, warmth)
+    groups = groups_of_rows(task.rows, task.starts)
     weighed = block_limit(limits.budget, limits.spent, len(bounds) - 1)
     looks = min(LOOKS, LOOKS_PER_WEIGHED * min(weighed, LOOKS)) if searched else 0
 
@@ -201,7 +192,7 @@ def reopen_groups(
 
 def _blocks(task: RefinementTask, seed: Seed) -> tuple[Ints, Ints]:
     """Split all groups by a random tree into blocks of about as many rows."""
-    count = len(task.starts) - 1
+    count = task.count
     most = max(FEWEST_GROUPS, ROWS * count // max(len(task.rows), 1))
     points = task.space.points[task.rows[task.starts[:-1]]]
     order = seed.child("order").permutation(count)

@@ -127,7 +127,7 @@ def test_a_pass_keeps_rows_and_rules_and_gains_what_it_says(pooled, diverse):
         task = prepare(request, compile_rules(request), group_of)
         seed = request.seed.child("test", turn)
         limits, clock = StopConditions(), Clock()
-        figures = _pass(request, task, groups_of(task), seed, pooled, limits, clock)
+        figures = _pass(request, task, seed, pooled, limits, clock)
         task.rows, task.starts = number_groups(task.label)
         refined = task.group_of()
         assert len(refined) == request.rows

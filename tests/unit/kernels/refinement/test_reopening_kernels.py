@@ -13,6 +13,7 @@ from sfumato.algorithms.best.loss_bound import lower_bound
 from sfumato.algorithms.common.compiled_rules import compile_rules
 from sfumato.algorithms.common.parallel_ranges import Clock
 from sfumato.algorithms.refinement import refine as refine_module
+from sfumato.algorithms.refinement.refine import loss_of
 from sfumato.algorithms.refinement.refinement_task import StopConditions, prepare
 from sfumato.algorithms.refinement.reopening import reopen_groups, reopening_of
 from sfumato.data.grouping import Grouping
@@ -26,7 +27,7 @@ from sfumato.kernels.refinement.candidate_boxes import (
     room_for_boxes,
 )
 from sfumato.kernels.refinement.point_space import make_point_space
-from sfumato.kernels.refinement.refinement_round import GAIN, lay_out, number_groups
+from sfumato.kernels.refinement.refinement_round import GAIN, number_groups
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity
 from tests.unit.algorithms.lattice_cases import random_request
@@ -185,16 +186,15 @@ def test_reopening_keeps_rows_and_rules_and_gains_what_it_says(warmth, diverse, 
 
 def reopen_once(request, task, warmth, *, searched=True):
     how = reopening_of(request, task)
-    groups = lay_out(task.space, task.item_of, task.rows, task.starts)
+    loss = loss_of(request, Grouping(task.group_of(), task.count))
     seed = request.seed.child("test")
     limits, clock = StopConditions(), Clock()
     figures = reopen_groups(
         request,
         task,
         how,
-        groups,
         seed=seed,
-        warmth=warmth,
+        heat=how.heat(task, loss, warmth),
         searched=searched,
         limits=limits,
         clock=clock,
