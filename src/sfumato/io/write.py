@@ -10,7 +10,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
@@ -212,8 +212,19 @@ def _write_lines(
         range(table.num_columns),
     )
     columns = [_repeating(column) for column in _fused(columns, delimiter)]
-    for lines in _all_lines(columns, delimiter):
-        sink.write(lines)
+    _write_behind(_all_lines(columns, delimiter), sink)
+
+
+def _write_behind(parts: Iterable[memoryview], sink: IO[bytes]) -> None:
+    """Write each part while the next one is made."""
+    written: Future[int] | None = None
+    with ThreadPoolExecutor(1) as pool:
+        for part in parts:
+            if written is not None:
+                written.result()
+            written = pool.submit(sink.write, part)
+        if written is not None:
+            written.result()
 
 
 def _all_lines(

@@ -98,6 +98,17 @@ def test_the_work_of_a_million_rows_is_less_than_proportional():
     assert few < many < few * 1_000_000 / 30_000
 
 
+@pytest.mark.parametrize("columns", WIDE)
+def test_hierarchies_too_many_to_reopen_groups_get_more_work_that_is_bounded(columns):
+    tree = replace(line("x", np.array([0, 99])).axis, shape=Shape.TREE)
+    column = CodedAxis(tree, np.zeros(30_000, dtype=np.int32))
+    request = replace(wide_table(1, rows=2), quasi=(column,) * columns)
+    usual, more = (
+        usual_work(request, plain=True, reopened=reopened) for reopened in (True, False)
+    )
+    assert usual < more < 2 * usual
+
+
 def _with_rows(rows: int) -> Request:
     return replace(wide_table(1, rows=2), quasi=(line("x", np.zeros(rows)),))
 

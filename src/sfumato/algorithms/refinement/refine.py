@@ -239,10 +239,10 @@ def _run(
     groups = lay_out(task.space, task.item_of, task.rows, task.starts)
     scale = len(task.rows) * (task.space.weight or 1.0)
     history = history_of(total_loss(task.space, groups) / scale - request.lossless)
-    budget = effort * usual_work(request, plain=task.pool_rules.plain)
-    more = None
-    if can_reopen(request, task, rules):
-        more = work_with_reopening(request, budget, effort)
+    reopened = can_reopen(request, task, rules)
+    plain = task.pool_rules.plain
+    budget = effort * usual_work(request, plain=plain, reopened=reopened)
+    more = work_with_reopening(request, budget, effort) if reopened else None
     how = None if more is None else reopening_of(request, task)
     limits = StopConditions(deadline=deadline, budget=more or budget)
     clock = Clock()

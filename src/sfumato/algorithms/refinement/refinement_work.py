@@ -21,8 +21,9 @@ from sfumato.kernels.common.geometry import PAIR_LIMIT
 WORK = 95_000_000
 WORK_PER_ROW = 400
 """The work of effort 1: seconds for tens of thousands of rows, some ten for a million."""
-REOPENED_PER_ROW, MOST_REOPENED = 2000, 400_000_000
-"""The work that is added at effort 1 for reopening groups."""
+MORE_PER_ROW, MOST_MORE = 2000, 400_000_000
+"""The work that is added at effort 1 where groups are reopened, or where all columns have
+hierarchies and boxes are too many for that: there is more to gain, too."""
 LEAST_PER_ROW = 1500
 """With less work per row, groups are not reopened: once takes about 900."""
 LONGER, LONGEST = 3.0, 3.3
@@ -36,19 +37,28 @@ BEYOND = 1 / 8
 """How far the last pass may go beyond the work, at most."""
 
 
-def usual_work(request: Request, *, plain: bool) -> float:
-    """The work of effort 1; `plain` if rules look at nothing but sizes."""
-    work = (WORK + WORK_PER_ROW * request.rows) / max(1, _columns(request) / COLUMNS)
+def usual_work(request: Request, *, plain: bool, reopened: bool = True) -> float:
+    """The work of effort 1 before any for reopening groups.
+
+    `plain` if rules look at nothing but sizes, `reopened` if groups could be reopened.
+    """
+    narrow = max(1, _columns(request) / COLUMNS)
+    work = (WORK + WORK_PER_ROW * request.rows) / narrow
     if not plain:
         return LONGEST * work
-    trees = all(coded.axis.shape is Shape.TREE for coded in request.quasi)
-    return work if trees else LONGER * work
+    if not all(coded.axis.shape is Shape.TREE for coded in request.quasi):
+        return LONGER * work
+    return work if reopened else work + _more(request) / narrow
 
 
 def work_with_reopening(request: Request, work: float, effort: float) -> float | None:
     """The work where groups are reopened too; None if that is too little to reopen any."""
-    work += effort * min(REOPENED_PER_ROW * request.rows, MOST_REOPENED)
+    work += effort * _more(request)
     return work if work >= LEAST_PER_ROW * request.rows else None
+
+
+def _more(request: Request) -> float:
+    return min(MORE_PER_ROW * request.rows, MOST_MORE)
 
 
 def _columns(request: Request) -> int:
