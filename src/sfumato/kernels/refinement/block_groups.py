@@ -49,6 +49,8 @@ class GroupBlock(NamedTuple):
     before: Ints
     size: Ints
     cost: Floats
+    shares: Floats
+    """(groups, axes): what of the cost each axis bears"""
     low: Codes
     high: Codes
     histogram: Ints
@@ -111,6 +113,7 @@ def make_block(
         np.full(count, NO_ROW, dtype=np.int64),
         np.zeros(most, dtype=np.int64),
         np.zeros(most, dtype=np.float64),
+        np.zeros((most, axes), dtype=np.float64),
         np.zeros((most, axes), dtype=np.int32),
         np.zeros((most, axes), dtype=np.int32),
         np.zeros((most, views, places.shape[1]), dtype=np.int64),
@@ -299,10 +302,12 @@ def measure_box(space: PointSpace, block: GroupBlock, g: int) -> None:
 
 @inner
 def cost_of_box(space: PointSpace, block: GroupBlock, g: int) -> float:
-    """What a row loses in the box of group g."""
+    """What a row loses in the box of group g; what each axis bears is noted."""
     cost = 0.0
     for j in range(block.codes.shape[1]):
-        cost += run_loss(space.tables, j, block.low[g, j], block.high[g, j])
+        share = run_loss(space.tables, j, block.low[g, j], block.high[g, j])
+        block.shares[g, j] = share
+        cost += share
     return cost
 
 
@@ -356,26 +361,27 @@ def cheapest_group(
 ) -> tuple[int, float]:
     """Find the group that a row joins at the least loss, its own and the group's.
 
-    Groups that the current change has barred are passed over.
+    Groups that the current change has barred are passed over. Most groups are left at the
+    first axis that would have to be stretched.
     """
     best, found = limit, NO_GROUP
     axes, change = block.codes.shape[1], block.numbers[CHANGE]
+    codes = block.codes[row]
     for g in range(block.numbers[USED]):
         size, cost = block.size[g], block.cost[g]
         if size == 0 or block.barred[g] == change or cost >= best:
             continue
-        room = (best + cost * size) / (size + 1)
-        joined = 0.0
+        room = (best - cost) / (size + 1)
+        more = 0.0
         for j in range(axes):
-            code = block.codes[row, j]
-            low, high = min(block.low[g, j], code), max(block.high[g, j], code)
-            joined += run_loss(space.tables, j, low, high)
-            if joined >= room:
-                break
-        if joined < room:
-            total = joined + (joined - cost) * size
-            if total < best:
-                best, found = total, g
+            low, high = block.low[g, j], block.high[g, j]
+            if codes[j] < low or codes[j] > high:
+                low, high = min(low, codes[j]), max(high, codes[j])
+                more += run_loss(space.tables, j, low, high) - block.shares[g, j]
+                if more >= room:
+                    break
+        if more < room:
+            best, found = cost + more * (size + 1), g
     block.numbers[WORK] += 1 + block.numbers[USED] // 4
     return found, best
 
