@@ -297,13 +297,25 @@ def _first_ragged(plain: Utf8Content, delimiter: str, path: Path) -> DataError |
 def _line_of_record(content: bytes, number: int) -> int:
     """The line on which the given record starts, header and records from 1."""
     data = np.frombuffer(content, dtype=np.uint8)
-    ends = _positions(data, b"\n") if b"\n" in content else _positions(data, b"\r")
+    feeds, returns = _positions(data, b"\n"), _positions(data, b"\r")
+    ends = np.union1d(feeds, returns[~np.isin(returns + 1, feeds)])
     # After an odd number of quotation marks a line end is part of a cell.
     outside = np.searchsorted(_positions(data, b'"'), ends) % 2 == 0
-    starts = np.concatenate([[0], ends[outside] + 1])
+    filled = _filled_lines(data, ends[outside])
+    if number > len(filled):
+        # But for marks inside of a cell that has none around it: they open nothing.
+        filled = _filled_lines(data, ends)
+    start = filled[min(number, len(filled)) - 1]
+    return int(np.searchsorted(feeds if len(feeds) else returns, start)) + 1
+
+
+def _filled_lines(
+    data: npt.NDArray[np.uint8], ends: npt.NDArray[np.intp]
+) -> npt.NDArray[np.intp]:
+    """Where lines start that are not blank."""
+    starts = np.concatenate([[0], ends + 1])
     starts = starts[starts < len(data)]
-    filled = starts[~np.isin(data[starts], (10, 13))]
-    return int(np.searchsorted(ends, filled[number - 1])) + 1
+    return starts[~np.isin(data[starts], (10, 13))]
 
 
 def _positions(data: npt.NDArray[np.uint8], byte: bytes) -> npt.NDArray[np.intp]:

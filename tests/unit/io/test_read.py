@@ -201,6 +201,13 @@ def test_the_line_of_a_ragged_row_counts_lines_within_cells(write):
     assert "line 6: 3 cells where the header has 2" in message
 
 
+@pytest.mark.parametrize("content", ['a,b\na"b,c\n1\n', "a,b\r1,2\r \r\n"])
+def test_the_line_of_a_ragged_row_is_found_after_odd_quotes_and_line_ends(
+    write, content
+):
+    assert "1 cells where the header has 2" in fault(write(content), delimiter=",")
+
+
 def test_a_ragged_row_far_down_is_found(write):
     rows = ["1,2"] * 400_000
     rows[345_678] = "1,2,3"
