@@ -111,10 +111,27 @@ def everything() -> None:
     from sfumato.testing.combination_checks import sampled_combinations
 
     source = table()
+    _read_file(source)
     for request in requests():
         _run(source, request)
     for check in sampled_combinations(examples=2):
         check()
+
+
+def _read_file(source: Any) -> None:
+    """Read a table from a CSV file that is large enough to be read by kernels."""
+    import pyarrow as pa
+
+    from sfumato.io.coded_csv import LEAST_BYTES, coded_table
+    from sfumato.io.sniff import Utf8Content
+
+    rows = zip(*source.to_pydict().values(), strict=True)
+    lines = "".join(",".join(row) + "\n" for row in rows)
+    often = LEAST_BYTES // len(lines) + 1
+    content = ",".join(source.column_names) + "\n" + lines * often
+    plain = Utf8Content(pa.py_buffer(content.encode()), "utf-8")
+    if coded_table(plain, ",", source.column_names) is None:
+        raise RuntimeError("The kernels refused to read a plain file.")
 
 
 def _run(source: Any, request: Mapping[str, Any]) -> None:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import codecs
+from collections.abc import Collection
 
 import pyarrow as pa
+import pyarrow.types as types
+
+from sfumato.data.cell_text import as_text
 
 DELIMITER = b"sfumato.delimiter"
 ENCODING = b"sfumato.encoding"
+CODED = b"sfumato.coded"
+"""Marks a column of plain text that its reader made a dictionary of."""
 NO_DELIMITERS = frozenset('"\n\r\0')
 NO_TEXT = frozenset(
     {"idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape"}
@@ -28,6 +34,28 @@ def delimiter_of(table: pa.Table) -> str:
 def encoding_of(table: pa.Table) -> str:
     """The encoding a table was read with; UTF-8 if it came from no CSV file."""
     return _remembered(table, ENCODING, "utf-8")
+
+
+def coded_field(name: str, kind: pa.DataType) -> pa.Field:
+    """A column of plain text that comes as a dictionary only because it was coded."""
+    return pa.field(name, kind, metadata={CODED: b"yes"})
+
+
+def coded_texts(table: pa.Table) -> frozenset[str]:
+    """The columns of plain text that come as dictionaries."""
+    return frozenset(
+        each.name
+        for each in table.schema
+        if types.is_dictionary(each.type) and CODED in (each.metadata or {})
+    )
+
+
+def with_texts(table: pa.Table, *, but: Collection[str] = ()) -> pa.Table:
+    """The same table with texts in place of codes, but for some columns."""
+    for name in coded_texts(table).difference(but):
+        place = table.column_names.index(name)
+        table = table.set_column(place, name, as_text(table.column(name)))
+    return table
 
 
 def _remembered(table: pa.Table, key: bytes, default: str) -> str:

@@ -49,6 +49,7 @@ def read_source(
     sheet: str | None = None,
     seen: Seen | None = None,
     named: bool = False,
+    coded: bool = False,
 ) -> pa.Table:
     """Read a file of any format; once, so that `seen` sees what is parsed.
 
@@ -57,7 +58,8 @@ def read_source(
     metadata (`delimiter_of`, `encoding_of`), and so are the labels of a statistical file.
     Blank lines are skipped. With the decimal mark `,` numbers get points. A first line
     that looks like data is refused, unless the file is known to be `named`. `sheet` names
-    the sheet of a workbook. The path `-` is standard input.
+    the sheet of a workbook. The path `-` is standard input. With `coded`, texts of a CSV
+    file may come as dictionaries (`data.source.coded_texts`), which is faster.
     """
     place = Path(path)
     check_place(place)
@@ -67,8 +69,10 @@ def read_source(
         seen(content)
     if form is Format.CSV:
         plain = unpacked(content, place)
-        table = _read_csv(plain, place, delimiter, encoding, named)
-        table = with_points(table) if decimal == "," else table
+        pointed = decimal == ","
+        faster = coded and not pointed
+        table = _read_csv(plain, place, delimiter, encoding, named, coded=faster)
+        table = with_points(table) if pointed else table
     else:
         table = _read_typed(content, place, form, sheet)
     check_names(table.column_names, place)
@@ -163,9 +167,27 @@ def _read_csv(
     delimiter: str | None,
     encoding: str | None,
     named: bool,
+    *,
+    coded: bool,
 ) -> pa.Table:
     plain = plain_text(content, encoding, path)
     delimiter, names = csv_layout(plain, path, delimiter, named=named)
+    table = _coded(plain, delimiter, names) if coded else None
+    if table is None:
+        table = _as_texts(plain, delimiter, names, path)
+    return remember(table, delimiter=delimiter, encoding=plain.encoding)
+
+
+def _coded(plain: Utf8Content, delimiter: str, names: list[str]) -> pa.Table | None:
+    # Imported late: most commands need no compiled code to read a file.
+    from sfumato.io.coded_csv import coded_table
+
+    return coded_table(plain, delimiter, names)
+
+
+def _as_texts(
+    plain: Utf8Content, delimiter: str, names: list[str], path: Path
+) -> pa.Table:
     table = _parse(plain, delimiter, names, path)
     if table.column_names != names:
         raise DataError(
@@ -173,7 +195,7 @@ def _read_csv(
             hint="Put quotation marks around names with unusual characters.",
         )
     _check_last_quote(plain, table, path)
-    return remember(table, delimiter=delimiter, encoding=plain.encoding)
+    return table
 
 
 def csv_layout(

@@ -1,0 +1,1 @@
+"""Compiled half of `io`."""
