@@ -41,6 +41,7 @@ from sfumato.pipeline.asked_policy import (
     spreadsheet_safe,
 )
 from sfumato.pipeline.check_result import CheckResult
+from sfumato.pipeline.coded_source import searched_codes
 from sfumato.pipeline.given_tables import (
     Source,
     as_meant,
@@ -135,9 +136,10 @@ def anonymize(
             policy,
             settings,
             seen=lambda content: hashed.append(aside.submit(hash_bytes, content)),
+            coded=True,
         )
         asked = policy_for(policy, settings, source)
-        source = in_order(source, asked, origin=data)
+        source = in_order(searched_codes(source, asked), asked, origin=data)
         run = Run(
             policy=asked,
             source=source,

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.data.cell_text import as_text
 from sfumato.data.freed_memory import trim
 from sfumato.data.page_watch import watch
 from sfumato.errors import OutputError
@@ -36,6 +37,10 @@ class MemoryArrays:
     def keep_cells(self, column: Any) -> Any:
         """The same Arrow column, or array, where arrays are kept."""
         return column
+
+    def texts(self, column: Any) -> Any:
+        """The cells of a dictionary of plain texts."""
+        return as_text(column)
 
     def release(self) -> None:
         """Let the system have memory that it can give back when it is needed."""
@@ -76,6 +81,10 @@ class DiskArrays(MemoryArrays):
             return column
         buffers = [self._buffer(each) for each in column.buffers()]
         return pa.Array.from_buffers(kind, len(column), buffers, offset=column.offset)
+
+    def texts(self, column: Any) -> Any:
+        """The same: a dictionary takes less room."""
+        return column
 
     def _buffer(self, buffer: Any) -> Any:
         if buffer is None or buffer.size < SMALL:

@@ -16,6 +16,7 @@ from sfumato.data.disk_arrays import IN_MEMORY, MemoryArrays
 from sfumato.data.number_grid import NumberGrid
 from sfumato.data.parallel import each
 from sfumato.data.schema import Attribute, Kind, Role, Schema
+from sfumato.data.source import coded_texts
 from sfumato.data.table import Column, Table
 from sfumato.errors import DataError
 from sfumato.hierarchies.axis import CodedAxis
@@ -36,7 +37,12 @@ def coded_table(
     roles = {name: policy.role(name) for name in source.column_names}
     kept = {name: role for name, role in roles.items() if role is not None}
     names = [name for name, role in kept.items() if role in CODED]
-    made = each(lambda name: _kept(policy, source, name, arrays), names)
+    texts = coded_texts(source)
+
+    def made_of(name: str) -> _Coded:
+        return _kept(policy, source, name, arrays, plain=name in texts)
+
+    made = each(made_of, names)
     coded = dict(zip(names, made, strict=True))
     columns = {name: found.column for name, found in coded.items()}
     schema = Schema(
@@ -128,21 +134,26 @@ def axes(
     return tuple(CodedAxis(coded.axis, arrays.keep(coded.codes)) for coded in made)
 
 
-def _kept(policy: Policy, source: pa.Table, name: str, arrays: MemoryArrays) -> _Coded:
+def _kept(
+    policy: Policy, source: pa.Table, name: str, arrays: MemoryArrays, *, plain: bool
+) -> _Coded:
+    """Code a column; `plain` says whether a dictionary stands for plain texts."""
     given = source.column(name)
     column, cells = _coded_alike(policy, given, name, grid=_grid(policy, name))
     kept = replace(column, codes=arrays.keep(column.codes))
     arrays.release()
     if cells is given:
         # Cells that are as they were given are where they were.
-        return _Coded(kept, cells, _told(column, cells))
+        plain = plain or pa.types.is_string(cells.type)
+        return _Coded(kept, cells, plain and _told(column, cells))
     return _Coded(kept, arrays.keep_cells(cells), told=False)
 
 
 def _told(column: Column, cells: pa.ChunkedArray) -> bool:
-    """Whether labels, one per text, can stand for the cells of a column."""
-    if not pa.types.is_string(cells.type) or column.missing >= 0:
+    """Whether labels, one per text, can stand for the cells of a column of texts."""
+    if column.missing >= 0:
         return False
+    # Coded texts are of a file that has fewer bytes.
     fits = column.steps is None and cells.nbytes < LARGEST
     return fits and column.size * FEW <= len(cells)
 

@@ -45,8 +45,12 @@ def read_table(
     settings: Mapping[str, Any],
     *,
     seen: Seen | None = None,
+    coded: bool = False,
 ) -> pa.Table:
-    """Read a file as the policy or the settings declare it, or take a frame."""
+    """Read a file as the policy or the settings declare it, or take a frame.
+
+    With `coded`, texts of a CSV file may come as dictionaries.
+    """
     database = database_source(data)
     if database is not None:
         return read_database(database)
@@ -65,6 +69,7 @@ def read_table(
         format=declared.format if declared else None,
         sheet=declared.sheet if declared else settings.get("sheet"),
         seen=seen,
+        coded=coded,
     )
 
 

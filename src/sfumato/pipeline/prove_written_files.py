@@ -41,6 +41,8 @@ def prove_files(
             def seen(content: pa.Buffer) -> None:
                 hashed[f"{name}_sha256"] = pool.submit(hash_bytes, content)
 
+            # Never `coded`: what proves a release is not to share a parser with what
+            # read its source, so that a fault of one of them shows.
             table = read_source(place, delimiter=delimiter, seen=seen, named=True)
             guards = safe and format_of(place) is Format.CSV
             return unguarded(table) if guards else table

@@ -15,6 +15,7 @@ from sfumato.algorithms.base import Algorithm, Progress, silent
 from sfumato.data.disk_arrays import IN_MEMORY, MemoryArrays
 from sfumato.data.safe_repr import SafeRepr
 from sfumato.data.seeds import Seed
+from sfumato.data.source import coded_texts, with_texts
 from sfumato.pipeline.missing_cells import with_empty_mark
 from sfumato.pipeline.out_of_core import OutOfCore
 from sfumato.pipeline.shared_coding import SharedCoding
@@ -68,16 +69,16 @@ class Run(SafeRepr):
     def plain_texts(self) -> frozenset[str]:
         """Columns of plain text that are kept as dictionaries."""
         held = self.out_of_core
-        return frozenset() if held is None else held.plain_texts
+        return coded_texts(self.source) if held is None else held.plain_texts
 
 
 def replaced(
     run: Run, *, policy: Policy | None = None, progress: Progress | None = None
 ) -> Run:
-    """The same run with another policy or another watcher."""
+    """The same run with another policy or another watcher; its source has texts."""
     return Run(
         policy=policy or run.policy,
-        source=run.source,
+        source=with_texts(run.source),
         base=run.base,
         after=run.after,
         seed=run.seed,

@@ -114,7 +114,8 @@ def _values(material: Material, names: npt.NDArray[np.int64]) -> pa.Table:
     result = counted.aggregate([([], "count_all")])
     order = material.seed.child("values").permutation(result.num_rows)
     named = result.rename_columns([GROUP, *sensitive, COUNT]).take(order)
-    return _as_they_came(named, table)
+    categories = [name for name in sensitive if name not in material.plain_texts]
+    return _as_they_came(named, table.select(categories))
 
 
 def _as_they_came(values: pa.Table, source: pa.Table) -> pa.Table:

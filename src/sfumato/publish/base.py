@@ -80,7 +80,8 @@ class Material:
     arrays: MemoryArrays = IN_MEMORY
     """Where columns of many rows are kept."""
     plain_texts: frozenset[str] = frozenset()
-    """Columns of plain text that are dictionaries only because they are on disk."""
+    """Columns of plain text that are dictionaries only because they are on disk, or
+    were coded while a file was read."""
     declared: bool = False
     """Whether axes are declared, not from the data: a leaf may then stand for many
     values, and cells show its text, never the source's cell."""
@@ -327,7 +328,9 @@ def exact_column(
         column = pseudonyms(column, material.seed.child("hash", name), name=name)
     elif name in material.table.told_by_codes:
         return {name: _texts_by_codes(material.table.columns[name], rows)}
-    return {name: column.take(rows)}
+    shown = column.take(rows)
+    plain = name in material.plain_texts
+    return {name: material.arrays.texts(shown) if plain else shown}
 
 
 def _texts_by_codes(column: Column, rows: npt.NDArray[np.int64]) -> pa.ChunkedArray:
