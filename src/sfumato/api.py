@@ -131,13 +131,11 @@ def anonymize(
     with watched(progress) as watcher, ThreadPoolExecutor() as aside:
         aside.submit(_wake_compiler)
         hashed: list[Future[str]] = []
-        source = read_table(
-            data,
-            policy,
-            settings,
-            seen=lambda content: hashed.append(aside.submit(hash_bytes, content)),
-            coded=True,
-        )
+
+        def seen(content: pa.Buffer) -> None:
+            hashed.append(aside.submit(hash_bytes, content))
+
+        source = read_table(data, policy, settings, seen=seen, coded=True)
         asked = policy_for(policy, settings, source)
         source = in_order(searched_codes(source, asked), asked, origin=data)
         run = Run(

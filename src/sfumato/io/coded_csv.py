@@ -37,9 +37,12 @@ LEAST_BYTES = 1 << 20
 MOST_BYTES = (1 << 31) - 1
 """Places in a file, and those in the texts of a column, are numbers of 32 bits."""
 SAMPLE_BYTES = 1 << 22
+PART_BYTES = 1 << 22
+"""Threads get no less than this to read."""
 MOST_TEXTS = 1 << 16
 """A column with more distinct texts is not coded."""
-SLOTS = 2 * MOST_TEXTS
+ROOM = 1 << 22
+"""Distinct texts of all columns together, in one part of a file."""
 FEW = 8
 """Rows that share a text on average, in the sample, if a column is coded."""
 MARK = "\ufeff"
@@ -75,13 +78,13 @@ def coded_table(
 def _columns(content: Bytes, delimiter: str, names: Sequence[str]) -> list[Any]:
     below = line_after(content, 0)
     whole = _Layout(ord(delimiter), np.ones(len(names), dtype=np.bool_))
-    _check_header(_Reading.of([content[:below]], whole), names)
+    _check_header(_LinesRead.of([content[:below]], whole), names)
     body = content[below:]
     layout = _Layout(ord(delimiter), _repeating(body, whole))
     if not layout.coded.any():
         # Arrow is as fast where nothing repeats.
         raise NotPlainError
-    reading = _Reading.of(_parts(body, os.cpu_count() or 1), layout)
+    reading = _LinesRead.of(_parts(body), layout)
     return each(reading.column, layout.place_of.tolist())
 
 
@@ -95,7 +98,7 @@ def _whole_lines(buffer: pa.Buffer) -> Bytes:
     return content
 
 
-def _check_header(header: _Reading, names: Sequence[str]) -> None:
+def _check_header(header: _LinesRead, names: Sequence[str]) -> None:
     """Leave a header to Arrow that it could read differently."""
     found = [header.column(place) for place in range(len(names))]
     told = [cells[0].as_py() for cells in found]
@@ -106,18 +109,19 @@ def _check_header(header: _Reading, names: Sequence[str]) -> None:
 def _repeating(body: Bytes, layout: _Layout) -> Flags:
     """Which columns repeat their texts, as the first lines show."""
     end = min(SAMPLE_BYTES, len(body))
-    while count_lines(body[:end]) > MOST_TEXTS:
+    while count_lines(body[:end]) >= _room(len(layout.coded)):
         end //= 2
-    sample = body[: line_after(body, end - 1)]
+    sample = body[: line_after(body, max(end, 1) - 1)]
     rows = count_lines(sample)
     if not rows:
         raise NotPlainError
-    part = _Reading.of([sample], layout).parts[0]
+    part = _LinesRead.of([sample], layout).parts[0]
     return np.asarray(part.tables.counts * FEW <= rows)
 
 
-def _parts(body: Bytes, count: int) -> list[Bytes]:
-    """Parts of about the same size, each of whole lines."""
+def _parts(body: Bytes) -> list[Bytes]:
+    """Parts of about the same size, each of whole lines: one for each thread."""
+    count = min(os.cpu_count() or 1, len(body) // PART_BYTES + 1)
     cuts = {line_after(body, len(body) * i // count) for i in range(1, count)}
     ends = sorted({0, len(body), *cuts})
     return [body[start:end] for start, end in pairwise(ends)]
@@ -157,7 +161,7 @@ class _Part:
 
 
 @dataclass(frozen=True, eq=False)
-class _Reading:
+class _LinesRead:
     """What was read of the lines of a file."""
 
     parts: Sequence[_Part]
@@ -167,7 +171,7 @@ class _Reading:
     """(other columns, rows)"""
 
     @classmethod
-    def of(cls, contents: Sequence[Bytes], layout: _Layout) -> _Reading:
+    def of(cls, contents: Sequence[Bytes], layout: _Layout) -> _LinesRead:
         """Read parts of a file side by side."""
         ends = np.cumsum([0, *each(count_lines, contents)]).tolist()
         width, others = int(layout.coded.sum()), int((~layout.coded).sum())
@@ -202,9 +206,9 @@ class _Reading:
         codes, known = self.codes[place], GrowingDictionary(pa.string())
         for part in self.parts:
             code_of = known.add(part.texts(place))
-            rows = slice(part.first, part.last)
-            if len(self.parts) > 1:
-                codes[rows] = code_of[codes[rows]]
+            if not np.array_equal(code_of, np.arange(len(code_of))):
+                there = codes[part.first : part.last]
+                there[:] = np.take(code_of, there, mode="clip")
         return pa.DictionaryArray.from_arrays(pa.array(codes), known.values)
 
     def _spanned(self, place: int) -> Any:
@@ -234,13 +238,20 @@ def _texts(content: Bytes, starts: Codes, sizes: Codes) -> Any:
 
 def _empty_tables(columns: int) -> TextTables:
     """Tables without texts; memory that no text touches is never loaded."""
+    room = _room(columns)
     return TextTables(
-        np.zeros((columns, SLOTS), dtype=np.int32),
-        _numbers(columns, MOST_TEXTS),
-        _numbers(columns, MOST_TEXTS),
-        np.empty((columns, MOST_TEXTS), dtype=np.uint64),
+        np.zeros((columns, 2 * room), dtype=np.int32),
+        _numbers(columns, room),
+        _numbers(columns, room),
+        np.empty((columns, room), dtype=np.uint64),
         np.zeros(columns, dtype=np.int64),
     )
+
+
+def _room(columns: int) -> int:
+    """How many distinct texts each of some columns may have: a power of 2."""
+    shared = max(ROOM // max(columns, 1), 2)
+    return min(MOST_TEXTS, 1 << (shared.bit_length() - 1))
 
 
 def _numbers(columns: int, places: int) -> Codes:

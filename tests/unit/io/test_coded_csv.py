@@ -43,7 +43,7 @@ ODD_LINES = ("", " ", "a", "a,b,c,d,e", '"a"', ",")
 def read_as_codes(*, parts=1, few=1):
     """Small files are read as codes, in some parts; few columns are left as texts."""
     with ExitStack() as stack:
-        for name, value in {"LEAST_BYTES": 1, "FEW": few}.items():
+        for name, value in {"LEAST_BYTES": 1, "PART_BYTES": 1, "FEW": few}.items():
             stack.enter_context(patch.object(coded_csv, name, value))
         stack.enter_context(patch("os.cpu_count", lambda: parts))
         yield
@@ -213,15 +213,15 @@ def test_columns_whose_texts_hardly_repeat_come_as_texts():
 
 def test_texts_that_become_too_many_after_the_sample_are_left_to_arrow():
     lines = "a\n" * 100 + "".join(f"{i}\n" for i in range(20))
-    with patch.multiple(coded_csv, MOST_TEXTS=16, SLOTS=32, SAMPLE_BYTES=100):
+    with patch.multiple(coded_csv, MOST_TEXTS=16, SAMPLE_BYTES=20):
         assert coded(f"x\n{lines}".encode(), names=["x"], few=8) is None
     assert coded(f"x\n{lines}".encode(), names=["x"], few=1) is not None
 
 
 def test_texts_with_the_same_hash_have_their_own_codes():
-    """Sixteen slots and more texts than can have one alone."""
-    cells = [f"value {i % 13}" for i in range(200)]
-    with patch.multiple(coded_csv, MOST_TEXTS=13, SLOTS=16):
+    """As many texts as half of the slots, so that some have to share."""
+    cells = [f"value {i % 16}" for i in range(200)]
+    with patch.object(coded_csv, "MOST_TEXTS", 16):
         found = coded("\n".join(["x", *cells]).encode(), names=["x"])
     assert with_texts(found)["x"].to_pylist() == cells
 
@@ -240,3 +240,14 @@ def test_other_encodings_are_read_as_codes(place):
         table = read_source(place, encoding="cp1252", coded=True)
     assert coded_texts(table) == {"x", "y"}
     assert with_texts(table)["x"].to_pylist() == ["é", "é"]
+
+
+def test_many_columns_share_the_room_for_texts():
+    names = [f"c{i}" for i in range(40)]
+    rows = [[f"{row % 2}"] * 40 for row in range(30)]
+    content = "".join(",".join(line) + "\n" for line in [names, *rows]).encode()
+    with patch.object(coded_csv, "ROOM", 100):
+        found = coded(content, names=names)
+    assert with_texts(found).to_pylist() == [
+        dict(zip(names, row, strict=True)) for row in rows
+    ]
