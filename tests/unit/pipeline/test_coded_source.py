@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import random
 from pathlib import Path
 from typing import Any
@@ -238,3 +239,32 @@ def test_a_category_of_a_frame_is_no_coded_text():
     table = pa.table({"x": pa.array(["a", "b"]).dictionary_encode()})
     assert coded_texts(table) == frozenset()
     assert with_texts(table) is table
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize("operator", ["generalize", "swap", "anatomize"])
+def test_a_value_of_a_row_that_was_left_out_is_nowhere(tmp_path, operator, form):
+    """The dictionary that was read has it, and every dictionary that leaves has not."""
+    lines = ["age,town,disease", "?,canary town,canary disease"]
+    lines += [f"{30 + i % 4},town {i % 3},D{i % 5}" for i in range(60)]
+    place = tmp_path / "people.csv"
+    place.write_text("\n".join(lines) + "\n")
+    with read_as_codes(True), patch.object(coded_csv, "FEW", 1):
+        release = sf.anonymize(
+            place,
+            quasi=["age", "town"],
+            sensitive="disease",
+            require=[{"model": "l-diversity", "l": 2}],
+            missing=["?"],
+            missing_as="drop",
+            operator=operator,
+            format=form,
+            max_loss=1.0,
+            insecure_seed=5,
+        )
+    release.save(tmp_path / "release")
+    tables = [release.table, *release.beside.values()]
+    left = [pickle.dumps(table) for table in tables]
+    left += [path.read_bytes() for path in (tmp_path / "release").glob("*.*")]
+    assert len(left) > len(tables)
+    assert not any(b"canary" in content for content in left)
