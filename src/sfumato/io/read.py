@@ -181,8 +181,9 @@ def _read_csv(
 def _coded(plain: Utf8Content, delimiter: str, names: list[str]) -> pa.Table | None:
     # Imported late: most commands need no compiled code to read a file.
     from sfumato.io.coded_csv import coded_table
+    from sfumato.kernels.compilation.decorators import interpreted
 
-    return coded_table(plain, delimiter, names)
+    return None if interpreted() else coded_table(plain, delimiter, names)
 
 
 def _as_texts(

@@ -7,6 +7,7 @@ Run ─ code → Request ─ solve → Solution ─ publish → Draft ─ verify
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -80,13 +81,15 @@ def _made(run: Run, certificate: Certificate | None) -> Release:
             _refuse_giveaways(run, table.source, source_rows)
         counts = generated_counts(run.policy.models(), table)
         request = build_request(run, table, certificate, counts)
-    with run.step("solve", 0.1):
+    with run.step("solve", 0.1), ThreadPoolExecutor(1) as aside:
+        # The order of all rows depends on no group, so that it need not be waited for.
+        order = aside.submit(_order_of_all, run, request.rows)
         if earlier is None:
             solution = _kept(run, run.algorithm.solve(request))
         else:
             solution = solve_after(run.algorithm, request, earlier, source_rows)
     with run.step("publish", 0.7):
-        material = _material(run, table, request, solution)
+        material = _material(run, table, request, solution, order.result())
         draft = _draft(run, request, solution, material)
         published = rows_of_source(run, source_rows, material.rows)
     with run.step("verify", 0.8):
@@ -147,19 +150,38 @@ def _refuse_table(run: Run, certificate: Certificate | None) -> None:
         run.policy.check_columns(run.source.column_names)
 
 
-def _material(run: Run, table: Table, request: Request, solution: Solution) -> Material:
-    """What the operator works on."""
+def _material(
+    run: Run,
+    table: Table,
+    request: Request,
+    solution: Solution,
+    order: npt.NDArray[np.int64] | None,
+) -> Material:
+    """What the operator works on; `order` is that of all rows, if it is known."""
+    grouping = solution.grouping
+    if order is None or not grouping.complete:
+        order = _published_order(run, grouping)
     return Material(
         arrays=run.arrays,
         plain_texts=run.plain_texts,
         table=table,
         quasi=solution.quasi or request.quasi,
-        grouping=solution.grouping,
-        rows=run.arrays.keep(_published_order(run, solution.grouping)),
+        grouping=grouping,
+        rows=run.arrays.keep(order),
         seed=run.seed.child("publish"),
         pseudonymized=run.policy.pseudonymized(),
         declared=request.ledger is not None,
     )
+
+
+def _order_of_all(run: Run, rows: int) -> npt.NDArray[np.int64] | None:
+    """The order in which all rows are published; None if it is found later.
+
+    Out of core, there is no memory for it while groups are searched.
+    """
+    if run.out_of_core is not None or run.policy.publish.order != "random":
+        return None
+    return run.seed.child("order").permutation(rows)
 
 
 def _published_order(run: Run, grouping: Grouping) -> npt.NDArray[np.int64]:

@@ -44,6 +44,7 @@ from sfumato.pipeline.spark_release import published_frame, write_and_prove
 from sfumato.pipeline.verification import GENERATED_VALUES, SOURCE_VALUES, Claim
 from sfumato.pipeline.write_release import refuse_existing, write_directory
 from sfumato.report.card import card
+from sfumato.report.html import prepare
 
 RECORD_ROWS = 1 << 20
 """Rows of the private record that are written together."""
@@ -302,6 +303,7 @@ def fill(
     own_directory(aside / "private")
     with ThreadPoolExecutor() as pool:
         kept = pool.submit(_write_private, release, aside / "private")
+        pool.submit(prepare)
         hashes = publish(release, aside)
     kept.result()
     manifest = {**release.manifest, **hashes}

@@ -43,7 +43,15 @@ from sfumato.report.risk_rows import (
     size_class_rows,
     threshold_rows,
 )
-from sfumato.report.templating import fill
+from sfumato.report.templating import compile_templates, fill
+
+PAGE = "page.html.jinja"
+TEMPLATES = (
+    *(PAGE, "base.html.jinja", "style.css", "table.html.jinja", "charts.html.jinja"),
+    *("promises.html.jinja", "risk.html.jinja", "columns.html.jinja"),
+    *("dictionary.html.jinja", "making.html.jinja"),
+)
+"""The templates that a page is made of."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +72,11 @@ class PrivatePart:
         """What was computed from the source when the release was made."""
         found: Mapping[str, Any] = self.audit.get("report", {})
         return found
+
+
+def prepare() -> None:
+    """Compile what `render` fills in; it takes most of the time of a page."""
+    compile_templates(TEMPLATES)
 
 
 def render(
@@ -87,7 +100,7 @@ def render(
         else _private(facts, private, attacks)
     )
     values |= more
-    return fill("page.html.jinja", **values, contents=list(_contents(values)))
+    return fill(PAGE, **values, contents=list(_contents(values)))
 
 
 def _shared(facts: Facts, signature: Mapping[str, str] | None) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,12 @@ def fill(template: str, /, package: str = REPORT, **values: Any) -> str:
     `package` is one whose templates may use those of the report.
     """
     return _environment(package).get_template(template).render(values)
+
+
+def compile_templates(names: Iterable[str], package: str = REPORT) -> None:
+    """Compile templates ahead, so that filling them takes less time later."""
+    for name in names:
+        _environment(package).get_template(name)
 
 
 def text_of_template(name: str, package: str = REPORT) -> str:

@@ -338,3 +338,19 @@ def test_a_run_without_enough_memory_says_so(tmp_path, megabytes):
 def test_a_command_with_a_typo_is_guessed_once(capsys):
     assert main(["anonymise", "policy.toml"]) == 2
     assert capsys.readouterr().err.count("Did you mean 'anonymize'?") == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has these pages")
+@pytest.mark.parametrize("most", ["unlimited", "60000"])
+def test_large_pages_are_asked_for_only_where_there_is_room(most):
+    """A process that may have little memory works as before."""
+    code = (
+        "from sfumato.cli.own_process import keep_freed_memory; keep_freed_memory(); "
+        "print(sum(bytearray(b'x' * 10_000_000)[:3]))"
+    )
+    found = subprocess.run(
+        ["bash", "-c", f'ulimit -v {most}; exec "$0" -c "$1"', sys.executable, code],
+        capture_output=True,
+        text=True,
+    )
+    assert found.stdout == f"{3 * ord('x')}\n", found.stderr

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
 from typing import Any
 
@@ -226,3 +228,14 @@ def test_text_stands_out_from_its_ground(ink, ground, scheme):
     colors = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", schemes[scheme]))
     ends = sorted((luminance(colors[ground]), luminance(colors[ink])))
     assert (ends[1] + 0.05) / (ends[0] + 0.05) >= 4.5
+
+
+def test_the_templates_that_are_compiled_ahead_are_those_of_a_page():
+    """Others would take time, and one that is missing is compiled while people wait."""
+    code = f"""
+from sfumato.report import html, templating
+html.render({MANIFEST!r}, {FOUND!r})
+used = [name for _, name in templating._environment(templating.REPORT).cache]
+assert sorted(used) == sorted(html.TEMPLATES), used
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
