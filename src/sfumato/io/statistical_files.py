@@ -36,7 +36,7 @@ NUMBERS = MappingProxyType(
     {
         Format.SPSS: (0.0, 1.7e308),
         Format.STATA: (0.0, 8.9e307),
-        Format.SAS: (1e-75, 1e75),
+        Format.SAS: (1e-75, 9e74),
     }
 )
 """The smallest and largest number of each format; zero fits everywhere."""

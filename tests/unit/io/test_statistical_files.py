@@ -73,6 +73,14 @@ def test_every_cell_reads_back_as_the_same_text(
     assert [float(x) for x in back["number"].to_pylist()] == floats[:rows]
 
 
+@pytest.mark.parametrize("number", [2.0**249, -(2.0**249), 8.9e74, 1e-75, 1e75])
+def test_numbers_at_the_end_of_the_range_of_sas_read_back(tmp_path, number):
+    """From 2²⁴⁹ on, a library writes infinity."""
+    table = pa.table({"text": ["a", "b"], "number": [number, 1.0]})
+    back = round_trip(table, tmp_path, "xpt")
+    assert [float(x) for x in back["number"].to_pylist()] == [number, 1.0]
+
+
 @pytest.mark.parametrize("ending", ALL)
 @pytest.mark.parametrize(
     "cells",
