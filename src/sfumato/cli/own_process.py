@@ -108,7 +108,16 @@ def keep_freed_memory() -> None:
         ask(ARENA_MAX, 1)
         ask(TRIM_THRESHOLD, MOST)
         _ = ask(MMAP_THRESHOLD, MOST) or ask(MMAP_THRESHOLD, MOST_BEFORE)
-        ask_for_large_pages(ctypes.CDLL(None))
+        if not _limited():
+            ask_for_large_pages(ctypes.CDLL(None))
+
+
+def _limited() -> bool:
+    """Whether the process may have only so much memory, counted before it is touched."""
+    import resource
+
+    kinds = (resource.RLIMIT_AS, resource.RLIMIT_DATA)
+    return any(resource.getrlimit(k)[0] != resource.RLIM_INFINITY for k in kinds)
 
 
 def ask_for_large_pages(c: ctypes.CDLL) -> None:

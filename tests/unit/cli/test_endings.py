@@ -341,16 +341,35 @@ def test_a_command_with_a_typo_is_guessed_once(capsys):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has these pages")
-@pytest.mark.parametrize("most", ["unlimited", "60000"])
-def test_large_pages_are_asked_for_only_where_there_is_room(most):
-    """A process that may have little memory works as before."""
+@pytest.mark.parametrize(
+    ("kind", "most"), [("v", "60000"), ("d", "60000"), ("v", None)]
+)
+def test_room_for_large_pages_is_taken_only_where_memory_is_not_limited(kind, most):
+    """Address space that is taken here would be missing elsewhere."""
     code = (
-        "from sfumato.cli.own_process import keep_freed_memory; keep_freed_memory(); "
-        "print(sum(bytearray(b'x' * 10_000_000)[:3]))"
+        "from sfumato.cli import own_process as it; taken = []; "
+        "it.ask_for_large_pages = taken.append; it.keep_freed_memory(); "
+        "print(len(taken), sum(bytearray(b'x' * 10_000_000)[:3]))"
     )
+    limit = f"ulimit -{kind} {most or 'unlimited'}"
     found = subprocess.run(
-        ["bash", "-c", f'ulimit -v {most}; exec "$0" -c "$1"', sys.executable, code],
+        ["bash", "-c", f'{limit}; exec "$0" -c "$1"', sys.executable, code],
         capture_output=True,
         text=True,
     )
-    assert found.stdout == f"{3 * ord('x')}\n", found.stderr
+    taken = 0 if most else 1
+    assert found.stdout == f"{taken} {3 * ord('x')}\n", found.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has these pages")
+def test_a_process_without_room_for_large_pages_works_as_before():
+    code = (
+        "import ctypes; from sfumato.cli.own_process import ask_for_large_pages; "
+        "ask_for_large_pages(ctypes.CDLL(None)); print('fine')"
+    )
+    found = subprocess.run(
+        ["bash", "-c", 'ulimit -v 60000; exec "$0" -c "$1"', sys.executable, code],
+        capture_output=True,
+        text=True,
+    )
+    assert found.stdout == "fine\n", found.stderr
