@@ -74,12 +74,13 @@ def test_a_search_that_fails_ends_it(request_of_forty):
             rounds.append(number)
             time.sleep(0.001)
 
+    def fail():
+        with BoundAside(request_of_forty, compute):
+            raise InfeasibleError("There is no such grouping.", hint="Ask for less.")
+
     before = threading.active_count()
-    with (
-        pytest.raises(InfeasibleError),
-        BoundAside(request_of_forty, compute),
-    ):
-        raise InfeasibleError("There is no such grouping.", hint="Ask for less.")
+    with pytest.raises(InfeasibleError):
+        fail()
     assert threading.active_count() == before
     assert len(rounds) < 10_000
 
