@@ -76,6 +76,8 @@ class Request:
     """Whether a missing sensitive value may also stand for any value."""
     seed: Seed = field(default_factory=Seed.fresh)
     threads: int = 2
+    memory_short: bool = False
+    """Whether nothing should be held in memory beside something else."""
     progress: Progress = silent
     resolve: Callable[[str], Any] = no_other
     """Finds the class of another algorithm, for those that build on others."""

@@ -65,7 +65,7 @@ def coded_table(
         return None
     try:
         columns = _columns(_whole_lines(plain.buffer), delimiter, names)
-    except (NotPlainError, pa.ArrowInvalid):
+    except (NotPlainError, pa.ArrowInvalid, MemoryError):
         return None
     fields = [
         coded_field(name, cells.type)

@@ -76,6 +76,7 @@ def build_request(
         missing_any=opened,
         seed=run.seed.child("solve"),
         threads=run.threads,
+        memory_short=run.out_of_core is not None,
         progress=_progress(run),
         resolve=registry.algorithm,
         tuples=run.coding.tuples,

@@ -35,14 +35,17 @@ def test_the_bound_does_not_depend_on_threads(request_of_forty, threads):
     assert beside.facts["loss"] == alone.facts["loss"]
 
 
-def test_one_thread_computes_it_when_it_is_asked_for(request_of_forty):
+@pytest.mark.parametrize("alone", [{"threads": 1}, {"memory_short": True}])
+def test_one_thread_or_little_memory_computes_it_when_asked_for(
+    request_of_forty, alone
+):
     asked = []
 
     def compute(request):
         asked.append(threading.current_thread())
         return FOUND
 
-    with BoundAside(replace(request_of_forty, threads=1), compute) as aside:
+    with BoundAside(replace(request_of_forty, **alone), compute) as aside:
         assert not asked
         assert aside.result() is FOUND
     assert asked == [threading.current_thread()]

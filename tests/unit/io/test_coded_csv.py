@@ -202,6 +202,12 @@ def test_small_files_are_left_to_arrow():
     assert coded_table(plain, ",", ["x", "y"]) is None
 
 
+def test_files_for_which_there_is_too_little_memory_are_left_to_arrow():
+    with patch.object(coded_csv, "_empty_tables", side_effect=MemoryError):
+        assert coded(b"x,y\n1,2\n") is None
+    assert coded(b"x,y\n1,2\n") is not None
+
+
 def test_columns_whose_texts_hardly_repeat_come_as_texts():
     lines = "".join(f"{i},{i % 2}\n" for i in range(100))
     found = coded(f"x,y\n{lines}".encode(), parts=3, few=8)

@@ -37,8 +37,8 @@ class BoundAside:
     _future: Future[MeanLossBound | None] | None = None
 
     def __enter__(self) -> BoundAside:
-        """Begin, unless there is only one thread."""
-        if self.request.threads > 1:
+        """Begin, unless there is only one thread, or memory for one thing at a time."""
+        if self.request.threads > 1 and not self.request.memory_short:
             quiet = replace(self.request, progress=self._note)
             self._future = self._pool.submit(self.compute, quiet)
         return self

@@ -23,7 +23,7 @@ WORK_PER_ROW = 400
 """The work of effort 1: seconds for tens of thousands of rows, some ten for a million."""
 MORE_PER_ROW, MOST_MORE = 2000, 400_000_000
 """The work that is added at effort 1 where groups are reopened, or where all columns have
-hierarchies and boxes are too many for that: there is more to gain, too."""
+hierarchies and boxes are too many, or groups too large, for that."""
 LEAST_PER_ROW = 1500
 """With less work per row, groups are not reopened: once takes about 900."""
 LONGER, LONGEST = 3.0, 3.3
