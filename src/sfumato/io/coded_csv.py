@@ -44,6 +44,8 @@ MOST_TEXTS = 1 << 16
 """A column with more distinct texts is not coded."""
 ROOM = 1 << 22
 """Distinct texts of all columns together, in one part of a file."""
+TEXT_BYTES = 24
+"""What the tables of a part take for each text that they have room for."""
 FEW = 8
 """Rows that share a text on average, in the sample, if a column is coded."""
 MARK = "\ufeff"
@@ -85,7 +87,7 @@ def _columns(content: Bytes, delimiter: str, names: Sequence[str]) -> list[Any]:
     if not layout.coded.any():
         # Arrow is as fast where nothing repeats.
         raise NotPlainError
-    reading = _LinesRead.of(_parts(body), layout)
+    reading = _LinesRead.of(_parts(body, int(layout.coded.sum())), layout)
     return each(reading.column, layout.place_of.tolist())
 
 
@@ -120,9 +122,14 @@ def _repeating(body: Bytes, layout: _Layout) -> Flags:
     return np.asarray(part.tables.counts * FEW <= rows)
 
 
-def _parts(body: Bytes) -> list[Bytes]:
-    """Parts of about the same size, each of whole lines: one for each thread."""
-    count = min(os.cpu_count() or 1, len(body) // PART_BYTES + 1)
+def _parts(body: Bytes, columns: int) -> list[Bytes]:
+    """Parts of about the same size, each of whole lines: one for each thread.
+
+    None has fewer bytes than the tables of its coded columns: however many threads
+    there are, all tables together take hardly more room than the file.
+    """
+    least = max(PART_BYTES, TEXT_BYTES * columns * _room(columns))
+    count = min(os.cpu_count() or 1, len(body) // least + 1)
     cuts = {line_after(body, len(body) * i // count) for i in range(1, count)}
     ends = sorted({0, len(body), *cuts})
     return [body[start:end] for start, end in pairwise(ends)]
@@ -177,7 +184,7 @@ class _LinesRead:
         ends = np.cumsum([0, *each(count_lines, contents)]).tolist()
         width, others = int(layout.coded.sum()), int((~layout.coded).sum())
         parts = [
-            _Part(content, first, last, _empty_tables(width))
+            _Part(content, first, last, _empty_tables(width, last - first))
             for content, (first, last) in zip(contents, pairwise(ends), strict=True)
         ]
         spans = CellSpans(_numbers(others, ends[-1]), _numbers(others, ends[-1]))
@@ -237,9 +244,9 @@ def _texts(content: Bytes, starts: Codes, sizes: Codes) -> Any:
     return found
 
 
-def _empty_tables(columns: int) -> TextTables:
-    """Tables without texts; memory that no text touches is never loaded."""
-    room = _room(columns)
+def _empty_tables(columns: int, rows: int) -> TextTables:
+    """Tables without texts, with room for those of some rows."""
+    room = min(_room(columns), 1 << rows.bit_length())
     return TextTables(
         np.zeros((columns, 2 * room), dtype=np.int32),
         _numbers(columns, room),

@@ -43,7 +43,8 @@ ODD_LINES = ("", " ", "a", "a,b,c,d,e", '"a"', ",")
 def read_as_codes(*, parts=1, few=1):
     """Small files are read as codes, in some parts; few columns are left as texts."""
     with ExitStack() as stack:
-        for name, value in {"LEAST_BYTES": 1, "PART_BYTES": 1, "FEW": few}.items():
+        least = {"LEAST_BYTES": 1, "PART_BYTES": 1, "TEXT_BYTES": 0}
+        for name, value in {**least, "FEW": few}.items():
             stack.enter_context(patch.object(coded_csv, name, value))
         stack.enter_context(patch("os.cpu_count", lambda: parts))
         yield
@@ -257,3 +258,38 @@ def test_many_columns_share_the_room_for_texts():
     assert with_texts(found).to_pylist() == [
         dict(zip(names, row, strict=True)) for row in rows
     ]
+
+
+def bytes_of_tables(content, names):
+    """What the tables take: of the header, of the sample and of each part."""
+    made, taken = coded_csv._empty_tables, []
+
+    def counted(*sizes):
+        tables = made(*sizes)
+        taken.append(sum(array.nbytes for array in tables))
+        return tables
+
+    plain = sniff.Utf8Content(pa.py_buffer(content), "utf-8")
+    with (
+        patch("os.cpu_count", lambda: 64),
+        patch.object(coded_csv, "_empty_tables", counted),
+    ):
+        assert coded_table(plain, ",", names) is not None
+    return taken
+
+
+def test_tables_take_no_more_room_than_the_file_and_one_part_do():
+    names = [f"c{i}" for i in range(100)]
+    lines = [",".join(names), *[",".join(["town"] * 100)] * 30_000]
+    content = "\n".join(lines).encode()
+    _, _, *parts = bytes_of_tables(content, names)
+    assert sum(parts) < len(content) + 24 * coded_csv.ROOM
+
+
+def test_tables_have_room_for_no_more_texts_than_twice_the_rows():
+    names = [f"c{i}" for i in range(100)]
+    lines = [",".join(names), *[",".join(["town"] * 100)] * 3_000]
+    taken = bytes_of_tables("\n".join(lines).encode(), names)
+    of_columns = 100 * 8
+    most = [24 * 100 * 2 * rows + of_columns for rows in (1, 3_000, 3_000)]
+    assert all(each <= limit for each, limit in zip(taken, most, strict=True))
