@@ -190,13 +190,21 @@ def _as_texts(
     plain: Utf8Content, delimiter: str, names: list[str], path: Path
 ) -> pa.Table:
     table = _parse(plain, delimiter, names, path)
-    if table.column_names != names:
+    if not _has_names(table, names):
+        plain.check_decodes(path)
         raise DataError(
             f"'{path}', line 1: the header cannot be read as {len(names)} names.",
             hint="Put quotation marks around names with unusual characters.",
         )
     _check_last_quote(plain, table, path)
     return table
+
+
+def _has_names(table: pa.Table, names: list[str]) -> bool:
+    """Whether Arrow found these names; those it found may be no text."""
+    with suppress(UnicodeDecodeError):
+        return bool(table.column_names == names)
+    return False
 
 
 def csv_layout(

@@ -223,6 +223,13 @@ def test_a_column_without_a_name_is_named_by_place(write):
     assert "column 2 of 3 has no name" in fault(write("a,,c\n1,2,3\n"))
 
 
+def test_names_below_a_second_mark_that_are_no_text_are_named_by_line(write):
+    twice = b"\xef\xbb\xbf" * 2
+    message = fault(write(twice + b'\n"caf\xe9"\nx\n'), named=True)
+    assert "line 2: the byte at offset 8 is not utf-8 text" in message
+    assert "caf" not in message
+
+
 def test_an_unclosed_quotation_mark_is_named_by_line(write):
     message = fault(write('a,b\n1,2\n3,"open\n5,6\n7,8\n'))
     assert "line 3: a quotation mark is opened and never closed" in message
