@@ -36,6 +36,7 @@ from sfumato.cli.error_output import (
 from sfumato.cli.init import init
 from sfumato.cli.listing import catalogue
 from sfumato.cli.report import report
+from sfumato.cli.signals import ENDING
 from sfumato.cli.studio import studio
 from sfumato.cli.success_output import reader_may_leave
 from sfumato.cli.tune import tune
@@ -125,6 +126,9 @@ def _invoke(words: list[str]) -> int:
                 sys.stdout.flush()
     except typer.Exit as done:
         return int(done.exit_code)
+    except Exception:
+        ENDING.wait()
+        raise
     return int(result or 0)
 
 

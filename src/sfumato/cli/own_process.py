@@ -32,6 +32,8 @@ ARROW_RETURNS, SELDOM = "MIMALLOC_PURGE_DELAY", "10000"
 """When Arrow's allocator returns freed memory, in milliseconds."""
 WITH_ARROW = frozenset({"anonymize", "check"})
 """Commands that use Arrow, and no frame of pandas."""
+READING = WITH_ARROW | {"advise", "assess", "attack", "compare", "init", "tune"}
+"""Commands that read tables by Arrow."""
 
 
 def begin() -> None:
@@ -48,8 +50,12 @@ def begin() -> None:
 
 def prepare(words: Sequence[str]) -> None:
     """Prepare the libraries that the command of these words uses."""
-    if words and words[0] in WITH_ARROW and "--help" not in words:
+    if not words or "--help" in words:
+        return
+    if words[0] in WITH_ARROW:
         keep_pandas_away()
+    if words[0] in READING:
+        keep_arrow_reading()
 
 
 def keep_pandas_away() -> None:
@@ -68,6 +74,18 @@ def keep_pandas_away() -> None:
         # Arrow looks for pandas once.
         pa.scalar(None)
     sys.meta_path.remove(NoPandas)
+
+
+def keep_arrow_reading() -> None:
+    """Let Arrow read on when a termination signal comes, as we end the process ourselves.
+
+    Otherwise it gives up the file with an error that we would have to explain, also where
+    a signal ends only a search.
+    """
+    with suppress(Exception):
+        import pyarrow as pa
+
+        pa.enable_signal_handlers(False)
 
 
 class NoPandas:

@@ -12,6 +12,7 @@ import os
 import select
 import signal
 import sys
+import time
 
 # Not imported from `typing`: few modules may be loaded before signals are handled.
 TYPE_CHECKING = False
@@ -64,6 +65,24 @@ class GentleStop:
 GENTLE = GentleStop()
 
 
+class Ending:
+    """Whether the process is about to end because it was asked to."""
+
+    def __init__(self) -> None:
+        self.begun = False
+
+    def wait(self) -> None:
+        """Wait for the end, if it has begun.
+
+        What fails from then on fails because files were removed under it.
+        """
+        while self.begun:
+            time.sleep(PATIENCE)
+
+
+ENDING = Ending()
+
+
 def end_when_asked() -> None:
     """End at once on a termination signal, while libraries are loaded."""
     for number in _heeded():
@@ -84,13 +103,16 @@ def watch() -> None:
 
 def end_now() -> None:
     """Remove what is half-written, say that we stopped, and end the process."""
-    # Code that writes has loaded it already; nothing is imported here.
-    loaded = sys.modules.get("sfumato.data.unfinished_files")
-    unfinished = getattr(loaded, "UNFINISHED", None)
-    if unfinished is not None:
-        unfinished.remove_all()
-    _say_stopped()
-    os._exit(INTERRUPTED)
+    ENDING.begun = True
+    try:
+        # Code that writes has loaded it already; nothing is imported here.
+        loaded = sys.modules.get("sfumato.data.unfinished_files")
+        unfinished = getattr(loaded, "UNFINISHED", None)
+        if unfinished is not None:
+            unfinished.remove_all()
+        _say_stopped()
+    finally:
+        os._exit(INTERRUPTED)
 
 
 def _wait(reader: int) -> None:

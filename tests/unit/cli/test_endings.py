@@ -271,6 +271,67 @@ def test_arrow_still_returns_memory_that_it_is_asked_to_release():
     assert run.stdout.split() == [b"True"]
 
 
+STOPPED_WHILE_ARROW_READS = """
+import io, os, signal
+from sfumato.cli import own_process, signals
+from sfumato.cli.early_stop import GENTLE
+from threading import Event
+
+stop = Event()
+signals.watch()
+GENTLE.enter(stop)
+own_process.prepare(["anonymize", "policy.toml"])
+from pyarrow import csv
+
+class Lines(io.BytesIO):
+    def read(self, *size):
+        if self.tell() == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+        return super().read(*size)
+
+print(csv.read_csv(Lines(b"a,b\\n1,2\\n")).num_rows, stop.wait(10))
+"""
+
+
+def test_a_signal_that_ends_only_a_search_lets_arrow_read_on():
+    found = subprocess.run(
+        [sys.executable, "-c", STOPPED_WHILE_ARROW_READS],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert found.stdout == "1 True\n", found.stderr
+
+
+FAILS_WHILE_IT_ENDS = """
+import contextlib, io, os, signal, sys, time
+from threading import Event
+from sfumato.cli import app, signals
+from sfumato.data.unfinished_files import UNFINISHED
+
+removing = Event()
+UNFINISHED.remove_all = lambda: (removing.set(), time.sleep(0.5))
+words = ["check", "gone.csv", "--quasi", "a", "--k", "2"]
+with contextlib.redirect_stderr(io.StringIO()):
+    app.run(words)
+signals.watch()
+os.kill(os.getpid(), signal.SIGTERM)
+removing.wait()
+sys.exit(app.run(words))
+"""
+
+
+def test_what_fails_because_the_process_ends_is_not_told():
+    found = subprocess.run(
+        [sys.executable, "-c", FAILS_WHILE_IT_ENDS],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert found.returncode == 130
+    assert found.stderr == "Error: Stopped. Nothing is left half-written.\n"
+
+
 def test_how_long_arrow_keeps_memory_can_be_set_from_outside(monkeypatch):
     monkeypatch.setenv(own_process.ARROW_RETURNS, "7")
     own_process.keep_freed_arrow_memory()
