@@ -1,7 +1,8 @@
 """Let the first Ctrl-C end a search that is limited in seconds, with what it has found.
 
 The search hears of it through its next report of progress, which raises
-`KeyboardInterrupt`: refinement keeps the best grouping so far, anything before it stops.
+`KeyboardInterrupt`: `best` and refinement keep the best grouping so far, anything else
+stops.
 A second Ctrl-C ends the process, as does the first one where there is no such limit.
 """
 

@@ -57,6 +57,48 @@ def test_much_time_tries_more_orders_of_the_boxes(asked, monkeypatch, seconds, o
     assert seen == [orders]
 
 
+def interrupted(*_):
+    """Stand for a search that somebody interrupts."""
+    raise KeyboardInterrupt
+
+
+def test_an_interrupted_search_returns_what_was_found_before(asked, monkeypatch):
+    monkeypatch.setattr(Harvest, "search", interrupted)
+    found = Best(seconds=1000.0).solve(asked)
+    assert np.array_equal(
+        found.grouping.group_of, Mondrian().solve(asked).grouping.group_of
+    )
+    assert found.facts["interrupted"]
+    assert found.facts["choice"][-1] == (
+        "The search was interrupted before refinement began."
+    )
+    assert "refinement" not in found.facts
+    assert found.facts["bound"] is None
+
+
+def test_an_interrupt_while_the_bound_is_computed_returns_the_best(asked, monkeypatch):
+    monkeypatch.setattr(best.BoundAside, "result", interrupted)
+    found = Best(seconds=1000.0).solve(asked)
+    losses = found.facts["losses"]
+    assert found.facts["interrupted"]
+    assert len(losses) > 1
+    assert found.facts["loss"] == pytest.approx(min(losses.values()))
+
+
+def test_an_interrupt_before_anything_is_found_is_raised(asked, monkeypatch):
+    monkeypatch.setattr(Mondrian, "search", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Best(seconds=1000.0).solve(asked)
+
+
+def test_an_interrupt_of_a_search_without_a_limit_in_seconds_is_raised(
+    asked, monkeypatch
+):
+    monkeypatch.setattr(best.BoundAside, "result", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Best().solve(asked)
+
+
 def test_it_is_what_a_policy_without_an_algorithm_gets():
     assert Policy.parse("version = 1").algorithm_instance() == Best()
     assert registry.DEFAULT_ALGORITHM == "best"

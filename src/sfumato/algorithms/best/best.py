@@ -62,6 +62,8 @@ NOTHING = 1e-12
 SLACK = 1e-4
 """Percent above the optimum that are not told."""
 
+INTERRUPTED = "The search was interrupted before refinement began."
+
 Loss = Literal["ncp", "entropy"]
 
 
@@ -131,20 +133,23 @@ class Best(CellwiseAlgorithm):
         started = time.monotonic()
         asked, request = request, self._weighed(request)
         trial = AlgorithmTrials(request)
-        patient = self.seconds is None or self.seconds >= PATIENT
-        timed = self.seconds is not None and self.seconds >= LONG
+        bound, stopped = None, False
         with BoundAside(request, partial(self._bound, asked)) as aside:
-            for name, reason, options in plan(
-                request, short=self._short, patient=patient, timed=timed
-            ):
-                trial.run(name, reason, options)
-            chosen, loss = trial.choose()
-            bound = aside.result()
+            try:
+                for name, reason, options in self._planned(request):
+                    trial.run(name, reason, options)
+                bound = aside.result()
+            except KeyboardInterrupt:
+                if self.seconds is None or not trial.found:
+                    raise
+                stopped = True
+        chosen, loss = trial.choose()
         return replace(
             chosen,
             guide=None if bound is None else bound.guide,
             facts={
-                "choice": trial.sentences,
+                "choice": [*trial.sentences, *([INTERRUPTED] if stopped else [])],
+                "interrupted": stopped,
                 "started_from": trial.best,
                 "losses": {name: found[0] for name, found in trial.found.items()},
                 "loss": loss,
@@ -152,6 +157,18 @@ class Best(CellwiseAlgorithm):
                 "seconds_before": time.monotonic() - started,
             },
         )
+
+    def _planned(self, request: Request) -> list[tuple[str, str, dict[str, Any]]]:
+        """The algorithms to try; with a limit in seconds, the fastest comes first.
+
+        So there is something to publish soon, if somebody interrupts the search.
+        """
+        patient = self.seconds is None or self.seconds >= PATIENT
+        timed = self.seconds is not None and self.seconds >= LONG
+        planned = plan(request, short=self._short, patient=patient, timed=timed)
+        if self.seconds is not None:
+            planned.sort(key=lambda row: row[0] != "mondrian")
+        return planned
 
     def _bound(self, asked: Request, weighed: Request) -> MeanLossBound | None:
         """A lower bound on the loss; none for sets that were searched as nodes."""
@@ -173,6 +190,8 @@ class Best(CellwiseAlgorithm):
 
     def improved(self, request: Request, solution: Solution) -> Solution:
         """Refine for the remaining time, and report what that gained."""
+        if solution.facts.get("interrupted"):
+            return replace(solution, guide=None)
         spent = float(solution.facts.get("seconds_before", 0.0))
         left = None if self.seconds is None else max(self.seconds - spent, 0.0)
         effort = UNLIMITED if self.refine and left is not None else self.refine

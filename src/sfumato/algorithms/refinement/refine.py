@@ -243,7 +243,8 @@ def _run(
     plain = task.pool_rules.plain
     budget = effort * usual_work(request, plain=plain, reopened=reopened)
     more = work_with_reopening(request, budget, effort) if reopened else None
-    how = None if more is None else reopening_of(request, task)
+    timed = seconds is not None
+    how = None if more is None else reopening_of(request, task, timed=timed)
     limits = StopConditions(deadline=deadline, budget=more or budget)
     clock = Clock()
     try:

@@ -68,6 +68,9 @@ SEARCHED = 20
 """Where boxes are known, the lattice is searched every so many times."""
 WORTH = 0.15
 """A box is looked at if it promises to gain so much: this share of what a group loses."""
+WORTH_WARM, WORTH_ROOT = 0.3, 1.6
+"""The same at full heat, where prices are known and time is limited; but in groups so large
+that it is more than so many times the root of their rows lose, that or `WORTH`."""
 LOOKS = 60_000_000
 """Looks at parts of boxes in one block, at most."""
 TIMES_PER_GROUP = 4
@@ -84,6 +87,8 @@ class Reopening:
     """Axes in the order in which boxes are searched: most nodes first."""
     guided: bool
     """Whether prices and boxes are known."""
+    timed: bool = False
+    """Whether time is limited, and not work."""
 
     @property
     def many(self) -> int:
@@ -107,17 +112,30 @@ class Reopening:
             allowed = GUIDED * math.sqrt(size) * np.array([1.0, 0.5])
         result = np.zeros(4)
         result[CLOSING], result[OPENING] = allowed * warmth * row
-        result[LEAST] = WORTH * row * size
+        result[LEAST] = self.worth(size, warmth) * row * size
         result[GAP] = CLOSED_ABOVE * row if self.guided else 0.0
         return result
 
+    def worth(self, size: float, warmth: float) -> float:
+        """The share of a group's loss that a box must promise to gain.
 
-def reopening_of(request: Request, task: RefinementTask) -> Reopening:
+        `size` is the rows of a group. Where there is time, small gains are for the end.
+        """
+        if not (self.guided and self.timed):
+            return WORTH
+        warm = WORTH + (WORTH_WARM - WORTH) * warmth
+        return min(warm, max(WORTH, WORTH_ROOT / math.sqrt(size)))
+
+
+def reopening_of(
+    request: Request, task: RefinementTask, *, timed: bool = False
+) -> Reopening:
     """How the groups of a task are reopened."""
     nodes = [-len(coded.axis.node_ncp) for coded in request.quasi]
     return Reopening(
         axes=np.argsort(nodes, kind="stable").astype(np.int64),
         guided=len(task.priced.costs) > 0,
+        timed=timed,
     )
 
 
