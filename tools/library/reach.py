@@ -51,6 +51,8 @@ TREES: Mapping[str, Any] = {
 """Hierarchies that do not follow from the data, as private algorithms need them."""
 TREED = ("age", "work")
 """Quasi-identifiers that all have a hierarchy."""
+TIMED = {"name": "best", "seconds": 1.0}
+"""The default with a limit in seconds, which takes steps of its own."""
 PRIVACY = {"model": "differential-privacy", "epsilon": 1.0, "delta": 1e-6}
 PRIVATE: Sequence[Mapping[str, Any]] = (
     {"algorithm": "safepub", "require": [PRIVACY]},
@@ -98,6 +100,7 @@ def requests() -> Iterator[dict[str, Any]]:
         for quasi, asked in product(SHAPES[1:], [SIZES[0], *_judged()]):
             yield {"algorithm": name, "quasi": quasi, **asked}
         yield {"algorithm": name, "quasi": TREED, "hierarchies": TREES, **SIZES[0]}
+    yield {"algorithm": TIMED, "quasi": TREED, "hierarchies": TREES, **SIZES[0]}
 
 
 def _judged() -> Iterator[dict[str, Any]]:

@@ -12,6 +12,7 @@ from sfumato import registry
 from sfumato.algorithms.base import Request
 from sfumato.algorithms.best import best, grown_groups
 from sfumato.algorithms.best.best import Best, plan
+from sfumato.algorithms.best.bound_aside import BoundAside
 from sfumato.algorithms.best.harvest import Harvest
 from sfumato.algorithms.best.loss_bound import lower_bound
 from sfumato.algorithms.clustering.k_member import KMember
@@ -77,7 +78,7 @@ def test_an_interrupted_search_returns_what_was_found_before(asked, monkeypatch)
 
 
 def test_an_interrupt_while_the_bound_is_computed_returns_the_best(asked, monkeypatch):
-    monkeypatch.setattr(best.BoundAside, "result", interrupted)
+    monkeypatch.setattr(BoundAside, "result", interrupted)
     found = Best(seconds=1000.0).solve(asked)
     losses = found.facts["losses"]
     assert found.facts["interrupted"]
@@ -94,7 +95,7 @@ def test_an_interrupt_before_anything_is_found_is_raised(asked, monkeypatch):
 def test_an_interrupt_of_a_search_without_a_limit_in_seconds_is_raised(
     asked, monkeypatch
 ):
-    monkeypatch.setattr(best.BoundAside, "result", interrupted)
+    monkeypatch.setattr(BoundAside, "result", interrupted)
     with pytest.raises(KeyboardInterrupt):
         Best().solve(asked)
 

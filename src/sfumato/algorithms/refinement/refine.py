@@ -30,6 +30,7 @@ import numpy.typing as npt
 from sfumato.algorithms.common.compiled_rules import compile_rules
 from sfumato.algorithms.common.parallel_ranges import Clock, Range
 from sfumato.algorithms.refinement.cooling import Cooling, cooling_of
+from sfumato.algorithms.refinement.dealing import can_deal, deal_rows
 from sfumato.algorithms.refinement.refinement_task import (
     RefinementTask,
     StopConditions,
@@ -85,6 +86,8 @@ REGROUPED = 0.15
 group loses."""
 MOST_WARM_ROWS = 32
 """Pools stay cold where groups have more rows than this on average."""
+DEALT = 8
+"""With a limit in seconds, rows are dealt out among all boxes every so many passes."""
 FEW_GROUPS = 2000
 MOST_REPEATS = 8
 """With fewer groups than this, a round repeats its passes, up to this many times."""
@@ -283,6 +286,7 @@ def _repeat(
     timed = math.isfinite(limits.deadline)
     cold = ColdRounds(history, task.count, effort, timed=timed)
     every = 1 if how is None else how.every
+    deals = timed and how is not None and can_deal(request, task)
     cooling = _cooling(task, how)
     passes = 0
     while history.spent < limits.budget:
@@ -305,6 +309,10 @@ def _repeat(
                 limits=limits,
                 clock=clock,
             )
+            _note(task, history, figures)
+        if deals and passes % DEALT == DEALT - 1:
+            seed = request.seed.child("deal", passes)
+            figures = deal_rows(request, task, seed=seed, limits=limits, clock=clock)
             _note(task, history, figures)
         seed = request.seed.child("refine", passes)
         heat = 0.0 if how is not None else _heat(task, history.loss, warmth)

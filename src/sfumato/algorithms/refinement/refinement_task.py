@@ -26,6 +26,8 @@ from sfumato.kernels.refinement.regroup import GrowthTargets
 
 LITTLE_GAP = 0.05
 """A pool is passed over if it could gain only this share of what it loses."""
+ROWS, FEWEST_GROUPS = 8192, 128
+"""A large block has about so many rows, and at least so many groups."""
 LEAST_PART = 0.35
 """The least share of groups on one side of a random cut."""
 
@@ -187,6 +189,17 @@ def _first_rows(owner: Ints) -> Ints:
     """For each row the first row of its group."""
     _, first, number = np.unique(owner, return_index=True, return_inverse=True)
     return np.asarray(first[number.ravel()], dtype=np.int64)
+
+
+def blocks_of_groups(task: RefinementTask, seed: Seed) -> tuple[Ints, Ints]:
+    """Split all groups by a random tree into blocks of about as many rows."""
+    count = task.count
+    most = max(FEWEST_GROUPS, ROWS * count // max(len(task.rows), 1))
+    points = task.space.points[task.rows[task.starts[:-1]]]
+    order = seed.child("order").permutation(count)
+    parts = split_randomly(order, points, seed.child("cuts"), most)
+    bounds = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
+    return np.concatenate(parts), bounds.astype(np.int64)
 
 
 def split_randomly(

@@ -24,10 +24,12 @@ import numpy.typing as npt
 
 from sfumato.algorithms.common.parallel_ranges import Clock, Range
 from sfumato.algorithms.refinement.refinement_task import (
+    FEWEST_GROUPS,
+    ROWS,
     RefinementTask,
     StopConditions,
+    blocks_of_groups,
     rows_of_blocks,
-    split_randomly,
     through_blocks,
 )
 from sfumato.algorithms.refinement.refinement_work import block_limit
@@ -50,10 +52,8 @@ NODES = 1 << 16
 """No boxes are looked for in a larger lattice."""
 MOST_VALUES = 256
 """… nor where rules look at more values than this."""
-ROWS, MOST_ROWS = 8192, 8 * 8192
-FEWEST_GROUPS = 128
-"""A block has about so many rows, and at least so many groups, which must not have more
-rows than `MOST_ROWS`."""
+MOST_ROWS = 8 * ROWS
+"""The groups of a block must not have more rows."""
 CLOSES, OPENS = 4.0, 2.0
 """How much closing and opening a group may lose on average at full heat: what so many
 rows lose."""
@@ -173,7 +173,7 @@ def reopen_groups(
     clock: Clock,
 ) -> npt.NDArray[np.float64]:
     """Close and open groups once in all blocks; the figures of each block."""
-    blocks, bounds = _blocks(task, seed.child("blocks"))
+    blocks, bounds = blocks_of_groups(task, seed.child("blocks"))
     figures = np.zeros((len(bounds) - 1, 4))
     starts = seed.child("blocks", "streams").words(len(bounds) - 1)
     groups = groups_of_rows(task.rows, task.starts)
@@ -206,14 +206,3 @@ def reopen_groups(
 
     through_blocks(request, limits, rows_of_blocks(task, blocks, bounds), step)
     return figures
-
-
-def _blocks(task: RefinementTask, seed: Seed) -> tuple[Ints, Ints]:
-    """Split all groups by a random tree into blocks of about as many rows."""
-    count = task.count
-    most = max(FEWEST_GROUPS, ROWS * count // max(len(task.rows), 1))
-    points = task.space.points[task.rows[task.starts[:-1]]]
-    order = seed.child("order").permutation(count)
-    parts = split_randomly(order, points, seed.child("cuts"), most)
-    bounds = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
-    return np.concatenate(parts), bounds.astype(np.int64)
