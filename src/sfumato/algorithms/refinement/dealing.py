@@ -4,6 +4,7 @@ Pools and reopening change boxes. Between them, rows can often go to boxes that 
 without any box changing: not one by one, because each group needs its rows, but along
 chains of groups (`kernels/refinement/dealt_rows.py`). In a block of groups that are alike,
 no other way to deal the rows out among the same boxes loses less; boxes then shrink.
+Groups that others can take rows from are used up by this, so it is for the end.
 """
 
 from __future__ import annotations

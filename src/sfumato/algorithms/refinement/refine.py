@@ -87,7 +87,7 @@ group loses."""
 MOST_WARM_ROWS = 32
 """Pools stay cold where groups have more rows than this on average."""
 DEALT = 8
-"""With a limit in seconds, rows are dealt out among all boxes every so many passes."""
+"""With a limit in seconds, rows are dealt out among all boxes every so many cold passes."""
 FEW_GROUPS = 2000
 MOST_REPEATS = 8
 """With fewer groups than this, a round repeats its passes, up to this many times."""
@@ -310,7 +310,7 @@ def _repeat(
                 clock=clock,
             )
             _note(task, history, figures)
-        if deals and passes % DEALT == DEALT - 1:
+        if deals and warmth <= 0.0 and passes % DEALT == DEALT - 1:
             seed = request.seed.child("deal", passes)
             figures = deal_rows(request, task, seed=seed, limits=limits, clock=clock)
             _note(task, history, figures)
