@@ -66,10 +66,14 @@ trial: $(VENV)/.tests library  ## Try the wheel with the lowest and the newest v
 
 MINUTES := 30
 
-fuzz: $(VENV)/.tests  ## Random cases for MINUTES=30, then all combinations; SEED=, CASE= repeat.
+fuzz: $(VENV)/.tests  ## Random cases for MINUTES=30, then combinations, CSV files, damaged files; SEED=, CASE= repeat.
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) \
 		$(if $(SEED),--seed $(SEED)) $(if $(CASE),--case $(CASE))
 	$(if $(CASE),,$(BIN)/python -m tests.fuzz.combinations --minutes $(MINUTES) \
+		$(if $(SEED),--seed $(SEED)))
+	$(if $(CASE),,$(BIN)/python -m tests.fuzz.csv_files --minutes $(MINUTES) \
+		$(if $(SEED),--seed $(SEED)))
+	$(if $(CASE),,$(BIN)/python -m tests.fuzz.damaged_files --minutes $(MINUTES) \
 		$(if $(SEED),--seed $(SEED)))
 
 bench: $(VENV)/.benchmarks  ## Measure time, memory and utility beside the peers.

@@ -30,6 +30,8 @@ from sfumato.call_arguments import (
     workload_of,
 )
 from sfumato.data.seeds import Seed
+from sfumato.errors import Caller, hints_for
+from sfumato.io.csv_grammar import UNLIKE_ROWS, line_breaks
 from sfumato.io.decimals import pointed
 from sfumato.io.read import delimiter_of
 from sfumato.io.write import hash_bytes
@@ -42,6 +44,7 @@ from sfumato.pipeline.asked_policy import (
 )
 from sfumato.pipeline.check_result import CheckResult
 from sfumato.pipeline.coded_source import searched_codes
+from sfumato.pipeline.column_kinds import has_lines
 from sfumato.pipeline.given_tables import (
     Source,
     as_meant,
@@ -118,7 +121,8 @@ def anonymize(
     earlier = paths_of(after, what="after")
     where = choose_engine(data, engine, memory_limit)
     if not where.in_memory:
-        with watched(progress) as watcher:
+        caller = Caller.ARGUMENT if policy is None else Caller.POLICY
+        with watched(progress) as watcher, hints_for(caller):
             return large_release(
                 data,
                 policy_for(policy, settings, columns_of(data, policy, settings)),
@@ -228,6 +232,7 @@ def check(
     said = None if manifest is None else path_of(manifest, what="manifest")
     record = None if groups is None else path_of(groups, what="groups")
     safe = spreadsheet_safe(policy, settings, said)
+    multiline = said is not None and has_lines(said)
 
     def asking(table: pa.Table) -> checks.AskedCheck:
         asked = policy_for(policy, settings, table)
@@ -239,13 +244,16 @@ def check(
     if chosen.name != "memory":
         checks.refuse_record(record)
         refuse_loss(original is not None)
-        source = published_batches(data, policy, settings, safe=safe, choice=chosen)
+        source = published_batches(
+            data, policy, settings, safe=safe, choice=chosen, multiline=multiline
+        )
         with chosen.open(source) as opened:
             result = checks.check_on_engine(asking(source.schema.empty_table()), opened)
         return compared(result, data, said)
-    table = as_meant(data, read_published(data, policy, settings), safe=safe)
+    table = read_published(data, policy, settings, multiline=multiline)
+    table = as_meant(data, table, safe=safe)
     asked = asking(table)
-    beside = second_table(data, asked.form, safe=safe)
+    beside = second_table(data, asked.form, safe=safe, multiline=multiline)
     given = checks.GivenTables(table=table, beside=beside, groups=record)
     result = compared(checks.check_table(asked, given), data, said, table)
     if original is None:
@@ -286,7 +294,8 @@ def workload_error(
     else:
         safe = asked.publish.spreadsheet_safe
         table = as_meant(release, read_published(release, asked, {}), safe=safe)
-        beside = second_table(release, asked.operator_instance().form, safe=safe)
+        form, several = asked.operator_instance().form, asked.data.multiline
+        beside = second_table(release, form, safe=safe, multiline=several)
     return place.error(table, beside, resamples=draws, seed=start)
 
 
@@ -560,6 +569,7 @@ def propose(
     *,
     delimiter: str | None = None,
     encoding: str | None = None,
+    multiline: bool = False,
     missing: str | Sequence[str] | None = None,
     k: int | None = None,
     profile: str | None = None,
@@ -569,7 +579,8 @@ def propose(
     It runs as it is; read it (`print(policy.dump())`) before you publish. `k` is how
     many people are to look alike, 5 if left out. `profile` is the name of a set of
     requirements and column rules, such as "public-use". `missing` lists the marks of
-    missing values; without it, they are detected.
+    missing values; without it, they are detected. With `multiline`, line breaks in cells
+    of a CSV file are meant; without it, columns that have any are left out.
     """
     from sfumato.policy.propose import propose as proposed
 
@@ -579,10 +590,12 @@ def propose(
     }
     path = os.fspath(data) if is_path(data) else None
     marks = marks_of(missing)
-    source, decimal = pointed(read_table(data, None, settings))
+    breaks = line_breaks(multiline=multiline, otherwise=UNLIKE_ROWS)
+    source, decimal = pointed(read_table(data, None, settings, breaks=breaks))
     size = None if k is None else whole("k", k, least=2)
     found = proposed(
         source,
+        multiline=multiline,
         path=path,
         missing=marks,
         decimal=decimal,

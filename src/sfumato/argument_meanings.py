@@ -53,6 +53,7 @@ MEANINGS = {
     "profile": "A named set of requirements and column rules.",
     "delimiter": "The character between cells of a CSV file; left out, detected.",
     "encoding": "The encoding of a CSV file; left out, detected.",
+    "multiline": "Whether cells of a CSV file may have several lines.",
     "missing": "Texts that mean there is no value; left out, detected.",
     "k": "The smallest size of a group; left out, 5.",
     "measure": "The error to lower; left out, one that fits the queries.",

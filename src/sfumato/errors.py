@@ -20,7 +20,49 @@ Messages name columns, counts and settings, never cells. The offending cells are
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Caller(Enum):
+    """Where somebody can change a setting."""
+
+    POLICY = "policy"
+    ARGUMENT = "argument"
+    OPTION = "option"
+    PAGE = "page"
+
+
+FIELDS = {"encoding": "Encoding", "multiline": "Cells of several lines"}
+"""What pages call the settings that hints name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettingHint:
+    """A setting of the data that mends an error."""
+
+    key: str
+    value: str | bool
+    reason: str
+    """When to change the setting: the sentence that the hint begins with."""
+
+    def text(self, caller: Caller) -> str:
+        """The hint, for somebody who can change the setting in one of the ways."""
+        return f"{self.reason}, {self._action(caller)}."
+
+    def _action(self, caller: Caller) -> str:
+        key, value = self.key, self.value
+        switch = value is True
+        if caller is Caller.POLICY:
+            toml = "true" if switch else f'"{value}"'
+            return f"set {key} = {toml} under [data] in the policy"
+        if caller is Caller.ARGUMENT:
+            return f"pass {key}={value!r}"
+        if caller is Caller.OPTION:
+            return f"add --{key}" if switch else f"add --{key} {value}"
+        return f"set the field '{FIELDS[key]}' to {'meant' if switch else value}"
 
 
 class SfumatoError(Exception):
@@ -29,11 +71,17 @@ class SfumatoError(Exception):
     exit_code = 70
 
     def __init__(
-        self, message: str, *, hint: str | None = None, values: Iterable[str] = ()
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        values: Iterable[str] = (),
+        setting: SettingHint | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
-        self.hint = hint
+        self.setting = setting
+        self.hint = hint if setting is None else setting.text(Caller.POLICY)
         self.values = tuple(values)
 
     def also(self, sentence: str) -> None:
@@ -113,3 +161,14 @@ class GuaranteeError(SfumatoError):
     """A draft that failed verification; nothing is written."""
 
     exit_code = 70
+
+
+@contextmanager
+def hints_for(caller: Caller) -> Iterator[None]:
+    """Word hints about settings for where this caller can change them."""
+    try:
+        yield
+    except SfumatoError as error:
+        if error.setting is not None:
+            error.hint = error.setting.text(caller)
+        raise

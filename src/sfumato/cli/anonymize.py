@@ -271,6 +271,10 @@ def print_release(manifest: Mapping[str, Any], out: Path) -> None:
         typer.echo("\nUtility and remaining risk:")
         print_columns(measure_rows(measures))
     print_giveaways(columns)
+    if "row_numbers" in manifest:
+        typer.echo(
+            "\nThe first column has no name: it was read as row numbers and left out."
+        )
     if "not_for_publication" in manifest:
         typer.echo(f"\n{manifest['not_for_publication']}")
     typer.echo("\nFiles:")

@@ -13,6 +13,7 @@ from sfumato.cli.common_options import (
     AsJson,
     CsvDelimiter,
     CsvEncoding,
+    CsvLines,
     EngineName,
     MemoryLimit,
     ShowValues,
@@ -30,7 +31,7 @@ from sfumato.cli.success_output import (
     warn,
     warn_giveaways,
 )
-from sfumato.errors import UsageError
+from sfumato.errors import Caller, UsageError, hints_for
 
 if TYPE_CHECKING:
     from sfumato.models.base import OutputModel
@@ -119,6 +120,7 @@ def check(
     ] = None,
     delimiter: CsvDelimiter = None,
     encoding: CsvEncoding = None,
+    multiline: CsvLines = False,
     engine: EngineName = None,
     memory_limit: MemoryLimit = None,
     show_values: ShowValues = False,
@@ -137,6 +139,7 @@ def check(
         "missing_as": missing_as.value if missing_as else None,
         "delimiter": delimiter,
         "encoding": encoding,
+        "multiline": multiline,
     }
     settings = {key: value for key, value in roles.items() if value}
     models = _requirements(k, l, t, require or [])
@@ -193,7 +196,8 @@ def _judge(
             hint="The policy says the roles and the missing marks.",
         )
     asked = None if policy is None else Policy.load(policy)
-    return api.check(file, asked, requirements=models, **places, **settings)
+    with hints_for(Caller.OPTION if asked is None else Caller.POLICY):
+        return api.check(file, asked, requirements=models, **places, **settings)
 
 
 def _record(file: str, result: CheckResult) -> dict[str, Any]:
@@ -209,6 +213,7 @@ def _record(file: str, result: CheckResult) -> dict[str, Any]:
         "kinds": result.kinds,
         "withheld_columns_present": list(result.withheld),
         "columns_not_mentioned": list(result.unmentioned),
+        **({"row_numbers_present": True} if result.row_numbers else {}),
     }
 
 
@@ -248,6 +253,11 @@ def _warn(file: str, result: CheckResult) -> None:
     if result.unmentioned:
         names = listing([f"'{name}'" for name in result.unmentioned])
         warn(f"the claim does not mention {names}, of which nothing is proven.")
+    if result.row_numbers:
+        warn(
+            f"{file} has a first column without a name, which was not checked. Row "
+            "numbers tell the order of the source: remove it before you publish."
+        )
     warn_giveaways(result.risk)
 
 

@@ -24,6 +24,10 @@ CsvDelimiter = Annotated[
 CsvEncoding = Annotated[
     str | None, typer.Option(metavar="NAME", help="Encoding of a CSV file.")
 ]
+CsvLines = Annotated[
+    bool,
+    typer.Option("--multiline", help="Cells of a CSV file may have several lines."),
+]
 EngineName = Annotated[
     str | None,
     typer.Option(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.common_options import CsvDelimiter, CsvEncoding
+from sfumato.cli.common_options import CsvDelimiter, CsvEncoding, CsvLines
 from sfumato.cli.success_output import (
     done,
     reader_may_leave,
@@ -31,6 +31,7 @@ def init(
     ] = Path("policy.toml"),
     delimiter: CsvDelimiter = None,
     encoding: CsvEncoding = None,
+    multiline: CsvLines = False,
     missing: Annotated[
         list[str] | None,
         typer.Option(
@@ -66,8 +67,13 @@ def init(
         refuse_existing_file(output, option="-o")
     if interactive:
         _require_terminal()
-    source = _source(data, delimiter, encoding)
-    asked = {"missing": missing, "k": k, "profile": profile}
+    source = _source(data, delimiter, encoding, multiline=multiline)
+    asked = {
+        "missing": missing,
+        "k": k,
+        "profile": profile,
+        "multiline": multiline,
+    }
     beside = None if to_stdout else output
     text = _proposal(source, data, asked, beside=beside, interactive=interactive)
     if to_stdout:
@@ -103,10 +109,16 @@ def _require_terminal() -> None:
         )
 
 
-def _source(data: Path, delimiter: str | None, encoding: str | None) -> pa.Table:
+def _source(
+    data: Path, delimiter: str | None, encoding: str | None, *, multiline: bool
+) -> pa.Table:
+    from sfumato.errors import Caller, hints_for
+    from sfumato.io.csv_grammar import UNLIKE_ROWS, line_breaks
     from sfumato.io.read import read_source
 
-    return read_source(data, delimiter=delimiter, encoding=encoding)
+    breaks = line_breaks(multiline=multiline, otherwise=UNLIKE_ROWS)
+    with hints_for(Caller.OPTION):
+        return read_source(data, delimiter=delimiter, encoding=encoding, breaks=breaks)
 
 
 def _proposal(

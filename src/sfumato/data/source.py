@@ -12,6 +12,9 @@ from sfumato.data.cell_text import as_text
 
 DELIMITER = b"sfumato.delimiter"
 ENCODING = b"sfumato.encoding"
+MULTILINE = b"sfumato.multiline"
+ROW_NUMBERS = b"sfumato.row_numbers"
+YES = b"yes"
 CODED = b"sfumato.coded"
 """Marks a column of plain text that its reader made a dictionary of."""
 NO_DELIMITERS = frozenset('"\n\r\0')
@@ -21,9 +24,29 @@ NO_TEXT = frozenset(
 """Python codecs that decode to text but are not file encodings."""
 
 
-def remember(table: pa.Table, *, delimiter: str, encoding: str) -> pa.Table:
-    """Store the delimiter and encoding that were used to read a table."""
-    return table.replace_schema_metadata({DELIMITER: delimiter, ENCODING: encoding})
+def remember(
+    table: pa.Table,
+    *,
+    delimiter: str,
+    encoding: str,
+    multiline: bool = False,
+    row_numbers: bool = False,
+) -> pa.Table:
+    """Store how a table was read from a CSV file, and what its file had."""
+    facts: dict[bytes | str, bytes | str] = {DELIMITER: delimiter, ENCODING: encoding}
+    facts |= {MULTILINE: YES} if multiline else {}
+    facts |= {ROW_NUMBERS: YES} if row_numbers else {}
+    return table.replace_schema_metadata(facts)
+
+
+def has_line_breaks(table: pa.Table) -> bool:
+    """Whether a cell of the CSV file has several lines."""
+    return _remembered(table, MULTILINE, "") != ""
+
+
+def has_row_numbers(table: pa.Table) -> bool:
+    """Whether the CSV file has a first column without a name, which was left out."""
+    return _remembered(table, ROW_NUMBERS, "") != ""
 
 
 def delimiter_of(table: pa.Table) -> str:
@@ -38,7 +61,7 @@ def encoding_of(table: pa.Table) -> str:
 
 def coded_field(name: str, kind: pa.DataType) -> pa.Field:
     """A column of plain text that comes as a dictionary only because it was coded."""
-    return pa.field(name, kind, metadata={CODED: b"yes"})
+    return pa.field(name, kind, metadata={CODED: YES})
 
 
 def coded_texts(table: pa.Table) -> frozenset[str]:

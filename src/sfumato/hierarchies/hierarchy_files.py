@@ -20,6 +20,7 @@ from sfumato.hierarchies.labels import parse_value
 _DELIMITERS = (";", "\t", ",")
 """Most reliable first: labels such as `[0, 5[` contain commas, rarely the others."""
 _TREES = (".json", ".toml")
+LINE_BREAK = re.compile("[\r\n]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,25 +154,59 @@ def _parse_rows(
     text: str, path: Path, column: Column, delimiter: str | None
 ) -> list[tuple[int, list[str]]]:
     """Return the rows that are not empty, each with the line it ends on."""
-    rows = _split(text, delimiter or _detected(text))
+    rows, fault = _split(text, delimiter or _detected(text))
+    if fault is not None:
+        raise _fault(
+            path.name,
+            column,
+            f"has a quotation mark in line {fault} that is never closed, or text behind "
+            "a closing one.",
+            hint="Double quotation marks inside a quoted cell, or remove a stray one.",
+        )
     if not rows:
         raise _fault(path.name, column, "is empty, or no CSV file.")
+    _refuse_joined(rows, path, column)
     return rows
 
 
-def _split(text: str, delimiter: str) -> list[tuple[int, list[str]]]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+def _refuse_joined(
+    rows: Sequence[tuple[int, list[str]]], path: Path, column: Column
+) -> None:
+    """Refuse a cell of several lines, unless it is a value of the column.
+
+    Two stray quotation marks join the rows between them into one label.
+    """
+    values = frozenset(column.labels)
+    for line, row in rows:
+        if any(LINE_BREAK.search(cell) and cell not in values for cell in row):
+            raise _fault(
+                path.name,
+                column,
+                f"has a cell with a line break that ends in line {line}.",
+                hint="A stray quotation mark joins rows into one cell: look at it.",
+            )
+
+
+def _split(text: str, delimiter: str) -> tuple[list[tuple[int, list[str]]], int | None]:
+    """The rows that are not empty, and the line of the first fault, if any."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    rows = []
     try:
-        return [(reader.line_num, row) for row in reader if row]
-    except csv.Error:
-        return []
+        for row in reader:
+            if row:
+                rows.append((reader.line_num, row))
+    except csv.Error as error:
+        # A cell longer than the parser takes is no label; no mark is at fault.
+        return ([], None) if "limit" in str(error) else (rows, reader.line_num)
+    return rows, None
 
 
 def _detected(text: str) -> str:
     """Detect the delimiter that splits all rows alike, or the first row's commonest."""
     for delimiter in _DELIMITERS:
-        widths = {len(row) for _, row in _split(text, delimiter)}
-        if len(widths) == 1 and widths != {1}:
+        rows, fault = _split(text, delimiter)
+        widths = {len(row) for _, row in rows}
+        if fault is None and len(widths) == 1 and widths != {1}:
             return delimiter
     first = text.split("\n", 1)[0]
     return max(reversed(_DELIMITERS), key=first.count)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,20 @@ import pyarrow.parquet as parquet
 from sfumato.data.batch_source import Batches, BatchSource
 from sfumato.data.source import remember
 from sfumato.errors import DataError, RefusedError
+from sfumato.io.csv_grammar import REFUSED, LineBreaks, check_cells
 from sfumato.io.formats import Format, compression_of, format_of, is_stream
 from sfumato.io.memory import parquet_bytes
 from sfumato.io.plain_types import plain_types
-from sfumato.io.read import all_text, check_names, check_place, csv_layout
+from sfumato.io.read import (
+    all_text,
+    check_names,
+    check_place,
+    csv_layout,
+    longer_than_block,
+    unnamed_first,
+    unparsed,
+    without_row_numbers,
+)
 from sfumato.io.sniff import Utf8Content, plain_text
 from sfumato.io.spreadsheet import unguarded
 
@@ -56,12 +67,14 @@ def batch_source(
     named: bool = False,
     safe: bool = False,
     numbered: bool = False,
+    breaks: LineBreaks | None = REFUSED,
 ) -> BatchSource:
     """Open Parquet or CSV to be read in batches.
 
     `named` and the other options are those of `read_source`; `safe` strips the marks of
     a CSV file that was written for spreadsheets. With `numbered`, texts of Parquet files
-    come as dictionaries, which are counted faster.
+    come as dictionaries, which are counted faster. `breaks` None leaves the cells of a
+    CSV file unread: only columns and size are wanted.
     """
     place = Path(path)
     if many_files(place):
@@ -77,7 +90,9 @@ def batch_source(
             "CSV files with decimal points can.",
             hint="Turn it into Parquet, or take --engine memory.",
         )
-    return _csv_source(place, delimiter, encoding, named=named, safe=safe)
+    return _csv_source(
+        place, delimiter, encoding, named=named, safe=safe, breaks=breaks
+    )
 
 
 def read_many(path: str | Path) -> pa.Table:
@@ -208,45 +223,75 @@ def _csv_source(
     *,
     named: bool,
     safe: bool,
+    breaks: LineBreaks | None,
 ) -> BatchSource:
     # Mapped, so that the system can drop pages that were read.
     content = pa.memory_map(str(place)).read_buffer()
     plain = plain_text(content, encoding, place)
     mark, header = csv_layout(plain, place, delimiter, named=named)
-    empty = pa.table({name: pa.array([], pa.string()) for name in header})
+    several = False
+    if breaks is not None:
+        # Columns that are never read must be text, too, as they must be in memory.
+        plain.check_decodes(place)
+        several = check_cells(plain, mark, header, place, breaks=breaks)
+    numbered = unnamed_first(header)
+    empty = pa.table([pa.array([], pa.string())] * len(header), names=header)
+    empty = without_row_numbers(empty)
     shown = (unguarded(empty) if safe else empty).column_names
-    own = dict(zip(shown, header, strict=True))
+    own = dict(zip(shown, empty.column_names, strict=True))
 
     def read(names: Sequence[str]) -> Batches:
-        asked = [own[name] for name in names]
-        for batch in _csv_batches(plain, mark, header, asked, place):
+        csv = _CsvBatches(plain, mark, header, place, several=several)
+        for batch in csv.read([own[name] for name in names]):
             table = pa.Table.from_batches([batch])
             table = unguarded(table) if safe else table
             yield from table.combine_chunks().to_batches()
 
     table = remember(
-        empty.rename_columns(shown), delimiter=mark, encoding=plain.encoding
+        empty.rename_columns(shown),
+        delimiter=mark,
+        encoding=plain.encoding,
+        multiline=several,
+        row_numbers=numbered,
     )
     return BatchSource(schema=table.schema, read=read, bytes=int(content.size))
 
 
-def _csv_batches(
-    plain: Utf8Content, delimiter: str, header: list[str], asked: list[str], path: Path
-) -> Batches:
-    try:
+@dataclass(frozen=True, eq=False)
+class _CsvBatches:
+    """A CSV file whose cells were checked, to be read in batches."""
+
+    plain: Utf8Content
+    delimiter: str
+    header: list[str]
+    path: Path
+    _: KW_ONLY
+    several: bool
+    """Whether a cell has several lines."""
+
+    def read(self, columns: list[str]) -> Batches:
+        rows, block = 0, BLOCK_BYTES
+        while True:
+            try:
+                for batch in self._blocks(columns, block, skip=rows):
+                    rows += len(batch)
+                    yield batch
+                return
+            except pa.ArrowInvalid as error:
+                if not longer_than_block(error) or block > self.plain.buffer.size:
+                    raise unparsed(self.plain, self.delimiter, self.path) from None
+                # What was read stays read; the long row is read in larger blocks.
+                block *= 8
+
+    def _blocks(self, columns: list[str], block: int, *, skip: int) -> Batches:
         reader = arrow_csv.open_csv(
-            pa.BufferReader(plain.buffer),
-            read_options=arrow_csv.ReadOptions(block_size=BLOCK_BYTES),
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=delimiter, newlines_in_values=plain.has(b'"')
+            pa.BufferReader(self.plain.buffer),
+            read_options=arrow_csv.ReadOptions(
+                block_size=block, skip_rows_after_names=skip
             ),
-            convert_options=all_text(header, only=asked),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=self.delimiter, newlines_in_values=self.several
+            ),
+            convert_options=all_text(self.header, only=columns),
         )
         yield from (batch for batch in reader if len(batch))
-    except pa.ArrowInvalid:
-        raise DataError(
-            f"'{path}' cannot be parsed as CSV with the delimiter {delimiter!r}: a row "
-            "has another number of cells than the header, or its text is not UTF-8.",
-            hint="Quote cells that contain the delimiter, or declare another one; "
-            "--engine memory names the line.",
-        ) from None

@@ -56,10 +56,35 @@ def _alike(name: str, cells: Sequence[str]) -> bool | None:
     """Return whether a name looks like the cells below it; None if unclear."""
     if not cells or name in NOTHING:
         return None
+    form = _form(cells)
+    if form is not None:
+        return form.fullmatch(name) is not None
+    return True if name in cells else None
+
+
+def _form(cells: Sequence[str]) -> re.Pattern[str] | None:
+    """The form that most cells of a column have, if any."""
     for form in FORMS:
         if sum(form.fullmatch(cell) is not None for cell in cells) >= MOST * len(cells):
-            return form.fullmatch(name) is not None
-    return True if name in cells else None
+            return form
+    return None
+
+
+def column_forms(
+    rows: Sequence[Sequence[str]], columns: int
+) -> list[re.Pattern[str] | None]:
+    """The form that most cells of each column have; None for words."""
+    below = [_column(rows, place) for place in range(columns)]
+    return [_form(cells) if cells else None for cells in below]
+
+
+def fits_forms(row: Sequence[str], forms: Sequence[re.Pattern[str] | None]) -> bool:
+    """Whether each cell of a row is missing or has the form of its column."""
+    pairs = zip((cell.strip() for cell in row), forms, strict=True)
+    return all(
+        form is None or cell in NOTHING or form.fullmatch(cell) is not None
+        for cell, form in pairs
+    )
 
 
 def _by_chance(alike: Sequence[str], columns: int) -> bool:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as parquet
@@ -25,6 +23,7 @@ from sfumato.data.source import (
 )
 from sfumato.errors import DataError
 from sfumato.io.compression import unpacked
+from sfumato.io.csv_grammar import REFUSED, LineBreaks, check_cells, ragged_fault
 from sfumato.io.decimals import with_points
 from sfumato.io.formats import Format, format_of, is_stream
 from sfumato.io.headers import cells_like_data
@@ -50,16 +49,19 @@ def read_source(
     seen: Seen | None = None,
     named: bool = False,
     coded: bool = False,
+    breaks: LineBreaks = REFUSED,
 ) -> pa.Table:
     """Read a file of any format; once, so that `seen` sees what is parsed.
 
     Cells of a CSV file come as text, none of them as null; what they mean is decided
     later, on distinct values. The delimiter and encoding taken are in the schema's
     metadata (`delimiter_of`, `encoding_of`), and so are the labels of a statistical file.
-    Blank lines are skipped. With the decimal mark `,` numbers get points. A first line
-    that looks like data is refused, unless the file is known to be `named`. `sheet` names
-    the sheet of a workbook. The path `-` is standard input. With `coded`, texts of a CSV
-    file may come as dictionaries (`data.source.coded_texts`), which is faster.
+    `breaks` says in which columns cells may have line breaks. A first column without a
+    name is taken for row numbers and left out (`has_row_numbers`). Blank lines are
+    skipped. With the decimal mark `,` numbers get points. A first line that looks like
+    data is refused, unless the file is known to be `named`. `sheet` names the sheet of a
+    workbook. The path `-` is standard input. With `coded`, texts of a CSV file may come
+    as dictionaries (`data.source.coded_texts`), which is faster.
     """
     place = Path(path)
     check_place(place)
@@ -71,7 +73,9 @@ def read_source(
         plain = unpacked(content, place)
         pointed = decimal == ","
         faster = coded and not pointed
-        table = _read_csv(plain, place, delimiter, encoding, named, coded=faster)
+        table = _read_csv(
+            plain, place, delimiter, encoding, named, coded=faster, breaks=breaks
+        )
         table = with_points(table) if pointed else table
     else:
         table = _read_typed(content, place, form, sheet)
@@ -169,13 +173,31 @@ def _read_csv(
     named: bool,
     *,
     coded: bool,
+    breaks: LineBreaks,
 ) -> pa.Table:
     plain = plain_text(content, encoding, path)
     delimiter, names = csv_layout(plain, path, delimiter, named=named)
-    table = _coded(plain, delimiter, names) if coded else None
+    table, several = _coded(plain, delimiter, names) if coded else None, False
     if table is None:
-        table = _as_texts(plain, delimiter, names, path)
-    return remember(table, delimiter=delimiter, encoding=plain.encoding)
+        several = check_cells(plain, delimiter, names, path, breaks=breaks)
+        table = _as_texts(plain, delimiter, names, path, several=several)
+    return remember(
+        without_row_numbers(table),
+        delimiter=delimiter,
+        encoding=plain.encoding,
+        multiline=several,
+        row_numbers=unnamed_first(names),
+    )
+
+
+def unnamed_first(names: Sequence[str]) -> bool:
+    """Whether the first column has no name, as pandas and R write row numbers."""
+    return len(names) > 1 and not names[0].strip()
+
+
+def without_row_numbers(table: pa.Table) -> pa.Table:
+    """A table without its first column, if that has no name."""
+    return table.remove_column(0) if unnamed_first(table.column_names) else table
 
 
 def _coded(plain: Utf8Content, delimiter: str, names: list[str]) -> pa.Table | None:
@@ -187,16 +209,15 @@ def _coded(plain: Utf8Content, delimiter: str, names: list[str]) -> pa.Table | N
 
 
 def _as_texts(
-    plain: Utf8Content, delimiter: str, names: list[str], path: Path
+    plain: Utf8Content, delimiter: str, names: list[str], path: Path, *, several: bool
 ) -> pa.Table:
-    table = _parse(plain, delimiter, names, path)
+    table = _parse(plain, delimiter, names, path, several=several)
     if not _has_names(table, names):
         plain.check_decodes(path)
         raise DataError(
             f"'{path}', line 1: the header cannot be read as {len(names)} names.",
             hint="Put quotation marks around names with unusual characters.",
         )
-    _check_last_quote(plain, table, path)
     return table
 
 
@@ -219,7 +240,7 @@ def csv_layout(
         plain.check_decodes(path)
     if not named:
         _check_header(plain.sample, delimiter, path)
-    check_names(names, path)
+    check_names(names, path, numbered=unnamed_first(names))
     return delimiter, names
 
 
@@ -234,52 +255,38 @@ def _checked(delimiter: str | None, path: Path) -> str | None:
 
 
 def _parse(
-    plain: Utf8Content, delimiter: str, names: list[str], path: Path
+    plain: Utf8Content, delimiter: str, names: list[str], path: Path, *, several: bool
 ) -> pa.Table:
     try:
-        return _parse_blocks(plain, delimiter, names)
+        return _parse_blocks(plain, delimiter, names, several=several)
     except pa.ArrowInvalid:
-        plain.check_decodes(path)
-        raise _explain(plain, delimiter, path) from None
+        raise unparsed(plain, delimiter, path) from None
 
 
 def _parse_blocks(
-    plain: Utf8Content, delimiter: str, names: list[str], **options: Any
+    plain: Utf8Content, delimiter: str, names: list[str], *, several: bool
 ) -> pa.Table:
-    quoted = plain.has(b'"')
-    if quoted and not options:
-        # Twice as fast, and the same if every line turns out to be a row: then no cell
-        # has a line end in it.
-        with suppress(pa.ArrowInvalid):
-            table = _parse_lines(plain, delimiter, names, broken=False)
-            if table.num_rows + 1 == plain.lines:
-                return table
-    return _parse_lines(plain, delimiter, names, broken=quoted, **options)
-
-
-def _parse_lines(
-    plain: Utf8Content, delimiter: str, names: list[str], broken: bool, **options: Any
-) -> pa.Table:
-    """Parse blocks of lines; they are found faster if no line is `broken` by a cell."""
+    """Parse blocks of lines; they are found faster if no cell has `several` of them."""
     block = BLOCK_BYTES
     while True:
         try:
             return arrow_csv.read_csv(
                 pa.BufferReader(plain.buffer),
-                read_options=arrow_csv.ReadOptions(
-                    block_size=block, use_threads=not options
-                ),
+                read_options=arrow_csv.ReadOptions(block_size=block),
                 parse_options=arrow_csv.ParseOptions(
-                    delimiter=delimiter, newlines_in_values=broken, **options
+                    delimiter=delimiter, newlines_in_values=several
                 ),
                 convert_options=all_text(names),
             )
         except pa.ArrowInvalid as error:
-            # A row or a header longer than a block, which is allowed.
-            long = any(words in str(error) for words in ("straddling", "or block"))
-            if not long or block > plain.buffer.size:
+            if not longer_than_block(error) or block > plain.buffer.size:
                 raise
             block *= 8
+
+
+def longer_than_block(error: pa.ArrowInvalid) -> bool:
+    """Whether a row or a header is longer than a block, which is allowed."""
+    return any(words in str(error) for words in ("straddling", "or block"))
 
 
 def all_text(names: list[str], *, only: list[str] | None = None) -> Any:
@@ -291,83 +298,16 @@ def all_text(names: list[str], *, only: list[str] | None = None) -> Any:
     )
 
 
-def _explain(plain: Utf8Content, delimiter: str, path: Path) -> DataError:
+def unparsed(plain: Utf8Content, delimiter: str, path: Path) -> DataError:
     """Say what is wrong without the cells that the parser's own message quotes."""
-    ragged = _first_ragged(plain, delimiter, path)
+    plain.check_decodes(path)
+    ragged = ragged_fault(plain, delimiter, path)
     if ragged is not None:
         return ragged
     return DataError(
         f"'{path}' cannot be parsed as CSV with the delimiter {delimiter!r}.",
         hint="Declare the delimiter, and check the quotation marks.",
     )
-
-
-def _first_ragged(plain: Utf8Content, delimiter: str, path: Path) -> DataError | None:
-    found: list[Any] = []
-
-    def stop(row: Any) -> str:
-        found.append(row)
-        return "error"
-
-    content = plain.content
-    names = header(content.decode("utf-8"), delimiter)
-    try:
-        _parse_blocks(plain, delimiter, names, invalid_row_handler=stop)
-    except pa.ArrowInvalid:
-        if not found:
-            return None
-    row = found[0]
-    return DataError(
-        f"'{path}', line {_line_of_record(content, row.number)}: "
-        f"{row.actual_columns} cells where the header has {row.expected_columns}.",
-        hint="Quote cells that contain the delimiter "
-        f"({delimiter!r}), or declare another one.",
-    )
-
-
-def _line_of_record(content: bytes, number: int) -> int:
-    """The line on which the given record starts, header and records from 1."""
-    data = np.frombuffer(content, dtype=np.uint8)
-    feeds, returns = _positions(data, b"\n"), _positions(data, b"\r")
-    ends = np.union1d(feeds, returns[~np.isin(returns + 1, feeds)])
-    # After an odd number of quotation marks a line end is part of a cell.
-    outside = np.searchsorted(_positions(data, b'"'), ends) % 2 == 0
-    filled = _filled_lines(data, ends[outside])
-    if number > len(filled):
-        # But for marks inside of a cell that has none around it: they open nothing.
-        filled = _filled_lines(data, ends)
-    start = filled[min(number, len(filled)) - 1]
-    return int(np.searchsorted(feeds if len(feeds) else returns, start)) + 1
-
-
-def _filled_lines(
-    data: npt.NDArray[np.uint8], ends: npt.NDArray[np.intp]
-) -> npt.NDArray[np.intp]:
-    """Where lines start that are not blank."""
-    starts = np.concatenate([[0], ends + 1])
-    starts = starts[starts < len(data)]
-    return starts[~np.isin(data[starts], (10, 13))]
-
-
-def _positions(data: npt.NDArray[np.uint8], byte: bytes) -> npt.NDArray[np.intp]:
-    return np.flatnonzero(data == byte[0])
-
-
-def _check_last_quote(plain: Utf8Content, table: pa.Table, path: Path) -> None:
-    """Refuse an unclosed quotation mark, which swallows the rest of the file."""
-    if not table.num_rows:
-        return
-    last = table.column(table.num_columns - 1)[-1].as_py()
-    if "\n" not in last and "\r" not in last:
-        return
-    content = plain.content
-    if content.count(b'"') % 2:
-        rest = last.encode("utf-8")
-        line = content.count(b"\n") - rest.count(b"\n") + 1
-        raise DataError(
-            f"'{path}', line {line}: a quotation mark is opened and never closed.",
-            hint="Close it, or double quotation marks inside a quoted cell.",
-        )
 
 
 def _check_header(sample: str, delimiter: str, path: Path) -> None:
@@ -381,10 +321,11 @@ def _check_header(sample: str, delimiter: str, path: Path) -> None:
         )
 
 
-def check_names(names: list[str], path: Path) -> None:
-    """Refuse columns without a name of their own."""
+def check_names(names: list[str], path: Path, *, numbered: bool = False) -> None:
+    """Refuse columns without a name of their own, but for `numbered` rows."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     unnamed = [place for place, name in enumerate(names, 1) if not name.strip()]
+    unnamed = unnamed[numbered:]
     if unnamed:
         raise DataError(
             f"'{path}': column {unnamed[0]} of {len(names)} has no name.",

@@ -14,9 +14,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from sfumato.data.arrays import Bytes
 from sfumato.data.source import encoding_fault
-from sfumato.errors import DataError
+from sfumato.errors import DataError, SettingHint
 
 BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -25,6 +24,8 @@ BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+WINDOWS = "cp1252"
+"""The encoding of Western European files that Windows programs write."""
 DELIMITERS = (",", ";", "\t", "|")
 OTHER_FILES = (
     (b"PAR1", "Parquet", ".parquet"),
@@ -35,7 +36,6 @@ OTHER_FILES = (
 HEAD_BYTES = 1 << 12
 SAMPLE_BYTES = 1 << 16
 PIECE_BYTES = 1 << 20
-LINE_END, CARRIAGE_RETURN = b"\n\r"
 SAMPLE_ROWS = 100
 
 
@@ -60,23 +60,6 @@ class Utf8Content:
         return any(byte in piece for piece in self._pieces())
 
     @property
-    def lines(self) -> int | None:
-        """How many lines there are; None if a carriage return alone ends one.
-
-        The last line may have no end.
-        """
-        data = np.frombuffer(self.buffer, dtype=np.uint8)
-        ends = 0
-        for at in range(0, len(data), PIECE_BYTES):
-            # One byte more: what follows the last byte of the piece.
-            piece = data[at : at + PIECE_BYTES + 1]
-            ends += int(np.count_nonzero(piece[:PIECE_BYTES] == LINE_END))
-            # Most files have none, and bytes are searched faster than numbers.
-            if CARRIAGE_RETURN in piece.tobytes() and _lone_returns(piece):
-                return None
-        return ends + bool(len(data) and data[-1] != LINE_END)
-
-    @property
     def sample(self) -> str:
         """Return the first lines, the last one complete."""
         end = min(SAMPLE_BYTES, self.buffer.size)
@@ -93,19 +76,25 @@ class Utf8Content:
         for at in range(start, len(view), PIECE_BYTES):
             yield bytes(view[at : at + PIECE_BYTES])
 
+    def _decodes(self) -> bool:
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        try:
+            for piece in self._pieces():
+                decoder.decode(piece)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return False
+        return True
+
     def check_decodes(self, path: Path) -> None:
         """Raise for the first byte that is no UTF-8."""
+        if self._decodes():
+            return
         content = self.content
         try:
             content.decode("utf-8")
         except UnicodeDecodeError as error:
             raise undecodable(content, error, path) from None
-
-
-def _lone_returns(piece: Bytes) -> bool:
-    """Whether a carriage return ends a line alone; the last byte is only looked at."""
-    returns = np.flatnonzero(piece[:PIECE_BYTES] == CARRIAGE_RETURN)
-    return bool((piece.take(returns + 1, mode="clip") != LINE_END).any())
 
 
 def plain_text(buffer: pa.Buffer, encoding: str | None, path: Path) -> Utf8Content:
@@ -162,8 +151,7 @@ def _decoded(content: bytes, encoding: str, path: Path) -> str:
         raise undecodable(content, error, path) from None
     except UnicodeError:
         raise DataError(
-            f"'{path}' is not {encoding} text.",
-            hint='Declare the encoding of the file, for example encoding = "cp1252".',
+            f"'{path}' is not {encoding} text.", setting=_encoding_hint(content)
         ) from None
 
 
@@ -173,7 +161,22 @@ def undecodable(content: bytes, error: UnicodeDecodeError, path: Path) -> DataEr
     return DataError(
         f"'{path}', line {line}: the byte at offset {error.start} is not "
         f"{error.encoding} text.",
-        hint='Declare the encoding of the file, for example encoding = "cp1252".',
+        setting=_encoding_hint(content),
+    )
+
+
+def _encoding_hint(content: bytes) -> SettingHint:
+    """Suggest cp1252, which most files that are not UTF-8 have, or else latin-1."""
+    try:
+        content.decode(WINDOWS)
+    except UnicodeDecodeError:
+        return SettingHint(
+            key="encoding",
+            value="latin-1",
+            reason="It is not cp1252 either: if latin-1",
+        )
+    return SettingHint(
+        key="encoding", value=WINDOWS, reason="It is probably cp1252: if so"
     )
 
 

@@ -38,6 +38,8 @@ class CheckResult(SafeRepr):
     """How each sensitive column was read: kind, distance, and where that came from."""
     unmentioned: tuple[str, ...] = ()
     """Columns that the policy does not mention."""
+    row_numbers: bool = False
+    """Whether its file has a first column without a name, which was not checked."""
     loss: Mapping[str, float] = field(default_factory=dict)
     """NCP and the share of bits lost, where the original was given; private."""
     loss_not_measured: Mapping[str, str] = field(default_factory=dict)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from sfumato.data.schema import Role
+from sfumato.data.source import has_row_numbers
 from sfumato.engines.base import Engine
 from sfumato.errors import RefusedError
 from sfumato.models.base import OutputModel
@@ -112,7 +113,8 @@ def check_table(asked: AskedCheck, given: GivenTables) -> CheckResult:
     names = table.column_names
     made = added(asked.policy, asked.operator, names)
     shares = claimed_giveaways(asked.policy, table, asked.form, made=made)
-    return _result(asked, claim, proof, names, table.num_rows, shares)
+    result = _result(asked, claim, proof, names, table.num_rows, shares)
+    return replace(result, row_numbers=has_row_numbers(table))
 
 
 def check_on_engine(asked: AskedCheck, engine: Engine) -> CheckResult:
@@ -127,7 +129,9 @@ def check_on_engine(asked: AskedCheck, engine: Engine) -> CheckResult:
     quasi += [name for name in made if name not in quasi]
     rows = proof_rows(proof)
     shares = engine_giveaways(asked.policy, engine, quasi=quasi, rows=rows)
-    return _result(asked, claim, proof, names, rows, shares)
+    result = _result(asked, claim, proof, names, rows, shares)
+    numbered = has_row_numbers(engine.source.schema.empty_table())
+    return replace(result, row_numbers=numbered)
 
 
 def refuse_record(record: Path | None) -> None:

@@ -89,7 +89,7 @@ def _short(data: Any, limit: int, copies: int) -> str | None:
     if not is_path(data) or find_spec("duckdb") is None:
         return None
     try:
-        needed = batch_source(data, named=True).bytes
+        needed = batch_source(data, named=True, breaks=None).bytes
     except SfumatoError:
         # Reading it will say what is wrong, or it can only be read whole.
         return None

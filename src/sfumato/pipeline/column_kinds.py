@@ -28,6 +28,8 @@ READ = (Role.QUASI, Role.SENSITIVE, Role.WEIGHT)
 """The roles of columns whose kind matters."""
 VALUES = "values"
 """Where the private record keeps the values of the source."""
+MULTILINE = "multiline"
+"""The key of a manifest whose CSV file has cells of several lines."""
 PRIVACY = "privacy"
 """The manifest's entry under a process model; kinds are declared, so none are named."""
 
@@ -127,6 +129,12 @@ def marks_formulas(place: Path) -> bool:
     """Return whether a manifest says that CSV cells are marked for spreadsheets."""
     record = _record(place)
     return bool(record.get("manifest", record).get("spreadsheet_safe"))
+
+
+def has_lines(place: Path) -> bool:
+    """Return whether a manifest says that cells of its CSV file have several lines."""
+    record = _record(place)
+    return bool(record.get("manifest", record).get(MULTILINE))
 
 
 def published_hashes(place: Path) -> dict[str, str]:

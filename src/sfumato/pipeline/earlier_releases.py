@@ -16,6 +16,7 @@ from sfumato.data.arrays import Codes
 from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.data.schema import Role
 from sfumato.errors import DataError, PolicyError, RefusedError
+from sfumato.io.csv_grammar import line_breaks
 from sfumato.io.formats import Format, format_of
 from sfumato.io.read import read_source
 from sfumato.io.spreadsheet import unguarded
@@ -251,7 +252,10 @@ def _data(place: Path, manifest: Mapping[str, Any]) -> pa.Table:
         raise DataError(f"'{place}' has {len(files)} files named 'data'.", hint=HINT)
     hashes: list[str] = []
     table = read_source(
-        files[0], seen=lambda content: hashes.append(hash_bytes(content)), named=True
+        files[0],
+        seen=lambda content: hashes.append(hash_bytes(content)),
+        named=True,
+        breaks=line_breaks(multiline=bool(manifest.get("multiline"))),
     )
     if hashes[0] != manifest["data_sha256"]:
         raise DataError(

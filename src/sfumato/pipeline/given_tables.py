@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +16,9 @@ from sfumato.data.batch_source import BatchSource
 from sfumato.data.schema import Role
 from sfumato.engines.engine_choice import EngineChoice
 from sfumato.engines.spark_engine import is_spark, spark_table
-from sfumato.errors import DataError, UsageError
+from sfumato.errors import Caller, DataError, UsageError, hints_for
 from sfumato.io.batch_files import batch_source, many_files, read_many
+from sfumato.io.csv_grammar import LineBreaks, line_breaks
 from sfumato.io.databases import database_source, read_database
 from sfumato.io.formats import Format, sibling
 from sfumato.io.read import Seen, read_source
@@ -46,10 +47,12 @@ def read_table(
     *,
     seen: Seen | None = None,
     coded: bool = False,
+    breaks: LineBreaks | None = None,
 ) -> pa.Table:
     """Read a file as the policy or the settings declare it, or take a frame.
 
-    With `coded`, texts of a CSV file may come as dictionaries.
+    With `coded`, texts of a CSV file may come as dictionaries. `breaks` says where cells
+    may have line breaks; left out, in columns that the policy does not publish.
     """
     database = database_source(data)
     if database is not None:
@@ -61,42 +64,84 @@ def read_table(
     if many_files(data):
         return read_many(data)
     declared = policy.data if policy is not None else None
-    return read_source(
-        Path(data),
-        delimiter=declared.delimiter if declared else settings.get("delimiter"),
-        encoding=declared.encoding if declared else settings.get("encoding"),
-        decimal=declared.decimal if declared else settings.get("decimal"),
-        format=declared.format if declared else None,
-        sheet=declared.sheet if declared else settings.get("sheet"),
-        seen=seen,
-        coded=coded,
+    with hints_for(Caller.ARGUMENT if declared is None else Caller.POLICY):
+        return read_source(
+            Path(data),
+            delimiter=declared.delimiter if declared else settings.get("delimiter"),
+            encoding=declared.encoding if declared else settings.get("encoding"),
+            decimal=declared.decimal if declared else settings.get("decimal"),
+            format=declared.format if declared else None,
+            sheet=declared.sheet if declared else settings.get("sheet"),
+            seen=seen,
+            coded=coded,
+            breaks=breaks or source_breaks(policy, settings),
+        )
+
+
+def source_breaks(policy: Policy | None, settings: Mapping[str, Any]) -> LineBreaks:
+    """Where cells of a source may have line breaks: not in columns to be published."""
+
+    def published(names: Sequence[str]) -> frozenset[str]:
+        asked = policy or Policy.build(columns=list(names), **settings)
+        return asked.published(names)
+
+    return line_breaks(
+        multiline=_multiline(policy, settings), otherwise=LineBreaks(published)
     )
 
 
+def published_breaks(
+    policy: Policy | None,
+    settings: Mapping[str, Any],
+    *,
+    multiline: bool = False,
+) -> LineBreaks:
+    """Where cells of a published file may have line breaks: only where declared.
+
+    `multiline` is what the manifest of the file declares.
+    """
+    return line_breaks(multiline=multiline or _multiline(policy, settings))
+
+
+def _multiline(policy: Policy | None, settings: Mapping[str, Any]) -> bool:
+    said = settings.get("multiline") if policy is None else policy.data.multiline
+    return bool(said)
+
+
 def read_published(
-    data: Source, policy: Policy | None, settings: Mapping[str, Any]
+    data: Source,
+    policy: Policy | None,
+    settings: Mapping[str, Any],
+    *,
+    multiline: bool = False,
 ) -> pa.Table:
     """Read a table that may be a release.
 
     A policy says how its source is written. A release is UTF-8, in the format that its
     name says. Where the file cannot be read that way, it is read like the source.
+    `multiline` is whether its manifest says that cells have line breaks.
     """
+    breaks = published_breaks(policy, settings, multiline=multiline)
     if policy is None or not is_path(data):
-        return read_table(data, policy, settings)
+        return read_table(data, policy, settings, breaks=breaks)
     if many_files(data):
         return read_many(data)
     said, place = policy.data, Path(data)
     try:
-        table = read_source(place, delimiter=said.delimiter, decimal=said.decimal)
+        table = read_source(
+            place, delimiter=said.delimiter, decimal=said.decimal, breaks=breaks
+        )
         # A release of a frame has commas, whatever the policy says of a file.
         alone = said.delimiter is not None and table.num_columns == 1
-        return read_source(place, decimal=said.decimal) if alone else table
+        if not alone:
+            return table
+        return read_source(place, decimal=said.decimal, breaks=breaks)
     except DataError as fault:
         with suppress(DataError):
-            return read_table(data, policy, settings)
+            return read_table(data, policy, settings, breaks=breaks)
         # Other tools use other delimiters.
         with suppress(DataError):
-            return read_source(place, decimal=said.decimal)
+            return read_source(place, decimal=said.decimal, breaks=breaks)
         raise fault from None
 
 
@@ -107,6 +152,7 @@ def published_batches(
     *,
     safe: bool = False,
     choice: EngineChoice | None = None,
+    multiline: bool = False,
 ) -> BatchSource:
     """Open a published file, or Parquet files, to be read in batches."""
     if choice is not None and choice.on_spark:
@@ -114,13 +160,15 @@ def published_batches(
     if not is_path(data):
         return source_batches(data, policy, settings)
     said = policy.data if policy is not None else None
-    return batch_source(
-        data,
-        delimiter=said.delimiter if said else settings.get("delimiter"),
-        encoding=None if said else settings.get("encoding"),
-        decimal=said.decimal if said else settings.get("decimal"),
-        safe=safe,
-    )
+    with hints_for(Caller.ARGUMENT if said is None else Caller.POLICY):
+        return batch_source(
+            data,
+            delimiter=said.delimiter if said else settings.get("delimiter"),
+            encoding=None if said else settings.get("encoding"),
+            decimal=said.decimal if said else settings.get("decimal"),
+            safe=safe,
+            breaks=published_breaks(policy, settings, multiline=multiline),
+        )
 
 
 def source_batches(
@@ -129,8 +177,12 @@ def source_batches(
     settings: Mapping[str, Any] = MappingProxyType({}),
     *,
     choice: EngineChoice | None = None,
+    cells: bool = True,
 ) -> BatchSource:
-    """Open a source to be read in batches, as the policy or the settings declare it."""
+    """Open a source to be read in batches, as the policy or the settings declare it.
+
+    Without `cells`, only its columns are wanted, and its cells are not checked.
+    """
     if choice is not None and choice.on_spark:
         return spark_source(data, choice)
     if is_spark(data):
@@ -140,20 +192,22 @@ def source_batches(
 
         return batches_of(data)
     said = policy.data if policy is not None else None
-    return batch_source(
-        data,
-        delimiter=said.delimiter if said else settings.get("delimiter"),
-        encoding=said.encoding if said else settings.get("encoding"),
-        decimal=said.decimal if said else settings.get("decimal"),
-        format=said.format if said else None,
-    )
+    with hints_for(Caller.ARGUMENT if said is None else Caller.POLICY):
+        return batch_source(
+            data,
+            delimiter=said.delimiter if said else settings.get("delimiter"),
+            encoding=said.encoding if said else settings.get("encoding"),
+            decimal=said.decimal if said else settings.get("decimal"),
+            format=said.format if said else None,
+            breaks=source_breaks(policy, settings) if cells else None,
+        )
 
 
 def columns_of(
     data: Source, policy: Policy | None, settings: Mapping[str, Any]
 ) -> pa.Table:
     """A table without rows that has the columns of a source."""
-    return source_batches(data, policy, settings).schema.empty_table()
+    return source_batches(data, policy, settings, cells=False).schema.empty_table()
 
 
 def is_path(data: Source) -> bool:
@@ -162,12 +216,15 @@ def is_path(data: Source) -> bool:
     return named and database_source(data) is None
 
 
-def second_table(data: Source, form: Form, *, safe: bool) -> dict[str, pa.Table]:
+def second_table(
+    data: Source, form: Form, *, safe: bool, multiline: bool = False
+) -> dict[str, pa.Table]:
     """Read the second table of an anatomized release from the same directory."""
     if form is not Form.ANATOMIZED or not is_path(data):
         return {}
     place = sibling(Path(data), "sensitive")
-    return {"sensitive": as_meant(place, read_source(place), safe=safe)}
+    table = read_source(place, breaks=line_breaks(multiline=multiline))
+    return {"sensitive": as_meant(place, table, safe=safe)}
 
 
 def as_meant(data: Source, table: pa.Table, *, safe: bool) -> pa.Table:
@@ -212,7 +269,9 @@ def pair_files(
         policy=policy,
         original=source,
         published=table,
-        beside=second_table(published, shape, safe=safe),
+        beside=second_table(
+            published, shape, safe=safe, multiline=policy.data.multiline
+        ),
         base=base,
         form=form,
     )

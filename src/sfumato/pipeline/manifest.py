@@ -13,6 +13,7 @@ import numpy as np
 from sfumato import registry
 from sfumato.algorithms.base import Algorithm
 from sfumato.data.schema import Role
+from sfumato.data.source import has_row_numbers
 from sfumato.io.spreadsheet import formulas
 from sfumato.metrics.base import Metric
 from sfumato.models.base import Model, OutputModel, Target, Verdict
@@ -90,6 +91,8 @@ def manifest(found: Findings) -> dict[str, Any]:
     if found.certificate is not None:
         figures = {"figures": dict(found.solution.facts)}
         record["privacy"] = found.certificate.record() | figures
+    if has_row_numbers(found.run.source):
+        record["row_numbers"] = "left out"
     if found.run.seed.insecure:
         record["not_for_publication"] = INSECURE
     return record

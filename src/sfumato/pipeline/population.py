@@ -14,6 +14,7 @@ from sfumato.data.schema import Role
 from sfumato.errors import PolicyError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.hierarchies.build import build, refuse_reserved
+from sfumato.io.csv_grammar import LineBreaks, line_breaks
 from sfumato.io.read import read_source
 from sfumato.models.base import OutputModel
 from sfumato.policy import Policy
@@ -33,8 +34,15 @@ def population_path(models: Sequence[OutputModel]) -> str | None:
 
 def read_population(policy: Policy, path: str, base: Path | None) -> pa.Table:
     """Read the population table and check that it has the quasi-identifiers."""
-    source = read_source((base or Path()) / path, decimal=policy.data.decimal)
-    require_columns(source, policy.names(Role.QUASI), what="The population table")
+    quasi = policy.names(Role.QUASI)
+    source = read_source(
+        (base or Path()) / path,
+        decimal=policy.data.decimal,
+        breaks=line_breaks(
+            multiline=policy.data.multiline, otherwise=LineBreaks(lambda names: quasi)
+        ),
+    )
+    require_columns(source, quasi, what="The population table")
     return source
 
 

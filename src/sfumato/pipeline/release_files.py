@@ -12,9 +12,11 @@ import pyarrow as pa
 
 from sfumato.errors import DataError, UsageError
 from sfumato.io.batch_files import read_many
+from sfumato.io.csv_grammar import LineBreaks, line_breaks
 from sfumato.io.formats import Format, format_of
 from sfumato.io.read import read_source
 from sfumato.io.spreadsheet import unguarded
+from sfumato.pipeline.column_kinds import MULTILINE
 from sfumato.pipeline.release_to_database import read_released
 from sfumato.policy import Policy
 
@@ -84,10 +86,13 @@ class ReleaseFiles:
         safe = policy.publish.spreadsheet_safe or bool(
             self.manifest.get("spreadsheet_safe")
         )
-        table = _read(self.data, policy, safe=safe)
+        breaks = line_breaks(
+            multiline=policy.data.multiline or bool(self.manifest.get(MULTILINE))
+        )
+        table = _read(self.data, policy, breaks, safe=safe)
         if self.sensitive is None:
             return table, {}
-        return table, {"sensitive": _read(self.sensitive, policy, safe=safe)}
+        return table, {"sensitive": _read(self.sensitive, policy, breaks, safe=safe)}
 
 
 def _address(place: Path) -> str | None:
@@ -121,9 +126,9 @@ def _manifest(place: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _read(place: Path, policy: Policy, *, safe: bool) -> pa.Table:
+def _read(place: Path, policy: Policy, breaks: LineBreaks, *, safe: bool) -> pa.Table:
     if place.is_dir():
         return read_many(place)
-    table = read_source(place, delimiter=policy.data.delimiter)
+    table = read_source(place, delimiter=policy.data.delimiter, breaks=breaks)
     marked = safe and format_of(place) is Format.CSV
     return unguarded(table) if marked else table

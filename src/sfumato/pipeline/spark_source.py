@@ -31,7 +31,7 @@ def spark_source(data: Any, choice: EngineChoice) -> SparkTable:
             "engine.",
         )
     place = Path(data)
-    known = batch_source(place).schema
+    known = batch_source(place, breaks=None).schema
     if not many_files(place) and format_of(place) is not Format.PARQUET:
         raise RefusedError(
             f"'{data}' is no Parquet file, and Spark reads no other here.",

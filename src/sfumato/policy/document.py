@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -245,6 +245,12 @@ class Policy(Section):
             for name, section in self.columns.items()
             if section.drop or (section.role is Role.IDENTIFIER and name not in hashed)
         )
+
+    def published(self, names: Iterable[str]) -> frozenset[str]:
+        """Return those of the data's columns of which a release shows cells."""
+        hidden = (None, Role.IDENTIFIER, Role.SUBJECT)
+        hashed = self.pseudonymized()
+        return frozenset(n for n in names if n in hashed or self.role(n) not in hidden)
 
     def pseudonymized(self) -> frozenset[str]:
         """The columns that are published under a keyed hash."""

@@ -49,6 +49,7 @@ class Settings(TypedDict, total=False):
     missing_as: str | None
     delimiter: str | None
     encoding: str | None
+    multiline: bool | None
     decimal: str | None
     sheet: str | None
     key: str | Sequence[str] | None
@@ -78,7 +79,16 @@ BY_COLUMN = MappingProxyType(
     }
 )
 MODELS = MappingProxyType({"k": "k-anonymity", "l": "l-diversity", "t": "t-closeness"})
-DATA = ("missing", "missing_as", "delimiter", "encoding", "decimal", "sheet", "key")
+DATA = (
+    "missing",
+    "missing_as",
+    "delimiter",
+    "encoding",
+    "multiline",
+    "decimal",
+    "sheet",
+    "key",
+)
 PUBLISH = (
     "operator",
     "max_suppressed",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -13,11 +13,17 @@ import pyarrow as pa
 
 from sfumato.data.cell_text import has_text
 from sfumato.data.profiling.column_roles import Decision
+from sfumato.data.profiling.column_signs import Signs
 from sfumato.data.profiling.identifying_power import Power
 from sfumato.data.profiling.infer import Guess, Inference, infer
 from sfumato.data.safe_repr import counted
 from sfumato.data.schema import Role
-from sfumato.data.source import delimiter_of, encoding_of
+from sfumato.data.source import (
+    delimiter_of,
+    encoding_of,
+    has_line_breaks,
+    has_row_numbers,
+)
 from sfumato.data.table import Column
 from sfumato.errors import DataError, UsageError
 from sfumato.policy.missing_marks import found_marks
@@ -40,6 +46,8 @@ FATES = MappingProxyType(
     }
 )
 SETS_SHOWN = 5
+LINE_BREAK = re.compile("[\r\n]")
+SEVERAL_LINES = "cells have several lines: meant, or rows joined by a stray mark?"
 COMMENT_COLUMN = 40
 
 
@@ -59,6 +67,7 @@ def propose(
     decimal: str = ".",
     k: int | None = None,
     profile: str | None = None,
+    multiline: bool = False,
     given: Mapping[str, Decision] = MappingProxyType({}),
 ) -> Proposal:
     """Propose a policy for a table; `path` is where the policy finds it.
@@ -67,7 +76,8 @@ def propose(
     5. `given` are roles that a person has decided.
 
     `missing` are the marks of missing values; None: those that seem to be. `decimal`
-    is the mark in front of fractions that the source was read with.
+    is the mark in front of fractions that the source was read with. With `multiline`,
+    line breaks in cells of a CSV file are meant; otherwise columns with any are left out.
     """
     _check_path(path)
     asked = PLAIN if profile is None else profile_of(profile)
@@ -75,11 +85,15 @@ def propose(
     readable = _readable(source)
     marks = found_marks(readable) if missing is None else tuple(missing)
     found = infer(
-        readable, missing=marks, k=wanted, given=given, leaves_out=asked.leaves_out
+        readable,
+        missing=marks,
+        k=wanted,
+        given=given,
+        leaves_out=_leaves_out(source, asked, multiline=multiline),
     )
     lines = [
         *_head(source, asked),
-        *_data(source, path, decimal),
+        *_data(source, path, decimal, multiline=multiline),
         *_marks(marks, found, asked=missing is not None),
         *_overview(found),
         *_powers(found.sets),
@@ -89,6 +103,19 @@ def propose(
         *_rest(),
     ]
     return Proposal("\n".join(lines) + "\n", found)
+
+
+def _leaves_out(
+    source: pa.Table, profile: Profile, *, multiline: bool
+) -> Callable[[Signs], str | None]:
+    """Why a column must not be published: by the profile, or for its line breaks."""
+    joined = has_line_breaks(source) and not multiline
+
+    def reason(signs: Signs) -> str | None:
+        several = joined and any(map(LINE_BREAK.search, signs.column.labels))
+        return profile.leaves_out(signs) or (SEVERAL_LINES if several else None)
+
+    return reason
 
 
 def _check_path(path: str | None) -> None:
@@ -147,14 +174,20 @@ def _head(source: pa.Table, profile: Profile) -> Iterator[str]:
     yield 'unlisted = "error"  # columns that are not named here stop the run'
 
 
-def _data(source: pa.Table, path: str | None, decimal: str) -> Iterator[str]:
+def _data(
+    source: pa.Table, path: str | None, decimal: str, *, multiline: bool
+) -> Iterator[str]:
     yield from ("", "[data]")
+    if has_row_numbers(source):
+        yield "# The first column has no name: read as row numbers, and left out."
     if path is not None:
         yield f"path = {_text(path)}"
     if delimiter_of(source) != ",":
         yield _line(f"delimiter = {_text(delimiter_of(source))}", "as read")
     if encoding_of(source) not in ("utf-8", "utf-8-sig"):
         yield _line(f"encoding = {_text(encoding_of(source))}", "as read")
+    if multiline and has_line_breaks(source):
+        yield _line("multiline = true", "some cells have several lines")
     if decimal != ".":
         yield _line(f"decimal = {_text(decimal)}", "numbers are published with a point")
 

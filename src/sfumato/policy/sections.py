@@ -124,6 +124,10 @@ class Data(Section):
     """The encoding of a CSV file; left out: UTF-8, unless a byte order mark or the
     zero bytes of UTF-16 prove another. One-byte encodings (`latin-1`, `cp1252`)
     look alike in bytes and are never guessed. The release is always UTF-8."""
+    multiline: bool = False
+    """Cells of a CSV file may have several lines. Left out, a line break in a cell of a
+    column that is published stops the run, because a stray quotation mark joins all rows
+    up to the next one; in other columns, one whose lines look like rows does."""
     decimal: Literal[".", ","] = "."
     """The mark in front of fractions in a CSV file. With `","`, a column in which
     every comma is the one comma of a number is read as numbers; the release has

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from sfumato.data.cell_text import as_text, has_text
-from sfumato.data.source import delimiter_of, encoding_of
+from sfumato.data.source import delimiter_of, encoding_of, has_row_numbers
 from sfumato.demo import write as write_demo
 from sfumato.errors import SfumatoError, UsageError
 from sfumato.io.atomic_files import OWN_FILE
@@ -31,6 +31,7 @@ from sfumato.studio.workspace import (
 )
 
 PAGE_ROWS = 50
+MEANT = "meant"
 UPLOADS = "uploads"
 LONGEST_CELL = 60
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -72,6 +73,8 @@ def _settings(facts: ProjectFacts) -> dict[str, Any] | None:
         "found": None if table is None else (_between(table), encoding_of(table)),
         "delimiter": DELIMITERS.get(said.delimiter or "", said.delimiter or ""),
         "encoding": said.encoding or "",
+        "multiline": MEANT if said.multiline else "",
+        "row_numbers": table is not None and has_row_numbers(table),
         "key": list(said.key),
         "missing": list(said.missing),
         "missing_as": said.missing_as,
@@ -159,6 +162,7 @@ def choose(space: Workspace, form: SentForm) -> str | None:
     settings = {
         "delimiter": _delimiter(form.text("delimiter")),
         "encoding": form.text("encoding").strip() or None,
+        "multiline": form.text("multiline") == MEANT,
         "missing": ["", *marks] if marks else None,
         "profile": form.text("profile") or None,
     }
@@ -192,6 +196,7 @@ def reading(space: Workspace, form: SentForm) -> str | None:
     for name, sent in (
         ("delimiter", _delimiter(form.text("delimiter"))),
         ("encoding", form.text("encoding").strip() or None),
+        ("multiline", form.text("multiline") == MEANT),
         ("key", _listed(form, "key") or None),
     ):
         if name in form.fields and (sent or getattr(said, name)):

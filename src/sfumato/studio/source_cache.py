@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import pyarrow as pa
 
+from sfumato.errors import Caller, hints_for
 from sfumato.io.databases import DatabasePlace, DatabaseSource
 from sfumato.pipeline.given_tables import read_table
 from sfumato.pipeline.named_source import named_source
@@ -39,7 +40,8 @@ class SourceCache:
         with self._lock:
             if self._table is None or key != self._key:
                 self._table = None
-                table = read_table(source, policy, {})
+                with hints_for(Caller.PAGE):
+                    table = read_table(source, policy, {})
                 self._table = in_order(table, policy, origin=source)
                 self._key = key
             return self._table

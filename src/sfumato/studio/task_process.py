@@ -58,11 +58,13 @@ def main() -> None:
     stream, stop = sys.stdin.buffer, threading.Event()
     name, arguments = receive(stream)
     threading.Thread(target=_listen, args=(stream, stop), daemon=True).start()
+    from sfumato.errors import Caller, hints_for
     from sfumato.pipeline.comparison.try_candidate import Failure
     from sfumato.studio.worker_tasks import task
 
     try:
-        result = task(name)(ProgressSender(answers), stop, **arguments)
+        with hints_for(Caller.PAGE):
+            result = task(name)(ProgressSender(answers), stop, **arguments)
         send(answers, ("done", result))
     except Exception as fault:
         send(answers, ("failed", asdict(Failure.of(fault))))

@@ -23,15 +23,18 @@ def propose(
     settings: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Propose a policy for a file of the project, as `sfumato init` does."""
+    from sfumato.io.csv_grammar import UNLIKE_ROWS, line_breaks
     from sfumato.io.decimals import pointed
     from sfumato.io.read import read_source
     from sfumato.policy.propose import propose as proposed
 
     progress("reading", 0.1)
+    multiline = bool(settings.get("multiline"))
     source = read_source(
         Path(root) / name,
         delimiter=settings.get("delimiter"),
         encoding=settings.get("encoding"),
+        breaks=line_breaks(multiline=multiline, otherwise=UNLIKE_ROWS),
     )
     progress("looking at columns", 0.4)
     table, decimal = pointed(source)
@@ -41,6 +44,7 @@ def propose(
         missing=settings.get("missing"),
         decimal=decimal,
         profile=settings.get("profile"),
+        multiline=multiline,
     )
     return {"text": found.text, "profile": profile_record(found.inference)}
 
