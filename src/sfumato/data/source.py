@@ -39,13 +39,19 @@ def remember(
     return table.replace_schema_metadata(facts)
 
 
+def without_first(table: pa.Table) -> pa.Table:
+    """A table without its first column, which has row numbers and no name."""
+    facts = {**(table.schema.metadata or {}), ROW_NUMBERS: YES}
+    return table.remove_column(0).replace_schema_metadata(facts)
+
+
 def has_line_breaks(table: pa.Table) -> bool:
     """Whether a cell of the CSV file has several lines."""
     return _remembered(table, MULTILINE, "") != ""
 
 
 def has_row_numbers(table: pa.Table) -> bool:
-    """Whether the CSV file has a first column without a name, which was left out."""
+    """Whether the file has a first column without a name, which was left out."""
     return _remembered(table, ROW_NUMBERS, "") != ""
 
 

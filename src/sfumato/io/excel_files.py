@@ -29,6 +29,8 @@ FIRST_DAY = dt.date(1900, 3, 1)
 DIGITS = 16
 """Digits of a number in a workbook."""
 SHEET = "data"
+UNNAMED = "__UNNAMED__0"
+"""What the reader calls a first column without a name."""
 
 
 def read_excel(content: pa.Buffer, path: Path, sheet: str | None) -> pa.Table:

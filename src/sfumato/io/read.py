@@ -20,6 +20,7 @@ from sfumato.data.source import (
     delimiter_of,
     encoding_of,
     remember,
+    without_first,
 )
 from sfumato.errors import DataError
 from sfumato.io.compression import unpacked
@@ -98,9 +99,11 @@ def _read_typed(
         return _read_arrow(content, path)
     # Imported late: few sources need them.
     if form is Format.EXCEL:
-        from sfumato.io.excel_files import read_excel
+        from sfumato.io.excel_files import UNNAMED, read_excel
 
-        return read_excel(content, path, sheet)
+        table = read_excel(content, path, sheet)
+        numbered = table.num_columns > 1 and table.column_names[0] == UNNAMED
+        return without_first(table) if numbered else table
     from sfumato.io.statistical_files import read_statistical
 
     return read_statistical(content, path, form)

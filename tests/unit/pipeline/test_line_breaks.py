@@ -86,6 +86,15 @@ def test_row_numbers_are_never_published_and_the_manifest_says_so(tmp_path, engi
     assert release.manifest["row_numbers"] == "left out"
 
 
+def test_row_numbers_of_a_workbook_are_left_out_too(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"age": [1, 1, 2, 2], "ill": list("abab")})
+    frame.to_excel(tmp_path / "t.xlsx", engine="xlsxwriter")
+    release = sf.anonymize(tmp_path / "t.xlsx", quasi="age", sensitive="ill", k=2)
+    assert release.table.column_names == ["age", "ill"]
+    assert release.manifest["row_numbers"] == "left out"
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_check_says_that_row_numbers_were_not_checked(tmp_path, engine):
     path = written(tmp_path, ["0,1,a", "1,1,b"], header=",age,ill")

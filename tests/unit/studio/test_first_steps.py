@@ -234,3 +234,36 @@ def test_the_only_file_of_the_folder_is_chosen_beforehand(studio):
     assert studio.ask("/data").text.count(" checked") == 1
     studio.upload("q.csv", b"age\n1\n")
     assert " checked" not in studio.ask("/data").text
+
+
+def test_a_file_that_is_not_utf_8_names_the_field_that_mends_it(studio):
+    studio.upload("p.csv", "age,sex\n21,groß\n22,x\n".encode("cp1252"))
+    studio.send("/data/choose", file="p.csv")
+    studio.wait()
+    told = "It is probably cp1252: if so, set the field &#39;Encoding&#39; to cp1252."
+    assert told in studio.ask("/data").text
+    studio.send("/data/choose", file="p.csv", encoding="cp1252")
+    studio.wait()
+    assert policy(studio).data.encoding == "cp1252"
+
+
+def test_cells_of_several_lines_are_a_field_of_the_page(studio):
+    rows = "".join(f'{20 + i % 9},"a{i % 2}\nb"\n' for i in range(40))
+    studio.upload("p.csv", f"age,ill\n{rows}".encode())
+    studio.send("/data/choose", file="p.csv", multiline="meant")
+    studio.wait()
+    assert policy(studio).data.multiline
+    studio.send("/data/reading", missing_as="value", multiline="")
+    assert not policy(studio).data.multiline
+    assert "&#39;Cells of several lines&#39; to meant" in studio.ask("/data").text
+    studio.send("/data/reading", missing_as="value", multiline="meant")
+    assert policy(studio).data.multiline
+
+
+def test_row_numbers_are_left_out_and_the_page_says_so(studio):
+    rows = "".join(f"{i},{20 + i % 9},x{i % 2}\n" for i in range(40))
+    studio.upload("p.csv", f",age,ill\n{rows}".encode())
+    studio.send("/data/choose", file="p.csv")
+    studio.wait()
+    assert set(policy(studio).columns) == {"age", "ill"}
+    assert "read as row numbers and left out" in studio.ask("/data").text
