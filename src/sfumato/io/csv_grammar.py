@@ -28,8 +28,10 @@ from sfumato.io.sniff import Utf8Content, first_rows
 
 QUOTE, LINE_FEED, CARRIAGE_RETURN, BACKSLASH = b'"\n\r\\'
 LINE_ENDS = (LINE_FEED, CARRIAGE_RETURN)
-PIECE_BYTES = 1 << 20
+PIECE_BYTES = 1 << 16
+"""Bytes that are looked at together: what is computed of them stays in the cache."""
 LINE_END = re.compile(rb"\r\n?|\n")
+END_OF_LINE = re.compile(rb"\n")
 QUOTED = re.compile(rb'"[^"]*+(?:""[^"]*+)*+"')
 QUOTED_LINE = rb'"[^"\r\n]*+(?:""[^"\r\n]*+)*+"'
 BLANK_LINES = re.compile(rb"[\r\n]*+")
@@ -202,11 +204,8 @@ def _pieces(plain: Utf8Content, content: Bytes) -> Iterator[Bytes]:
     """Pieces of a file that end with a line."""
     view, at = memoryview(plain.buffer), 0
     while at < len(content):
-        end = at + PIECE_BYTES
-        if end < len(content):
-            end = at + bytes(view[at:end]).rfind(b"\n") + 1
-        # A line longer than a piece is a piece, with whatever else is left.
-        end = end if end > at else len(content)
+        line_end = END_OF_LINE.search(view, at + PIECE_BYTES)
+        end = len(content) if line_end is None else line_end.end()
         yield content[at:end]
         at = end
 
@@ -218,12 +217,15 @@ def _piece_is_plain(piece: Bytes, borders: Flags) -> bool:
     if len(marks) % 2:
         return False
     opening, closing = marks[::2], marks[1::2]
-    before = borders[piece.take(opening - 1, mode="clip")] | (opening == 0)
-    after = borders[piece.take(closing + 1, mode="clip")] | (closing == len(piece) - 1)
+    # The first and the last byte of a piece have a border, whatever they are.
+    opening, closing = opening[opening > 0], closing[closing < len(piece) - 1]
+    before, after = borders.take(piece[opening - 1]), borders.take(piece[closing + 1])
     if not (before.all() and after.all()):
         return False
-    ends = np.flatnonzero((piece == LINE_FEED) | (piece == CARRIAGE_RETURN))
-    return not (np.searchsorted(marks, ends) % 2).any()
+    ends = piece == LINE_FEED
+    if CARRIAGE_RETURN in piece.tobytes():
+        ends |= piece == CARRIAGE_RETURN
+    return not (np.searchsorted(marks, np.flatnonzero(ends)) % 2).any()
 
 
 @dataclass(frozen=True, eq=False)
