@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from sfumato.data.source import has_line_breaks, has_row_numbers
+from sfumato.data.source import coded_texts, has_line_breaks, has_row_numbers
 from sfumato.errors import Caller, DataError, hints_for
 from sfumato.io.batch_files import batch_source
 from sfumato.io.csv_grammar import ALLOWED, UNLIKE_ROWS, LineBreaks
@@ -152,3 +152,14 @@ def test_a_file_of_windows_gets_the_setting_where_it_can_be_changed(read, caller
 
 def test_bytes_that_cp1252_does_not_have_are_not_called_so(refusal):
     assert "latin-1" in refusal(b"a,b\n\x81,1\n").hint
+
+
+def test_a_large_file_that_is_read_as_codes_is_refused_for_joined_rows(tmp_path):
+    lines = [f"Ann{i:06d},{i % 90},x{i % 3}" for i in range(100_000)]
+    path = tmp_path / "t.csv"
+    path.write_text(HEADER + "\n".join(lines) + "\n", encoding="utf-8")
+    assert coded_texts(read_source(path, coded=True)) == {"age", "ill"}
+    lines[300], lines[99_000] = 'Ann,22,"x1', 'Ann,22,x2"'
+    path.write_text(HEADER + "\n".join(lines) + "\n", encoding="utf-8")
+    with pytest.raises(DataError, match="line 302: the cell of column 'ill'"):
+        read_source(path, coded=True)
