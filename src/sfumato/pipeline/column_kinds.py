@@ -139,14 +139,19 @@ def has_lines(place: Path) -> bool:
 
 def published_hashes(place: Path) -> dict[str, str]:
     """The hashes that a manifest has of published tables, by their names: `data`, …"""
-    record = _record(place)
-    told = record.get("manifest", record)
     ending = "_sha256"
     return {
         key.removesuffix(ending): value
-        for key, value in told.items()
+        for key, value in read_manifest(place).items()
         if key in {f"data{ending}", f"sensitive{ending}"} and isinstance(value, str)
     }
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """Read a manifest, or the one in an audit record."""
+    record = _record(path)
+    manifest: dict[str, Any] = record.get("manifest", record)
+    return manifest
 
 
 def missing_marks(place: Path) -> tuple[str, ...]:

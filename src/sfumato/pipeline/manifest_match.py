@@ -13,10 +13,10 @@ from sfumato.io.batch_files import many_files, parquet_files
 from sfumato.io.databases import database_source
 from sfumato.io.formats import hash_file, is_stream, sibling
 from sfumato.pipeline.check_result import CheckResult
-from sfumato.pipeline.column_kinds import published_hashes
+from sfumato.pipeline.column_kinds import published_hashes, read_manifest
 from sfumato.pipeline.given_tables import is_path
-from sfumato.pipeline.release_to_database import hash_rows
 from sfumato.pipeline.spark_release import hash_parts
+from sfumato.pipeline.table_hashes import is_described
 
 
 def compared(
@@ -35,11 +35,13 @@ def same_as_manifest(
     compared: a frame, standard input, a database that is not read as a whole, or a
     manifest without a hash.
     """
-    known = {} if manifest is None else published_hashes(manifest)
+    if manifest is None:
+        return None
+    known = published_hashes(manifest)
     if "data" not in known:
         return None
     if database_source(data) is not None:
-        return None if table is None else hash_rows(table) == known["data"]
+        return None if table is None else is_described(table, read_manifest(manifest))
     if not is_path(data) or is_stream(data):
         return None
     found = {"data": _hash(Path(data))}

@@ -250,7 +250,7 @@ def _write_table_and_prove(
         prove_tables({"data": back}, release.claim, release.together, rows=rows)
 
     _write_json(aside / TABLE_FILE, {"address": target.address})
-    return {"data_sha256": target.write(release.table, prove)}
+    return target.write(release.table, prove)
 
 
 def _write_files_and_prove(release: Release, aside: Path) -> dict[str, str]:

@@ -82,7 +82,7 @@ class ReleaseFiles:
     def tables(self, policy: Policy) -> tuple[pa.Table, dict[str, pa.Table]]:
         """The published table, and the second one of an anatomy."""
         if self.address is not None:
-            return read_released(self.address, self.manifest.get("data_sha256")), {}
+            return read_released(self.address, self.manifest), {}
         safe = policy.publish.spreadsheet_safe or bool(
             self.manifest.get("spreadsheet_safe")
         )

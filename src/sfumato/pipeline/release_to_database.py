@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.data.cell_text import as_text
 from sfumato.errors import DataError, OutputError
 from sfumato.io.databases import (
     DatabasePlace,
@@ -22,12 +21,10 @@ from sfumato.io.databases import (
     read_database,
     storable,
 )
-from sfumato.io.formats import hash_bytes
+from sfumato.pipeline.table_hashes import hash_entries, is_described, row_texts
 
 Prove = Callable[[pa.Table], None]
 """Raises an error unless a table that was read back keeps every promise."""
-CELL, ROW, NOTHING = "\x1f", "\n", "\0"
-"""What separates cells and rows in the text that is hashed, and what a null is there."""
 
 
 @contextmanager
@@ -63,8 +60,9 @@ class TableTarget:
     def __init__(self, session: Session, name: str, place: DatabasePlace) -> None:
         self.session, self.name, self.session_place = session, name, place
 
-    def write(self, table: pa.Table, prove: Prove) -> str:
-        """Fill the table, prove what it holds, and name it; returns a hash of its rows.
+    def write(self, table: pa.Table, prove: Prove) -> dict[str, str]:
+        """Fill the table, prove what it holds, and name it; returns the hash of its
+        rows as the manifest has it.
 
         Until the transaction is committed, nobody else sees it. Afterward, its owner
         alone may read it.
@@ -76,7 +74,7 @@ class TableTarget:
         back = self.session.fetch(f"SELECT * FROM {quoted(staging)}")
         prove(back)
         self.session.rename(staging, self.name)
-        return hash_rows(back)
+        return hash_entries(back)
 
     def commit(self) -> None:
         self.session.commit()
@@ -90,25 +88,13 @@ class TableTarget:
         return f"{place.system}:///{Path(place.uri).resolve()}#{self.name}"
 
 
-def hash_rows(table: pa.Table) -> str:
-    """A hash of the rows in any order: a table of a database has none."""
-    lines = _lines(table)
-    ordered = lines.take(pc.sort_indices(lines)).to_pylist()
-    return hash_bytes(pa.py_buffer(ROW.join([*table.column_names, *ordered]).encode()))
-
-
-def read_released(address: str, sha256: object) -> pa.Table:
+def read_released(address: str, manifest: Mapping[str, Any]) -> pa.Table:
     """Read a release back from its table, with rows in the order of their texts."""
     table = read_database(DatabaseSource.of(address))
-    if hash_rows(table) != sha256:
+    if not is_described(table, manifest):
         raise DataError(
             "The table of the database is not the one that the manifest describes: the "
             "hashes differ.",
             hint="Make the release again, to another table.",
         )
-    return table.take(pc.sort_indices(_lines(table)))
-
-
-def _lines(table: pa.Table) -> Any:
-    cells = [pc.fill_null(as_text(c), NOTHING) for c in table.columns]
-    return pc.binary_join_element_wise(*cells, CELL)
+    return table.take(pc.sort_indices(row_texts(table)))

@@ -30,8 +30,8 @@ from sfumato.io.databases import (
     opened,
     read_database,
 )
+from sfumato.io.row_hashes import hash_table
 from sfumato.pipeline import prove_written_files
-from sfumato.pipeline.release_to_database import hash_rows
 
 ROWS = pa.table(
     {
@@ -235,10 +235,10 @@ def test_a_failing_commit_leaves_no_directory(database, tmp_path, monkeypatch):
 
 def test_an_existing_table_is_not_touched(database, tmp_path):
     release = sf.anonymize(f"{database}#people", key=["id"], **ROLES)
-    before = hash_rows(read(database))
+    before = hash_table(read(database))
     with pytest.raises(OutputError, match="has a table 'people' already"):
         release.save(tmp_path / "out", to=f"{database}#people")
-    assert hash_rows(read(database)) == before
+    assert hash_table(read(database)) == before
     assert not (tmp_path / "out").exists()
 
 
