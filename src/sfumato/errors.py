@@ -145,6 +145,10 @@ class LossError(InfeasibleError):
     """A release that would lose more detail than the policy allows."""
 
 
+class RepairWarning(UserWarning):
+    """What an earlier run left unfinished was repaired."""
+
+
 class BudgetError(SfumatoError):
     """A privacy budget that is spent."""
 

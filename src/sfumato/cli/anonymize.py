@@ -191,12 +191,18 @@ def release(
     from sfumato import api
     from sfumato.cli.early_stop import stopping_early
     from sfumato.cli.progress import watched
-    from sfumato.pipeline.write_release import refuse_existing
+    from sfumato.cli.repairs import saying_repairs
+    from sfumato.pipeline.release_to_database import refuse_existing_table
+    from sfumato.pipeline.write_release import refuse_existing, repair
     from sfumato.policy import Policy
 
     asked = with_settings(Policy.load(policy), settings)
     refuse_existing(out, force=force)
     source = source_of(asked, policy, data)
+    with saying_repairs():
+        repair(out)
+    if to is not None:
+        refuse_existing_table(to)
     where = say_engine(source, engine, memory_limit, making=True)
     with watched(quiet=quiet) as shown, stopping_early(asked, shown) as progress:
         made = api.anonymize(
@@ -209,7 +215,8 @@ def release(
             progress=progress,
         )
         progress("write", 0.9)
-        return made.save(out, force=force, to=to)
+        with saying_repairs():
+            return made.save(out, force=force, to=to)
 
 
 def with_settings(policy: Policy, settings: list[str]) -> Policy:

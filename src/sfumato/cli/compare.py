@@ -12,6 +12,7 @@ import typer
 from sfumato.cli.anonymize import chosen_seed, source_of, with_settings
 from sfumato.cli.error_output import ErrorFormat, explain
 from sfumato.cli.private_files import private_json
+from sfumato.cli.repairs import saying_repairs
 from sfumato.cli.signals import GENTLE, INTERRUPTED
 from sfumato.cli.success_output import (
     column_lines,
@@ -191,7 +192,8 @@ def _report(
     if not found.picks():
         fault = found.nothing_accepted()
     if pick is not None and out is not None and fault is None and not found.stopped:
-        manifest = found.release(pick.value).save(out, force=force)
+        with saying_repairs():
+            manifest = found.release(pick.value).save(out, force=force)
         warn_giveaways(manifest["risk"])
         chosen = found.pick(pick.value).number
         record["picked"] = {"candidate": chosen, "directory": str(out)}

@@ -16,7 +16,8 @@ class Unfinished:
     """The files and directories that are not complete."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        # Reentrant: a step that must not be interrupted may have such steps in it.
+        self._lock = threading.RLock()
         self._places: set[Path] = set()
         self._before: list[Callable[[], None]] = []
 
@@ -33,6 +34,10 @@ class Unfinished:
             yield
         finally:
             self._places.discard(place)
+
+    def leave(self, path: Path) -> None:
+        """Never remove this: it says what the next run has to repair."""
+        self._places.discard(path)
 
     @contextmanager
     def settling(self) -> Iterator[None]:

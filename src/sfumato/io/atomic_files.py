@@ -9,7 +9,7 @@ import os
 import re
 import secrets
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from stat import S_IMODE
@@ -23,6 +23,8 @@ MARK = ".sfumato-"
 """Separates the name of a target from the token of an unfinished directory."""
 HERE, RENAME_EXCHANGE = -100, 2
 """`AT_FDCWD` and a flag of `renameat2`."""
+Clear = Callable[[Path], None]
+"""Undoes what an unfinished directory stands for; raises an error if it cannot."""
 
 
 def own_directory(path: Path) -> Path:
@@ -98,23 +100,36 @@ def _inside_out(directory: Path) -> Iterator[Path]:
     yield directory
 
 
+def nothing_to_clear(_directory: Path) -> None:
+    """Leave it at removing the directory."""
+
+
 @contextmanager
-def aside_of(target: Path) -> Iterator[Path]:
+def aside_of(target: Path, *, clear: Clear = nothing_to_clear) -> Iterator[Path]:
     """Provide a private directory next to a target, removed at the end.
 
     It is locked while in use. A directory that a killed run left behind is not locked,
-    and the next run to the same target removes it.
+    and the next run to the same target removes it. `clear` is called before a directory
+    is removed; if that fails, the directory stays for the next run.
     """
-    remove_leftovers(target)
+    remove_leftovers(target, clear=clear)
     place = target.parent / f".{target.name}{MARK}{secrets.token_hex(6)}"
     with UNFINISHED.holding(place):
         lock = _begin(place)
         try:
             yield place
         finally:
-            remove(place)
-            if lock is not None:
-                os.close(lock)
+            _end(place, lock, clear)
+
+
+def _end(place: Path, lock: int | None, clear: Clear) -> None:
+    """Clear and remove an unfinished directory, and let its lock go."""
+    try:
+        clear(place)
+        remove(place)
+    finally:
+        if lock is not None:
+            os.close(lock)
 
 
 def _begin(place: Path) -> int | None:
@@ -125,14 +140,13 @@ def _begin(place: Path) -> int | None:
     return lock
 
 
-def remove_leftovers(target: Path) -> None:
+def remove_leftovers(target: Path, *, clear: Clear = nothing_to_clear) -> None:
     """Remove what killed runs to the same target left, unless it is locked."""
     name = re.compile(re.escape(f".{target.name}{MARK}") + "[0-9a-f]{12}")
     for place in [p for p in target.parent.iterdir() if name.fullmatch(p.name)]:
         lock = _locked(place)
         if lock is not None:
-            remove(place)
-            os.close(lock)
+            _end(place, lock, clear)
 
 
 def _locked(place: Path) -> int | None:

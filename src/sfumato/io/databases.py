@@ -119,6 +119,11 @@ def read_database(source: DatabaseSource) -> pa.Table:
     return found
 
 
+def is_absent(place: DatabasePlace) -> bool:
+    """Return whether there is no file of a database that is a file."""
+    return place.system != "postgresql" and not Path(place.uri).exists()
+
+
 def _require_file(place: DatabasePlace) -> None:
     # The drivers would make an empty database instead.
     if place.system != "postgresql" and not Path(place.uri).is_file():
@@ -190,6 +195,12 @@ class Session:
     def close_to_others(self, name: str) -> None:
         """Let nobody but the owner read a table; files have no such rights."""
 
+    def claim(self, token: str) -> None:
+        """Wait until no other transaction has claimed a token; files are locked whole."""
+
+    def lock(self, name: str) -> None:
+        """Let nobody change a table until the transaction ends."""
+
     def rename(self, old: str, new: str) -> None:
         """Rename a table within its schema."""
         *_, own = new.split(".")
@@ -216,6 +227,14 @@ class _Postgres(Session):
         found = self.fetch(f"SELECT to_regclass('{text}')::text AS found")
         return found.column(0)[0].as_py() is not None
 
+    def claim(self, token: str) -> None:
+        """A server may still commit what a killed process sent: wait for it."""
+        key = int(token[:15], 16)
+        self.run(f"DO $$ BEGIN PERFORM pg_advisory_xact_lock({key}); END $$")
+
+    def lock(self, name: str) -> None:
+        self.run(f"LOCK TABLE {quoted(name)} IN ACCESS EXCLUSIVE MODE")
+
     def close_to_others(self, name: str) -> None:
         """Revoke what default privileges grant to others."""
         text = quoted(name).replace("'", "''")
@@ -235,8 +254,12 @@ class _DuckDB(Session):
     def begin(self) -> None:
         self.run("BEGIN TRANSACTION")
 
-    def _gathered(self) -> pa.Table:
-        return _gathered(self.cursor.to_arrow_reader())
+    def fetch(self, text: str) -> pa.Table:
+        return _typed(_asking(self._gathered_from, text))
+
+    def _gathered_from(self, text: str) -> pa.Table:
+        # As a relation: a cursor would copy the rows, and warn with a path of its own.
+        return _gathered(self.cursor.sql(text).to_arrow_reader())
 
     def ingest(self, name: str, table: pa.Table) -> None:
         self.cursor.register("sfumato_rows", table)
@@ -254,8 +277,10 @@ class _DuckDB(Session):
     def close(self) -> None:
         with suppress(Exception):
             self.cursor.execute("ROLLBACK")
-        with suppress(Exception):
-            self.connection.close()
+        # Both: the file is complete and unlocked when its last connection is closed.
+        for handle in (self.cursor, self.connection):
+            with suppress(Exception):
+                handle.close()
 
 
 _SESSIONS: dict[System, type[Session]] = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -42,7 +41,7 @@ from sfumato.pipeline.release_to_database import TableTarget, new_table
 from sfumato.pipeline.reports import PRIVATE_REPORT, PUBLIC_REPORT, ReportSource
 from sfumato.pipeline.spark_release import published_frame, write_and_prove
 from sfumato.pipeline.verification import GENERATED_VALUES, SOURCE_VALUES, Claim
-from sfumato.pipeline.write_release import refuse_existing, write_directory
+from sfumato.pipeline.write_release import refuse_existing, repair, write_directory
 from sfumato.report.card import card
 from sfumato.report.html import prepare
 
@@ -230,16 +229,11 @@ def _save_to_table(
         )
     refuse_existing(place, force=force)
     refuse_unstorable(release.table)
+    repair(place)
     with new_table(address) as target:
         publish = partial(_write_table_and_prove, target)
         filled = partial(fill, release, publish=publish)
-        manifest = write_directory(place, filled, force=force)
-        try:
-            target.commit()
-        except BaseException:
-            shutil.rmtree(place, ignore_errors=True)
-            raise
-    return manifest
+        return write_directory(place, filled, force=force, commit=target.publish)
 
 
 def _write_table_and_prove(

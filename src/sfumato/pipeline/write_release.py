@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.data.json_records import parse
+from sfumato.data.unfinished_files import UNFINISHED
 from sfumato.errors import OutputError
 from sfumato.io.atomic_files import (
     aside_of,
@@ -21,14 +22,18 @@ from sfumato.io.atomic_files import (
     own_directory,
     own_file,
     put_in_place,
+    remove_leftovers,
     usual_mode,
 )
+from sfumato.pipeline.commit_journal import end_journal, roll_back
 
 SHA256 = re.compile("[0-9a-f]{64}")
 PREVIOUS = "previous-"
 """Prefix of the directory that keeps an older release's private part; its hash follows."""
 Fill = Callable[[Path], Mapping[str, Any]]
 """Writes and proves a release in an empty directory; returns its manifest."""
+Commit = Callable[[Path], None]
+"""Makes a table visible that belongs to a complete directory; writes its journal first."""
 
 
 def refuse_existing(directory: Path, *, force: bool = False) -> None:
@@ -83,20 +88,36 @@ def hash_of_release(directory: Path) -> str:
     return found
 
 
-def write_directory(directory: Path, fill: Fill, *, force: bool) -> Mapping[str, Any]:
+def nothing_to_commit(_directory: Path) -> None:
+    """All tables of a release are files in its directory."""
+
+
+def repair(directory: Path) -> None:
+    """Remove what killed runs to the same place left, with their tables in databases."""
+    target = directory.resolve()
+    # A release that has its name is complete: only its journal was left.
+    end_journal(target)
+    remove_leftovers(target, clear=roll_back)
+
+
+def write_directory(
+    directory: Path, fill: Fill, *, force: bool, commit: Commit = nothing_to_commit
+) -> Mapping[str, Any]:
     """Fill a temporary directory, then rename it into place; return the manifest.
 
     Only its owner can read it until it is proven and in place, and it is synced to disk
     before it gets its name. With `force` it takes the place of an older release, which
-    stays until then, and keeps what that one held in `private/`.
+    stays until then, and keeps what that one held in `private/`. `commit` is called
+    when all of this cannot fail anymore, save for the name.
     """
     refuse_existing(directory, force=force)
     target = directory.resolve()
     try:
-        with aside_of(target) as aside:
+        repair(target)
+        with aside_of(target, clear=roll_back) as aside:
             mode = usual_mode(aside)
             manifest = fill(aside)
-            _put(aside, target)
+            _put(aside, target, commit)
     except OSError as fault:
         raise OutputError(
             f"'{directory}' cannot be written: {fault.strerror or 'unknown reason'}.",
@@ -106,15 +127,15 @@ def write_directory(directory: Path, fill: Fill, *, force: bool) -> Mapping[str,
     return manifest
 
 
-def _put(aside: Path, target: Path) -> None:
-    """Sync a complete release to the disk and give it its name."""
-    if not target.exists():
-        keep(aside)
-        put_in_place(aside, target)
-        return
-    _keep_previous(target, aside / "private")
+def _put(aside: Path, target: Path, commit: Commit) -> None:
+    """Sync a complete release to the disk, commit its table and give it its name."""
+    replaced = target.exists()
+    if replaced:
+        _keep_previous(target, aside / "private")
     keep(aside)
-    exchange(aside, target)
+    with UNFINISHED.settling():
+        commit(aside)
+        (exchange if replaced else put_in_place)(aside, target)
 
 
 def _keep_previous(old: Path, private: Path) -> None:
@@ -139,6 +160,7 @@ def _copy_private(source: Path, target: Path, *, leave_out: Sequence[str] = ()) 
 def _settle(directory: Path, mode: int) -> None:
     """Let others read what is published; if that fails, only the owner can read it."""
     with suppress(OSError):
+        end_journal(directory)
         open_up(directory, mode)
         for parts in directory.glob("data.*"):
             if parts.is_dir():
