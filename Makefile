@@ -66,14 +66,14 @@ trial: $(VENV)/.tests library  ## Try the wheel with the lowest and the newest v
 
 MINUTES := 30
 
-fuzz: $(VENV)/.tests  ## Random cases for MINUTES=30, then combinations, CSV files, damaged files; SEED=, CASE= repeat.
+PARTS := combinations csv_files damaged_files
+
+fuzz: $(VENV)/.tests  ## Random cases for MINUTES=30, each of PARTS as long, killed runs; SEED=, CASE= repeat.
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) \
 		$(if $(SEED),--seed $(SEED)) $(if $(CASE),--case $(CASE))
-	$(if $(CASE),,$(BIN)/python -m tests.fuzz.combinations --minutes $(MINUTES) \
-		$(if $(SEED),--seed $(SEED)))
-	$(if $(CASE),,$(BIN)/python -m tests.fuzz.csv_files --minutes $(MINUTES) \
-		$(if $(SEED),--seed $(SEED)))
-	$(if $(CASE),,$(BIN)/python -m tests.fuzz.damaged_files --minutes $(MINUTES) \
+	$(if $(CASE),,set -e; for part in $(PARTS); do $(BIN)/python -m tests.fuzz.$$part \
+		--minutes $(MINUTES) $(if $(SEED),--seed $(SEED)); done)
+	$(if $(CASE),,$(BIN)/python -m tests.fuzz.killed_runs --kills 300 --pairs 50 \
 		$(if $(SEED),--seed $(SEED)))
 
 bench: $(VENV)/.benchmarks  ## Measure time, memory and utility beside the peers.

@@ -32,38 +32,25 @@ from sfumato.io.databases import DatabasePlace, DatabaseSource, opened, read_dat
 
 SYSTEMS = ("sqlite", "duckdb", "postgresql")
 STEPS = (
-    ("sfumato.io.databases", "Session.ingest"),
-    ("sfumato.io.databases", "_Postgres.close_to_others"),
     ("sfumato.io.databases", "Session.rename"),
-    ("sfumato.io.databases", "_DuckDB.ingest"),
-    ("sfumato.io.databases", "_DuckDB.commit"),
-    ("sfumato.io.databases", "_DuckDB.close"),
-    ("sfumato.io.databases", "Session.commit"),
-    ("sfumato.io.databases", "Session.close"),
     ("sfumato.io.databases", "Session.run"),
     ("sfumato.pipeline.release_to_database", "TableTarget.write"),
     ("sfumato.pipeline.release_to_database", "TableTarget.publish"),
     ("sfumato.pipeline.release_to_database", "begin_journal"),
-    ("sfumato.pipeline.release_to_database", "_put_file_in_place"),
-    ("sfumato.pipeline.write_release", "_keep_previous"),
     ("sfumato.pipeline.write_release", "keep"),
-    ("sfumato.pipeline.write_release", "put_in_place"),
-    ("sfumato.pipeline.write_release", "exchange"),
     ("sfumato.pipeline.write_release", "end_journal"),
     ("sfumato.pipeline.write_release", "open_up"),
     ("sfumato.io.atomic_files", "own_directory"),
     ("sfumato.io.atomic_files", "remove"),
     ("os", "fsync"),
-    ("os", "link"),
-    ("os", "rename"),
 )
-"""Where runs are killed: functions of the product and of the system."""
+"""Where any run may be killed: functions of the product and of the system."""
+SESSION_STEPS = ("ingest", "commit", "close")
+"""The steps of a session, which DuckDB has of its own."""
 COMMITTING = (
     ("sfumato.pipeline.release_to_database", "begin_journal"),
     ("sfumato.pipeline.release_to_database", "TableTarget.commit"),
     ("sfumato.pipeline.release_to_database", "TableTarget.publish"),
-    ("sfumato.pipeline.write_release", "put_in_place"),
-    ("sfumato.pipeline.write_release", "exchange"),
     ("sfumato.pipeline.write_release", "end_journal"),
 )
 """The steps around a commit, which get half of all kills."""
@@ -71,8 +58,6 @@ REPAIRING = (
     ("sfumato.pipeline.commit_journal", "_remove_table"),
     ("sfumato.pipeline.commit_journal", "_is_ours"),
     ("sfumato.pipeline.commit_journal", "end_journal"),
-    ("sfumato.io.databases", "Session.commit"),
-    ("sfumato.io.databases", "_DuckDB.commit"),
 )
 """Where the run that repairs is killed in its turn."""
 KILLED = -signal.SIGKILL
@@ -209,9 +194,7 @@ class Scene:
 
     def save(self, table: str = OURS, *, force: bool = False, out: str = "out") -> None:
         """Save the release, as one run does."""
-        self.release.save(
-            self.directory / out, to=f"{self.url}#{table}", force=force
-        )
+        self.release.save(self.directory / out, to=f"{self.url}#{table}", force=force)
 
     def tables(self) -> set[str]:
         """The tables of the database."""
@@ -330,7 +313,9 @@ def _private_of(out: Path) -> dict[str, bytes]:
     if not directory.is_dir():
         return {}
     paths = [path for path in directory.iterdir() if path.is_file()]
-    return {path.name: path.read_bytes() for path in paths if path.name != "commit.json"}
+    return {
+        path.name: path.read_bytes() for path in paths if path.name != "commit.json"
+    }
 
 
 def findings_of_pair(scene: Scene) -> list[str]:
@@ -354,10 +339,29 @@ def findings_of_pair(scene: Scene) -> list[str]:
     return [*found, *(f"{name} was left behind" for name in scene.leftovers())]
 
 
-def drawn_kill(draw: random.Random) -> tuple[Kill, Kill | None]:
-    """A place to kill a run, and perhaps one to kill the run that repairs."""
-    module, function = draw.choice(draw.choice((STEPS, COMMITTING)))
-    call = draw.choice((1, 1, 1, 2, 3, 5, 8))
+def steps_of(system: str, *, force: bool, new_file: bool) -> list[tuple[str, str]]:
+    """The steps of a run, those around its commit as often as all others together."""
+    session = "_DuckDB" if system == "duckdb" else "Session"
+    moved = "exchange" if force else "put_in_place"
+    around = [*COMMITTING, ("sfumato.pipeline.write_release", moved)]
+    steps = [("sfumato.io.databases", f"{session}.{name}") for name in SESSION_STEPS]
+    if system == "postgresql":
+        steps += [("sfumato.io.databases", "_Postgres.close_to_others")]
+    if force:
+        steps += [("sfumato.pipeline.write_release", "_keep_previous")]
+    if new_file:
+        steps += [("sfumato.pipeline.release_to_database", "_put_file_in_place")]
+        around += [("os", "link")]
+    steps += STEPS
+    return steps + around * (len(steps) // len(around))
+
+
+def drawn_kill(
+    draw: random.Random, steps: list[tuple[str, str]]
+) -> tuple[Kill, Kill | None]:
+    """Where to kill a run, and perhaps where to kill the run that repairs."""
+    module, function = draw.choice(steps)
+    call = draw.choice((1, 1, 1, 1, 2, 3))
     after = draw.random() < 0.5
     kill = Kill(module=module, function=function, call=call, after=after)
     if draw.random() < 0.75:
@@ -375,8 +379,10 @@ def attack(
     with server() as url:
         for number in range(kills):
             system, force = systems[number % len(systems)], bool(draw.getrandbits(1))
-            new_file = system != "postgresql" and draw.random() < 0.4
-            kill, again = drawn_kill(draw)
+            # With --force there is an older release, so there is a file.
+            new_file = system != "postgresql" and not force and draw.random() < 0.5
+            steps = steps_of(system, force=force, new_file=new_file)
+            kill, again = drawn_kill(draw, steps)
             with tempfile.TemporaryDirectory() as directory:
                 scene = Scene(
                     Path(directory), system, url, release=release, new_file=new_file

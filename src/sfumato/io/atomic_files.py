@@ -10,7 +10,7 @@ import re
 import secrets
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from stat import S_IMODE
 
@@ -19,8 +19,9 @@ from sfumato.data.unfinished_files import UNFINISHED, remove
 OWN_DIRECTORY = 0o700
 OWN_FILE = 0o600
 READ_AND_WRITE = 0o666
-MARK = ".sfumato-"
-"""Separates the name of a target from the token of an unfinished directory."""
+MARK, NEW = ".sfumato-", ".new"
+"""What separates the name of a target from the token of an unfinished directory, and what
+ends its name until it is locked."""
 HERE, RENAME_EXCHANGE = -100, 2
 """`AT_FDCWD` and a flag of `renameat2`."""
 Clear = Callable[[Path], None]
@@ -115,7 +116,9 @@ def aside_of(target: Path, *, clear: Clear = nothing_to_clear) -> Iterator[Path]
     remove_leftovers(target, clear=clear)
     place = target.parent / f".{target.name}{MARK}{secrets.token_hex(6)}"
     with UNFINISHED.holding(place):
-        lock = _begin(place)
+        lock = None
+        while not place.exists():
+            lock = _begin(place)
         try:
             yield place
         finally:
@@ -133,20 +136,33 @@ def _end(place: Path, lock: int | None, clear: Clear) -> None:
 
 
 def _begin(place: Path) -> int | None:
-    """Make a directory that is locked from the moment it has its name."""
-    unnamed = own_directory(place.with_name(f"{place.name}.new"))
+    """Make a directory that is locked from the moment it has its name.
+
+    Another run may take it for a leftover before it is locked; then it is gone.
+    """
+    unnamed = own_directory(place.with_name(f"{place.name}{NEW}"))
     lock = _locked(unnamed)
-    unnamed.rename(place)
-    return lock
+    with suppress(FileNotFoundError):
+        unnamed.rename(place)
+        return lock
+    if lock is not None:
+        os.close(lock)
+    return None
 
 
 def remove_leftovers(target: Path, *, clear: Clear = nothing_to_clear) -> None:
     """Remove what killed runs to the same target left, unless it is locked."""
     name = re.compile(re.escape(f".{target.name}{MARK}") + "[0-9a-f]{12}")
-    for place in [p for p in target.parent.iterdir() if name.fullmatch(p.name)]:
-        lock = _locked(place)
+    paths = list(target.parent.iterdir())
+    for path in [p for p in paths if name.fullmatch(p.name.removesuffix(NEW))]:
+        if path.name.endswith(NEW):
+            # It is empty. Perhaps a run has just made it, which then makes another.
+            with suppress(OSError):
+                path.rmdir()
+            continue
+        lock = _locked(path)
         if lock is not None:
-            _end(place, lock, clear)
+            _end(path, lock, clear)
 
 
 def _locked(place: Path) -> int | None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from sfumato.data.json_records import dump, parse
 from sfumato.data.unfinished_files import UNFINISHED
-from sfumato.errors import RepairWarning
+from sfumato.errors import RepairWarning, SfumatoError
 from sfumato.io.atomic_files import keep_one, own_file
 from sfumato.io.databases import DatabaseSource, Session, is_absent, opened, quoted
 from sfumato.pipeline.table_hashes import is_described
@@ -50,7 +50,7 @@ def roll_back(directory: Path) -> None:
     entry = _read_journal(directory)
     if entry is None:
         return
-    if _remove_table(entry):
+    if _table_removed(entry):
         warnings.warn(
             "A release was not complete when its run ended: its table was committed, "
             "its directory had no name. The table was removed.",
@@ -74,8 +74,18 @@ def _read_journal(directory: Path) -> Mapping[str, Any] | None:
     return entry if is_own else None
 
 
+def _table_removed(entry: Mapping[str, Any]) -> bool:
+    """Remove the table of a journal; False if it was never committed."""
+    try:
+        return _remove_table(entry)
+    except SfumatoError as fault:
+        fault.also(
+            "It has to be looked at for the table of a release whose run was stopped."
+        )
+        raise
+
+
 def _remove_table(entry: Mapping[str, Any]) -> bool:
-    """Drop the table of a journal; False if it was never committed."""
     source = DatabaseSource.of(entry["address"])
     if is_absent(source.place):
         return False
