@@ -5,23 +5,34 @@ How a release is written and proven there is in `pipeline/release_to_database.py
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.types as types
 
 from sfumato.errors import DataError, OutputError, UsageError
+from sfumato.io.database_types import (
+    AS_IT_IS,
+    ColumnReading,
+    System,
+    column_names,
+    duckdb_readings,
+    exact_table,
+    is_zoned,
+    postgres_readings,
+    selected,
+    sqlite_classes,
+    sqlite_query,
+    sqlite_readings,
+    wrapped,
+)
 from sfumato.io.extras import library
 from sfumato.io.memory import require_memory
-from sfumato.io.plain_types import plain_types
 
-System = Literal["postgresql", "sqlite", "duckdb"]
 SCHEMES: dict[str, System] = {
     "postgresql": "postgresql",
     "postgres": "postgresql",
@@ -38,8 +49,14 @@ LOGIN = ("28", "3D")
 REFUSED = ("authentication failed", "no password supplied", "FATAL:")
 """What the client of PostgreSQL says of a refused login, which has no code there."""
 NO_TABLE = ("42P01", "3F000")
-LARGEST = (1 << 63) - 1
-MOST_DIGITS = 38
+SHOWN_ALIKE = (
+    "DateStyle = 'ISO, YMD'",
+    "IntervalStyle = 'postgres'",
+    "TimeZone = 'UTC'",
+    "bytea_output = 'hex'",
+    "extra_float_digits = 1",
+)
+"""Settings under which PostgreSQL shows the same cell as the same text everywhere."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +127,7 @@ def read_database(source: DatabaseSource) -> pa.Table:
     _require_file(place)
     with opened(place) as session:
         text = query if query is not None else f"SELECT * FROM {quoted(table or '')}"
-        found = session.fetch(text)
+        found = session.read(text)
     if not found.num_rows:
         raise DataError(
             "The table of the database has no rows.",
@@ -175,16 +192,28 @@ class Session:
     def fetch(self, text: str) -> pa.Table:
         """The result of a query, while it fits in memory."""
         self.run(text)
-        return _typed(_asking(self._gathered))
+        return _asking(self._gathered)
 
     def _gathered(self) -> pa.Table:
         return _gathered(self.cursor.fetch_record_batch())
 
+    def read(self, query: str) -> pa.Table:
+        """The result of a query, with every cell exact, or refused by its column."""
+        columns = self.fetch(column_names(query)).column_names
+        classes = self.fetch(wrapped(query, len(columns), sqlite_classes(len(columns))))
+        answers = [column[0].as_py() for column in classes.columns]
+        readings = sqlite_readings(columns, answers)
+        rows = self.fetch(sqlite_query(query, readings)).slice(1)
+        return exact_table(rows, columns, readings)
+
     def ingest(self, name: str, table: pa.Table) -> None:
         """Make a new table and fill it."""
+        self._ingest(name, table, mode="create")
+
+    def _ingest(self, name: str, table: pa.Table, *, mode: str) -> None:
         *schema, own = name.split(".")
         options = {"db_schema_name": schema[0]} if schema else {}
-        _asking(self.cursor.adbc_ingest, own, table, mode="create", **options)
+        _asking(self.cursor.adbc_ingest, own, table, mode=mode, **options)
 
     def exists(self, name: str) -> bool:
         """Return whether there is a table or view of this name."""
@@ -222,6 +251,30 @@ class Session:
 class _Postgres(Session):
     system = "postgresql"
 
+    def read(self, query: str) -> pa.Table:
+        schema = _asking(self.cursor.adbc_execute_schema, query)
+        readings = postgres_readings(schema)
+        for setting in SHOWN_ALIKE:
+            self.run(f"SET LOCAL {setting}")
+        return exact_table(self._rows(query, readings), schema.names, readings)
+
+    def _rows(self, query: str, readings: Sequence[ColumnReading]) -> pa.Table:
+        if all(reading == AS_IT_IS for reading in readings):
+            return self.fetch(query)
+        return self.fetch(wrapped(query, len(readings), selected(readings)))
+
+    def ingest(self, name: str, table: pa.Table) -> None:
+        """Make a new table and fill it; numbers keep the zeros behind their points."""
+        super().ingest(name, table.slice(0, 0))
+        for field in table.schema:
+            if pa.types.is_decimal(field.type):
+                column = quoted_column(field.name)
+                kind = f"numeric({field.type.precision}, {field.type.scale})"
+                self.run(
+                    f"ALTER TABLE {quoted(name)} ALTER COLUMN {column} TYPE {kind}"
+                )
+        self._ingest(name, table, mode="append")
+
     def exists(self, name: str) -> bool:
         text = quoted(name).replace("'", "''")
         found = self.fetch(f"SELECT to_regclass('{text}')::text AS found")
@@ -254,8 +307,19 @@ class _DuckDB(Session):
     def begin(self) -> None:
         self.run("BEGIN TRANSACTION")
 
+    def read(self, query: str) -> pa.Table:
+        relation = _asking(self.cursor.sql, query)
+        if relation is None:
+            raise no_rows()
+        names, kinds = list(relation.columns), [str(kind) for kind in relation.types]
+        readings = duckdb_readings(kinds)
+        if any(is_zoned(kind) for kind in kinds):
+            self.run("SET TimeZone = 'UTC'")
+        rows = self.fetch(wrapped(query, len(names), selected(readings)))
+        return exact_table(rows, names, readings)
+
     def fetch(self, text: str) -> pa.Table:
-        return _typed(_asking(self._gathered_from, text))
+        return _asking(self._gathered_from, text)
 
     def _gathered_from(self, text: str) -> pa.Table:
         # As a relation: a cursor would copy the rows, and warn with a path of its own.
@@ -290,6 +354,18 @@ _SESSIONS: dict[System, type[Session]] = {
 }
 
 
+def quoted_column(name: str) -> str:
+    """A column's name in SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def no_rows() -> DataError:
+    """The refusal of a statement that is no query."""
+    return DataError(
+        "data.query gives no table.", hint="Write a query that begins with SELECT."
+    )
+
+
 def _gathered(batches: Iterable[pa.RecordBatch]) -> pa.Table:
     """Collect all batches while they fit in memory."""
     found, size = [], 0
@@ -300,66 +376,6 @@ def _gathered(batches: Iterable[pa.RecordBatch]) -> pa.Table:
         require_memory(size, Path("the table"), what=what)
         found.append(batch)
     return pa.Table.from_batches(found, schema)
-
-
-def _typed(table: pa.Table) -> pa.Table:
-    """Cells in plain types; numbers of any precision become decimals."""
-    columns = [_number(column) for column in table.columns]
-    return plain_types(pa.table(columns, names=table.column_names))
-
-
-def _number(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    kind = column.type
-    opaque = getattr(kind, "extension_name", "") == "arrow.opaque"
-    if not opaque:
-        return column
-    texts = pa.chunked_array([chunk.storage for chunk in column.chunks], pa.string())
-    return _decimals(texts) if kind.type_name == "numeric" else texts
-
-
-def _decimals(texts: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Numbers as decimals, if all fit into one type; else as text."""
-    parts = pc.split_pattern(texts, ".")
-    places = pc.max(pc.subtract(pc.binary_length(texts), _before(parts))).as_py()
-    scale = max(0, (places or 0) - 1)
-    with suppress(pa.ArrowException):
-        return texts.cast(pa.decimal128(MOST_DIGITS, scale))
-    return texts
-
-
-def _before(parts: pa.ChunkedArray) -> pa.ChunkedArray:
-    """How many characters stand before the point."""
-    whole = pc.list_element(parts, 0)
-    return pc.binary_length(whole)
-
-
-def storable(table: pa.Table) -> pa.Table:
-    """A table in types that every database keeps: no dictionaries, no large numbers."""
-    refuse_unstorable(table)
-    columns = [_storable(column) for column in table.columns]
-    return pa.table(columns, names=table.column_names)
-
-
-def refuse_unstorable(table: pa.Table) -> None:
-    """Refuse types that no table of a database keeps, by the name of the column."""
-    for each in table.schema:
-        if types.is_nested(each.type) or types.is_interval(each.type):
-            raise DataError(
-                f"Column '{each.name}' has the type {each.type}, which a table of a "
-                "database cannot keep.",
-                hint="Split it into plain columns, drop it, or write files.",
-            )
-
-
-def _storable(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    kind = column.type
-    if types.is_dictionary(kind):
-        return _storable(column.cast(kind.value_type))
-    if types.is_unsigned_integer(kind):
-        most = pc.max(column).as_py()
-        wide = most is not None and most > LARGEST
-        return column.cast(pa.decimal128(20, 0) if wide else pa.int64())
-    return column
 
 
 def _asking(call: Callable[..., Any], *words: Any, **options: Any) -> Any:

@@ -110,4 +110,4 @@ def _is_ours(session: Session, name: str, entry: Mapping[str, Any]) -> bool:
     if columns != entry["columns"] or counted.column(0)[0].as_py() != entry["rows"]:
         # Looked at first, because cells of somebody else's table may be unreadable.
         return False
-    return is_described(session.fetch(f"SELECT * FROM {quoted(name)}"), entry)
+    return is_described(session.read(f"SELECT * FROM {quoted(name)}"), entry)

@@ -25,7 +25,8 @@ from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.errors import OutputError, RefusedError
 from sfumato.io.atomic_files import own_directory, own_file
 from sfumato.io.batch_files import many_files
-from sfumato.io.databases import database_source, refuse_unstorable
+from sfumato.io.database_types import storable
+from sfumato.io.databases import DatabaseSource, database_source
 from sfumato.io.formats import Format, format_of, written_as
 from sfumato.io.write import write_table
 from sfumato.pipeline.earlier_release_proof import CandidateClaim
@@ -228,7 +229,8 @@ def _save_to_table(
             hint="Write it to files, or use another operator.",
         )
     refuse_existing(place, force=force)
-    refuse_unstorable(release.table)
+    # Before any work: it refuses columns that the database does not keep.
+    storable(release.table, DatabaseSource.of(address).place.system)
     repair(place)
     with new_table(address) as target:
         publish = partial(_write_table_and_prove, target)
