@@ -51,8 +51,7 @@ def shown(language: str, url: str) -> str:
 @pytest.fixture(scope="module")
 def place(url, tmp_path_factory) -> Path:
     made = tmp_path_factory.mktemp("clinic")
-    policy = shown("toml", url) + '\n[algorithm]\nname = "mondrian"\n'
-    (made / "clinic.toml").write_text(policy, encoding="utf-8")
+    (made / "clinic.toml").write_text(shown("toml", url), encoding="utf-8")
     return made
 
 

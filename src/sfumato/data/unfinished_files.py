@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import shutil
 import threading
 from collections.abc import Callable, Iterator
@@ -56,6 +58,20 @@ class Unfinished:
 
 
 UNFINISHED = Unfinished()
+
+
+def lock_directory(path: Path) -> int | None:
+    """Lock a directory; None if others hold the lock, or if that cannot be known."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        return None
+    return handle
 
 
 def remove(place: Path) -> None:

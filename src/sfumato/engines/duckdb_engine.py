@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from tempfile import mkdtemp
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -16,9 +15,10 @@ import pyarrow as pa
 from sfumato.data.batch_source import Batches, BatchSource
 from sfumato.data.disk_arrays import full_disk
 from sfumato.data.growing_dictionary import GrowingDictionary
-from sfumato.data.unfinished_files import UNFINISHED, remove
+from sfumato.data.io_faults import FileFault, file_fault
 from sfumato.engines.base import CountedLines, Engine
 from sfumato.engines.counted_types import carried, carrier, plain_of, restored
+from sfumato.engines.spill_directory import close_to_others, spill_directory
 from sfumato.errors import DataError, InstallationError, OutputError
 
 FEWEST_BYTES = 64 * 10**6
@@ -40,14 +40,15 @@ class DuckDBEngine(Engine):
         self._limit, self._threads = memory_limit, threads
         self._open = ExitStack()
         self._connection: Any = None
+        self._spill: Path | None = None
 
     def __enter__(self) -> DuckDBEngine:
-        place = self._open.enter_context(spill_directory())
+        self._spill = self._open.enter_context(spill_directory())
         self._connection = self._open.enter_context(
             _library().connect(
                 config={
                     "memory_limit": f"{self._limit}B",
-                    "temp_directory": str(place),
+                    "temp_directory": str(self._spill),
                     "threads": self._threads,
                     "preserve_insertion_order": False,
                 }
@@ -138,6 +139,7 @@ class DuckDBEngine(Engine):
         schema = pa.schema(list(zip(names, kinds, strict=True)))
 
         def cells(batch: Any) -> Any:
+            close_to_others(self._spill)
             carry = [
                 pa.array(texts[place].add(part))
                 if place in texts
@@ -150,7 +152,9 @@ class DuckDBEngine(Engine):
         reader = pa.RecordBatchReader.from_batches(schema, reading.batches())
         with _explained(self._limit), reading, self._connection.cursor() as cursor:
             cursor.register(ROWS, reader)
-            yield from cursor.sql(text).to_arrow_reader(BATCH_ROWS)
+            for answer in cursor.sql(text).to_arrow_reader(BATCH_ROWS):
+                close_to_others(self._spill)
+                yield answer
 
 
 class _Reading:
@@ -217,23 +221,6 @@ def refuse_small(limit: int) -> None:
 
 
 @contextmanager
-def spill_directory() -> Iterator[Path]:
-    """A private directory for what does not fit in memory, removed at the end."""
-    try:
-        place = Path(mkdtemp(prefix="sfumato-spill-"))
-    except OSError as fault:
-        raise OutputError(
-            f"No directory can be made to spill to: {fault.strerror}.",
-            hint="Name another place for temporary files in TMPDIR.",
-        ) from None
-    with UNFINISHED.holding(place):
-        try:
-            yield place
-        finally:
-            remove(place)
-
-
-@contextmanager
 def _explained(limit: int) -> Iterator[None]:
     """Turn faults of the database into errors that quote no cell."""
     library = _library()
@@ -246,8 +233,20 @@ def _explained(limit: int) -> Iterator[None]:
             f"The memory limit of {limit / 1e6:,.0f} MB is too small for this table.",
             hint="Raise --memory-limit; nothing was left behind.",
         ) from None
-    except library.IOException:
-        raise full_disk() from None
+    except library.IOException as fault:
+        raise _spill_fault(str(fault)) from None
+
+
+def _spill_fault(text: str) -> OutputError:
+    """Why the directory for temporary files cannot be used."""
+    cause = file_fault(text)
+    if cause is FileFault.FULL:
+        return full_disk()
+    why = "what it holds cannot be used" if cause is None else f"it is {cause.value}"
+    return OutputError(
+        f"The directory for temporary files failed while it was used: {why}.",
+        hint="Look at it, or name another place in TMPDIR; nothing was left behind.",
+    )
 
 
 def _library() -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import errno
-import fcntl
 import os
 import re
 import secrets
@@ -14,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from stat import S_IMODE
 
-from sfumato.data.unfinished_files import UNFINISHED, remove
+from sfumato.data.unfinished_files import UNFINISHED, lock_directory, remove
 
 OWN_DIRECTORY = 0o700
 OWN_FILE = 0o600
@@ -141,7 +140,7 @@ def _begin(place: Path) -> int | None:
     Another run may take it for a leftover before it is locked; then it is gone.
     """
     unnamed = own_directory(place.with_name(f"{place.name}{NEW}"))
-    lock = _locked(unnamed)
+    lock = lock_directory(unnamed)
     with suppress(FileNotFoundError):
         unnamed.rename(place)
         return lock
@@ -160,23 +159,9 @@ def remove_leftovers(target: Path, *, clear: Clear = nothing_to_clear) -> None:
             with suppress(OSError):
                 path.rmdir()
             continue
-        lock = _locked(path)
+        lock = lock_directory(path)
         if lock is not None:
             _end(path, lock, clear)
-
-
-def _locked(place: Path) -> int | None:
-    """Lock a directory; None if others hold the lock, or if that cannot be known."""
-    try:
-        handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(handle)
-        return None
-    return handle
 
 
 def put_in_place(place: Path, target: Path) -> None:

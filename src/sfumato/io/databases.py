@@ -5,16 +5,18 @@ How a release is written and proven there is in `pipeline/release_to_database.py
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 import pyarrow as pa
 
-from sfumato.errors import DataError, OutputError, UsageError
+from sfumato.errors import DataError, UsageError
+from sfumato.io.database_faults import calling
 from sfumato.io.database_types import (
     AS_IT_IS,
     ColumnReading,
@@ -44,11 +46,8 @@ DRIVERS = {
     "sqlite": ("adbc_driver_sqlite.dbapi", "sqlite", "An SQLite database"),
     "duckdb": ("duckdb", "duckdb", "A DuckDB database"),
 }
-LOGIN = ("28", "3D")
-"""The first signs of the codes of a refused login, and of a database that is not there."""
-REFUSED = ("authentication failed", "no password supplied", "FATAL:")
-"""What the client of PostgreSQL says of a refused login, which has no code there."""
-NO_TABLE = ("42P01", "3F000")
+SECRETS = re.compile("pass(word|wd)|secret|token|scram_", re.IGNORECASE)
+"""Words in the names of parameters that hold a secret. `passfile` names a file."""
 SHOWN_ALIKE = (
     "DateStyle = 'ISO, YMD'",
     "IntervalStyle = 'postgres'",
@@ -76,15 +75,22 @@ class DatabasePlace:
                 "The address of the database does not begin with a known system.",
                 hint="Known are postgresql://, sqlite:/// and duckdb:///.",
             )
-        if parts.password or "password" in parse_qs(parts.query):
-            raise UsageError(
-                "The address of the database has a password in it.",
-                hint="Set PGPASSWORD or use a password file, and leave it out.",
-            )
+        _refuse_secrets(parts)
         if system == "postgresql":
             return cls(system=system, uri=url)
         path = Path(url.split("://", 1)[1].removeprefix("/"))
         return cls(system=system, uri=str((base or Path()) / path))
+
+
+def _refuse_secrets(parts: SplitResult) -> None:
+    """Refuse an address with a password in it: addresses are kept."""
+    named = [name for name, _ in parse_qsl(parts.query) if SECRETS.search(name)]
+    if parts.password or named:
+        where = f" ('{named[0]}')" if named else ""
+        raise UsageError(
+            f"The address of the database has a password in it{where}.",
+            hint="Set PGPASSWORD or use a password file, and leave it out.",
+        )
 
 
 def is_database(text: str) -> bool:
@@ -166,7 +172,7 @@ def opened(place: DatabasePlace) -> Iterator[Session]:
     """A connection with one transaction; what is not committed is rolled back."""
     module, extra, purpose = DRIVERS[place.system]
     driver = library(module, extra=extra, purpose=purpose)
-    session = _SESSIONS[place.system](driver, _asking(driver.connect, place.uri))
+    session = _SESSIONS[place.system](driver, calling(driver.connect, place.uri))
     try:
         yield session
     finally:
@@ -187,12 +193,12 @@ class Session:
         """Begin the transaction; ADBC does that by itself."""
 
     def run(self, text: str) -> None:
-        _asking(self.cursor.execute, text)
+        calling(self.cursor.execute, text)
 
     def fetch(self, text: str) -> pa.Table:
         """The result of a query, while it fits in memory."""
         self.run(text)
-        return _asking(self._gathered)
+        return calling(self._gathered)
 
     def _gathered(self) -> pa.Table:
         return _gathered(self.cursor.fetch_record_batch())
@@ -213,7 +219,7 @@ class Session:
     def _ingest(self, name: str, table: pa.Table, *, mode: str) -> None:
         *schema, own = name.split(".")
         options = {"db_schema_name": schema[0]} if schema else {}
-        _asking(self.cursor.adbc_ingest, own, table, mode=mode, **options)
+        calling(self.cursor.adbc_ingest, own, table, mode=mode, **options)
 
     def exists(self, name: str) -> bool:
         """Return whether there is a table or view of this name."""
@@ -236,7 +242,7 @@ class Session:
         self.run(f"ALTER TABLE {quoted(old)} RENAME TO {quoted(own)}")
 
     def commit(self) -> None:
-        _asking(self.connection.commit)
+        calling(self.connection.commit)
 
     def close(self) -> None:
         """Roll back what is not committed, and close."""
@@ -252,7 +258,7 @@ class _Postgres(Session):
     system = "postgresql"
 
     def read(self, query: str) -> pa.Table:
-        schema = _asking(self.cursor.adbc_execute_schema, query)
+        schema = calling(self.cursor.adbc_execute_schema, query)
         readings = postgres_readings(schema)
         for setting in SHOWN_ALIKE:
             self.run(f"SET LOCAL {setting}")
@@ -308,7 +314,7 @@ class _DuckDB(Session):
         self.run("BEGIN TRANSACTION")
 
     def read(self, query: str) -> pa.Table:
-        relation = _asking(self.cursor.sql, query)
+        relation = calling(self.cursor.sql, query)
         if relation is None:
             raise no_rows()
         names, kinds = list(relation.columns), [str(kind) for kind in relation.types]
@@ -319,7 +325,7 @@ class _DuckDB(Session):
         return exact_table(rows, names, readings)
 
     def fetch(self, text: str) -> pa.Table:
-        return _asking(self._gathered_from, text)
+        return calling(self._gathered_from, text)
 
     def _gathered_from(self, text: str) -> pa.Table:
         # As a relation: a cursor would copy the rows, and warn with a path of its own.
@@ -376,39 +382,3 @@ def _gathered(batches: Iterable[pa.RecordBatch]) -> pa.Table:
         require_memory(size, Path("the table"), what=what)
         found.append(batch)
     return pa.Table.from_batches(found, schema)
-
-
-def _asking(call: Callable[..., Any], *words: Any, **options: Any) -> Any:
-    """Call a driver; its own messages are not passed on, because they may quote cells."""
-    try:
-        return call(*words, **options)
-    except (DataError, OutputError, MemoryError):
-        raise
-    except Exception as fault:
-        raise _explained(fault) from None
-
-
-def _explained(fault: Exception) -> DataError:
-    code = str(getattr(fault, "sqlstate", None) or "")
-    kind = type(fault).__name__
-    told = str(fault)
-    if code.startswith(LOGIN) or any(words in told for words in REFUSED):
-        return DataError(
-            "The database refused the login.",
-            hint="Check the user, the name of the database, and PGPASSWORD.",
-        )
-    missing = code in NO_TABLE or kind == "CatalogException"
-    if missing or "no such table" in told:
-        return DataError(
-            "The database has no such table.", hint="Check its name and its schema."
-        )
-    if kind in ("OperationalError", "IOException", "ConnectionException"):
-        return DataError(
-            "The database cannot be reached or opened.",
-            hint="Check the address, and that the server runs and lets you in.",
-        )
-    named = f"SQLSTATE {code}" if code.strip("\0") else kind
-    return DataError(
-        f"The database refused what was asked ({named}).",
-        hint="Check the query, the types of its columns and your privileges.",
-    )
