@@ -371,7 +371,7 @@ def drawn_kill(
 
 
 def attack(
-    kills: int, pairs: int, seed: int, *, systems: tuple[str, ...] = SYSTEMS
+    kills: int, pairs: int, seed: str, *, systems: tuple[str, ...] = SYSTEMS
 ) -> Iterator[tuple[str, list[str]]]:
     """Every kill and every pair, with what was found."""
     draw = random.Random(seed)
@@ -402,7 +402,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz.killed_runs")
     parser.add_argument("--kills", type=int, default=300)
     parser.add_argument("--pairs", type=int, default=50)
-    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--seed", default=str(int(time.time())))
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
     count = wrong = 0

@@ -95,9 +95,12 @@ def nothing_to_commit(_directory: Path) -> None:
 def repair(directory: Path) -> None:
     """Remove what killed runs to the same place left, with their tables in databases."""
     target = directory.resolve()
-    # A release that has its name is complete: only its journal was left.
-    end_journal(target)
-    remove_leftovers(target, clear=roll_back)
+    try:
+        # A release that has its name is complete: only its journal was left.
+        end_journal(target)
+        remove_leftovers(target, clear=roll_back)
+    except OSError as fault:
+        raise _unwritable(directory, fault) from None
 
 
 def write_directory(
@@ -119,12 +122,16 @@ def write_directory(
             manifest = fill(aside)
             _put(aside, target, commit)
     except OSError as fault:
-        raise OutputError(
-            f"'{directory}' cannot be written: {fault.strerror or 'unknown reason'}.",
-            hint="Free space or name another directory; nothing was left behind.",
-        ) from None
+        raise _unwritable(directory, fault) from None
     _settle(directory, mode)
     return manifest
+
+
+def _unwritable(directory: Path, fault: OSError) -> OutputError:
+    return OutputError(
+        f"'{directory}' cannot be written: {fault.strerror or 'unknown reason'}.",
+        hint="Free space or name another directory; nothing was left behind.",
+    )
 
 
 def _put(aside: Path, target: Path, commit: Commit) -> None:
