@@ -102,9 +102,9 @@ def explained(fault: Exception) -> DataError:
     """An error of ours for one of a driver's."""
     text = str(fault)
     code = _code(fault, text)
-    for known in _FAULTS:
-        if code.startswith(known.codes) or (not code and re.search(known.words, text)):
-            return DataError(known.message, hint=known.hint)
+    for entry in _FAULTS:
+        if code.startswith(entry.codes) or (not code and re.search(entry.words, text)):
+            return DataError(entry.message, hint=entry.hint)
     cause = None if code else file_fault(text)
     if cause is not None:
         message, hint = _FILES[cause]

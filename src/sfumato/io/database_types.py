@@ -35,7 +35,7 @@ FIRST_DAY, LAST_DAY = -719_162, 2_932_896
 
 
 @dataclass(frozen=True, kw_only=True)
-class ColumnReading:
+class ColumnQuery:
     """How a query asks for a column, and what the answer becomes."""
 
     sql: str = "{0}"
@@ -48,7 +48,7 @@ class ColumnReading:
     """A value of the type that cells have, where a driver looks at values."""
 
 
-AS_IT_IS = ColumnReading()
+AS_IT_IS = ColumnQuery()
 POSTGRES_PLAIN = frozenset(
     (
         *("bool", "int2", "int4", "int8", "float4", "float8", "bytea", "uuid"),
@@ -57,12 +57,12 @@ POSTGRES_PLAIN = frozenset(
     )
 )
 """Types of PostgreSQL that Arrow has, or shows as the database does."""
-POSTGRES_SHOWN = ColumnReading(
+POSTGRES_SHOWN = ColumnQuery(
     # Not a cast: a cast shows 'inet' otherwise than a query does. Not IS NOT NULL, which
     # is false of a row with a NULL in it.
     sql="CASE WHEN {0} IS DISTINCT FROM NULL THEN format('%s', {0}) END"
 )
-POSTGRES_MONEY = ColumnReading(sql="{0}::numeric::text", number=True)
+POSTGRES_MONEY = ColumnQuery(sql="{0}::numeric::text", number=True)
 DUCKDB_PLAIN = frozenset(
     (
         *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE"),
@@ -71,7 +71,7 @@ DUCKDB_PLAIN = frozenset(
         *("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", '"NULL"'),
     )
 )
-DUCKDB_SHOWN = ColumnReading(sql="CAST({0} AS VARCHAR)")
+DUCKDB_SHOWN = ColumnQuery(sql="CAST({0} AS VARCHAR)")
 DUCKDB_WHOLE = ("HUGEINT", "UHUGEINT")
 SQLITE_CLASSES = ("integer", "real", "text", "blob")
 """What a cell of SQLite can be, whatever its column was declared as."""
@@ -102,19 +102,19 @@ def column_names(query: str) -> str:
     return f"WITH sfumato_rows AS (\n{inner}\n) SELECT * FROM sfumato_rows LIMIT 0"
 
 
-def selected(readings: Sequence[ColumnReading]) -> list[str]:
+def selected(readings: Sequence[ColumnQuery]) -> list[str]:
     """The expressions that ask for columns as their readings say."""
     names = places(len(readings))
     pairs = zip(names, readings, strict=True)
     return [f"{reading.sql.format(name)} AS {name}" for name, reading in pairs]
 
 
-def postgres_readings(schema: pa.Schema) -> list[ColumnReading]:
+def postgres_readings(schema: pa.Schema) -> list[ColumnQuery]:
     """How to ask PostgreSQL for columns, from the types that its driver names."""
     return [_postgres_reading(field) for field in schema]
 
 
-def _postgres_reading(field: pa.Field) -> ColumnReading:
+def _postgres_reading(field: pa.Field) -> ColumnQuery:
     notes = field.metadata or {}
     named = notes.get(b"POSTGRESQL:type") or notes.get(b"ADBC:postgresql:typname")
     kind = None if named is None else named.decode()
@@ -127,28 +127,28 @@ def _postgres_reading(field: pa.Field) -> ColumnReading:
     return AS_IT_IS if plain else POSTGRES_SHOWN
 
 
-def _declared(typmod: int) -> ColumnReading:
+def _declared(typmod: int) -> ColumnQuery:
     """A number as it was declared: digits and scale are packed into one integer."""
     text = "{0}::text"
     if typmod < 4:
-        return ColumnReading(sql=text, number=True)
+        return ColumnQuery(sql=text, number=True)
     digits, scale = (typmod - 4) >> 16 & 0xFFFF, (typmod - 4) & 0x7FF
     # Eleven bits with a sign: a scale may be below zero.
     scale = (scale ^ 0x400) - 0x400
     digits += max(0, -scale)
-    return ColumnReading(sql=text, number=True, digits=digits, scale=max(0, scale))
+    return ColumnQuery(sql=text, number=True, digits=digits, scale=max(0, scale))
 
 
-def duckdb_readings(kinds: Iterable[str]) -> list[ColumnReading]:
+def duckdb_readings(kinds: Iterable[str]) -> list[ColumnQuery]:
     """How to ask DuckDB for columns of these types."""
     return [_duckdb_reading(kind) for kind in kinds]
 
 
-def _duckdb_reading(kind: str) -> ColumnReading:
+def _duckdb_reading(kind: str) -> ColumnQuery:
     if kind in DUCKDB_PLAIN or kind.startswith("DECIMAL("):
         return AS_IT_IS
     if kind in DUCKDB_WHOLE:
-        return ColumnReading(sql=DUCKDB_SHOWN.sql, number=True, scale=0)
+        return ColumnQuery(sql=DUCKDB_SHOWN.sql, number=True, scale=0)
     return DUCKDB_SHOWN
 
 
@@ -169,7 +169,7 @@ def sqlite_classes(columns: int) -> list[str]:
 
 def sqlite_readings(
     names: Sequence[str], answers: Sequence[int | None]
-) -> list[ColumnReading]:
+) -> list[ColumnQuery]:
     """How to ask SQLite for columns, from the answers to `sqlite_classes`."""
     width = len(SQLITE_CLASSES) + 1
     return [
@@ -178,16 +178,16 @@ def sqlite_readings(
     ]
 
 
-def _sqlite_reading(name: str, answers: Sequence[int | None]) -> ColumnReading:
+def _sqlite_reading(name: str, answers: Sequence[int | None]) -> ColumnQuery:
     *present, wide = answers
     pairs = zip(SQLITE_CLASSES, present, strict=True)
     classes = {kind for kind, is_there in pairs if is_there}
     if len(classes) <= 1:
-        return ColumnReading(example=_EXAMPLES[min(classes, default="integer")])
+        return ColumnQuery(example=_EXAMPLES[min(classes, default="integer")])
     if classes == {"integer", "real"} and not wide:
-        return ColumnReading(sql="CAST({0} AS REAL)", example=_EXAMPLES["real"])
+        return ColumnQuery(sql="CAST({0} AS REAL)", example=_EXAMPLES["real"])
     if classes == {"integer", "text"}:
-        return ColumnReading(sql="CAST({0} AS TEXT)", example=_EXAMPLES["text"])
+        return ColumnQuery(sql="CAST({0} AS TEXT)", example=_EXAMPLES["text"])
     raise DataError(
         f"Column '{name}' has cells of {len(classes)} types "
         f"({', '.join(sorted(classes))}), which have no common exact type.",
@@ -195,7 +195,7 @@ def _sqlite_reading(name: str, answers: Sequence[int | None]) -> ColumnReading:
     )
 
 
-def sqlite_query(query: str, readings: Sequence[ColumnReading]) -> str:
+def sqlite_query(query: str, readings: Sequence[ColumnQuery]) -> str:
     """A query whose first row, which is none of the table's, shows the type of each column.
 
     The driver takes a column's type from the first rows, which may be all NULL.
@@ -206,7 +206,7 @@ def sqlite_query(query: str, readings: Sequence[ColumnReading]) -> str:
 
 
 def exact_table(
-    answer: pa.Table, names: Sequence[str], readings: Sequence[ColumnReading]
+    answer: pa.Table, names: Sequence[str], readings: Sequence[ColumnQuery]
 ) -> pa.Table:
     """The columns of an answer in plain types; refuse cells that are not exact in them."""
     columns = [
@@ -216,9 +216,7 @@ def exact_table(
     return pa.table(columns, names=list(names))
 
 
-def _exact(
-    name: str, reading: ColumnReading, column: pa.ChunkedArray
-) -> pa.ChunkedArray:
+def _exact(name: str, reading: ColumnQuery, column: pa.ChunkedArray) -> pa.ChunkedArray:
     if reading.number:
         return _decimals(name, reading, column)
     column = plain_column(column)
@@ -233,7 +231,7 @@ def _exact(
 
 
 def _decimals(
-    name: str, reading: ColumnReading, texts: pa.ChunkedArray
+    name: str, reading: ColumnQuery, texts: pa.ChunkedArray
 ) -> pa.ChunkedArray:
     """Texts of numbers as decimals of one type."""
     before, behind = _most_digits(texts)

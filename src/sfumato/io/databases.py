@@ -19,7 +19,7 @@ from sfumato.errors import DataError, UsageError
 from sfumato.io.database_faults import calling
 from sfumato.io.database_types import (
     AS_IT_IS,
-    ColumnReading,
+    ColumnQuery,
     System,
     column_names,
     duckdb_readings,
@@ -264,7 +264,7 @@ class _Postgres(Session):
             self.run(f"SET LOCAL {setting}")
         return exact_table(self._rows(query, readings), schema.names, readings)
 
-    def _rows(self, query: str, readings: Sequence[ColumnReading]) -> pa.Table:
+    def _rows(self, query: str, readings: Sequence[ColumnQuery]) -> pa.Table:
         if all(reading == AS_IT_IS for reading in readings):
             return self.fetch(query)
         return self.fetch(wrapped(query, len(readings), selected(readings)))
