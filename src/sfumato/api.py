@@ -150,12 +150,12 @@ def anonymize(
             seed=chosen,
             threads=count,
             progress=watcher,
+            origin=data,
         )
         release = explained_release(run)
         watcher("done", 1.0)
     return replace(
         release,
-        origin=data,
         delimiter=delimiter_of(source) or ",",
         labels=labels_published(asked, source),
         source_sha256=hashed[0].result() if hashed else None,

@@ -45,6 +45,9 @@ class MemoryArrays:
     def release(self) -> None:
         """Let the system have memory that it can give back when it is needed."""
 
+    def drop_pages(self) -> None:
+        """Let the system have the memory of pages that come back when used."""
+
 
 IN_MEMORY = MemoryArrays()
 

@@ -27,6 +27,8 @@ NAMES = MappingProxyType(
 MOST_DIGITS, MOST_WIDE_DIGITS = 38, 76
 """Digits of the two decimal types of Arrow."""
 LARGEST = (1 << 63) - 1
+MOST_NAME_BYTES = 63
+"""PostgreSQL cuts longer names."""
 LARGEST_EXACT = 1 << 53
 """Above this, a double does not have every integer."""
 DAY = 86_400_000_000
@@ -320,9 +322,22 @@ def _within(column: pa.ChunkedArray, low: int, high: int) -> bool:
 
 def storable(table: pa.Table, system: System) -> pa.Table:
     """A table in types that come back from a database as they were written."""
+    _refuse_long_names(table.column_names, system)
     pairs = zip(table.column_names, table.columns, strict=True)
     columns = [_storable(name, column, system) for name, column in pairs]
     return pa.table(columns, names=table.column_names)
+
+
+def _refuse_long_names(names: Sequence[str], system: System) -> None:
+    """Refuse names that PostgreSQL would cut."""
+    for name in names if system == "postgresql" else ():
+        size = len(name.encode("utf-8", "surrogatepass"))
+        if size > MOST_NAME_BYTES:
+            raise DataError(
+                f"The name of column '{name}' has {size} bytes; PostgreSQL keeps "
+                f"{MOST_NAME_BYTES}.",
+                hint="Rename the column, or write files.",
+            )
 
 
 def _storable(name: str, column: pa.ChunkedArray, system: System) -> pa.ChunkedArray:

@@ -19,9 +19,6 @@ from sfumato.errors import DataError
 from sfumato.io.extras import library
 from sfumato.io.statistical_files import whole_numbers
 
-MOST_ROWS = (1 << 20) - 1
-"""Rows that a sheet can hold below its header."""
-MOST_COLUMNS = 1 << 14
 LARGEST_WHOLE = 10**15
 """Excel shows 15 digits; longer numbers are written as text."""
 FIRST_DAY = dt.date(1900, 3, 1)
@@ -118,12 +115,6 @@ def write_excel(table: pa.Table, path: Path) -> None:
     1900, times of day, time zones) is written as text.
     """
     writer = library("xlsxwriter", extra="excel", purpose="Writing an Excel file")
-    if table.num_rows > MOST_ROWS or table.num_columns > MOST_COLUMNS:
-        raise DataError(
-            f"The release has {table.num_rows:,} rows and {table.num_columns:,} columns; "
-            f"a sheet holds {MOST_ROWS:,} and {MOST_COLUMNS:,}.",
-            hint="Set publish.format to csv or parquet.",
-        )
     book = writer.Workbook(str(path), {"nan_inf_to_errors": False})
     sheet = book.add_worksheet(SHEET)
     day = book.add_format({"num_format": "yyyy-mm-dd"})

@@ -30,6 +30,7 @@ from sfumato.data.parallel import each
 from sfumato.data.published_cells import packed_key
 from sfumato.errors import DataError
 from sfumato.io.compression import opened
+from sfumato.io.format_limits import refuse_unwritable
 from sfumato.io.formats import Format, format_of, hash_bytes
 from sfumato.io.spreadsheet import guarded
 from sfumato.io.strip_hidden import bare
@@ -74,6 +75,7 @@ def write_table(
             _write_csv(_with_one_precision(table), sink, delimiter, spreadsheet_safe)
         return
     if form is Format.EXCEL or form.statistical:
+        refuse_unwritable(table, form)
         plain = bare(table if categories is None else _decoded_but(table, categories))
         _write_elsewhere(plain, Path(path), form, labels)
         return

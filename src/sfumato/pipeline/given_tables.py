@@ -23,6 +23,7 @@ from sfumato.io.databases import database_source, read_database
 from sfumato.io.formats import Format, sibling
 from sfumato.io.read import Seen, read_source
 from sfumato.io.spreadsheet import unguarded
+from sfumato.io.trim import trimmed
 from sfumato.io.write import format_of
 from sfumato.pipeline.earlier_releases import earlier_hashes
 from sfumato.pipeline.pair import PairFiles
@@ -52,8 +53,23 @@ def read_table(
     """Read a file as the policy or the settings declare it, or take a frame.
 
     With `coded`, texts of a CSV file may come as dictionaries. `breaks` says where cells
-    may have line breaks; left out, in columns that the policy does not publish.
+    may have line breaks; left out, in columns that the policy does not publish. If the
+    policy says so, blanks at the end of texts are cut.
     """
+    table = _read(data, policy, settings, seen, breaks, coded=coded)
+    trims = settings.get("trim") if policy is None else policy.publish.trim
+    return trimmed(table) if trims else table
+
+
+def _read(
+    data: Source,
+    policy: Policy | None,
+    settings: Mapping[str, Any],
+    seen: Seen | None,
+    breaks: LineBreaks | None,
+    *,
+    coded: bool,
+) -> pa.Table:
     database = database_source(data)
     if database is not None:
         return read_database(database)

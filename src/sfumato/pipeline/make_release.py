@@ -55,6 +55,10 @@ from sfumato.pipeline.report_figures import ReportFigures
 from sfumato.pipeline.run import Run
 from sfumato.pipeline.unique_values import refuse_giveaways
 from sfumato.pipeline.verification import Claim, Private
+from sfumato.pipeline.written_format import (
+    refuse_unwritable_cells,
+    refuse_unwritable_names,
+)
 from sfumato.publish.base import Draft, Form, Material
 from sfumato.verify import Proof
 
@@ -63,6 +67,7 @@ def make_release(run: Run) -> Release:
     """Make a release that meets the policy, or raise and leave nothing behind."""
     refuse_unkept(run)
     refuse_after(run)
+    refuse_unwritable_names(run)
     certificate = open_certificate(run)
     if certificate is None:
         return _made(run, None)
@@ -81,6 +86,8 @@ def _made(run: Run, certificate: Certificate | None) -> Release:
             _refuse_giveaways(run, table.source, source_rows)
         counts = generated_counts(run.policy.models(), table)
         request = build_request(run, table, certificate, counts)
+        if certificate is None:
+            refuse_unwritable_cells(run, table.source, request.quasi)
     with run.step("solve", 0.1), ThreadPoolExecutor(1) as aside:
         # The order of all rows depends on no group, so that it need not be waited for.
         order = aside.submit(_order_of_all, run, request.rows)
@@ -296,6 +303,7 @@ def _release(found: Findings, material: Material) -> Release:
             and field.name not in found.run.plain_texts
         ),
         out_of_core=found.run.out_of_core,
+        origin=found.run.origin,
     )
 
 

@@ -59,6 +59,7 @@ def refuse_whole(policy: Policy, *, after: bool) -> None:
         "an earlier release (--after)": after,
         "a subject column": bool(policy.names(Role.SUBJECT)),
         "privacy.link_key": policy.privacy.link_key is not None,
+        "publish.trim": policy.publish.trim,
         'missing_as = "any"': policy.data.missing_as == "any",
         "an operator that does not publish cells": (
             policy.operator_instance().form is not Form.CELLS

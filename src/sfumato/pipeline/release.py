@@ -24,11 +24,10 @@ from sfumato.data.result_classes import comes_from
 from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.errors import OutputError, RefusedError
 from sfumato.io.atomic_files import own_directory, own_file
-from sfumato.io.batch_files import many_files
 from sfumato.io.database_types import storable
-from sfumato.io.databases import DatabaseSource, database_source
-from sfumato.io.formats import Format, format_of, written_as
+from sfumato.io.databases import DatabaseSource
 from sfumato.io.write import write_table
+from sfumato.pipeline.compare_with_draft import DraftedRows
 from sfumato.pipeline.earlier_release_proof import CandidateClaim
 from sfumato.pipeline.linked_persons import LINKED, PERSON, LinkedPersons
 from sfumato.pipeline.out_of_core import OutOfCore
@@ -43,6 +42,7 @@ from sfumato.pipeline.reports import PRIVATE_REPORT, PUBLIC_REPORT, ReportSource
 from sfumato.pipeline.spark_release import published_frame, write_and_prove
 from sfumato.pipeline.verification import GENERATED_VALUES, SOURCE_VALUES, Claim
 from sfumato.pipeline.write_release import refuse_existing, repair, write_directory
+from sfumato.pipeline.written_format import extension_of
 from sfumato.report.card import card
 from sfumato.report.html import prepare
 
@@ -187,18 +187,7 @@ class Release(SafeRepr):
     @property
     def extension(self) -> str:
         """The ending of data files: the policy's format, or that of the source."""
-        asked = self.claim.policy.publish.format
-        if self.on_spark:
-            return Format.PARQUET
-        if asked is not None:
-            return asked
-        if database_source(self.origin) is not None:
-            return Format.PARQUET
-        if not isinstance(self.origin, str | os.PathLike):
-            return Format.CSV
-        if many_files(os.fspath(self.origin)):
-            return Format.PARQUET
-        return written_as(format_of(os.fspath(self.origin)))
+        return extension_of(self.claim.policy, self.origin, on_spark=self.on_spark)
 
     def plot(self) -> Any:
         """Group sizes and losses as an Altair chart (`pip install 'sfumato[plots]'`)."""
@@ -241,9 +230,10 @@ def _save_to_table(
 def _write_table_and_prove(
     target: TableTarget, release: Release, aside: Path
 ) -> dict[str, str]:
+    draft = DraftedRows(name=target.name, table=release.table, system=target.system)
+
     def prove(back: pa.Table) -> None:
-        rows = release.table.num_rows
-        prove_tables({"data": back}, release.claim, release.together, rows=rows)
+        prove_tables(back, draft, release.claim, release.together)
 
     _write_json(aside / TABLE_FILE, {"address": target.address})
     return target.write(release.table, prove)
@@ -274,16 +264,18 @@ def _write_files_and_prove(release: Release, aside: Path) -> dict[str, str]:
         release.out_of_core.disk.release()
         return prove_counted(
             places["data"],
+            release.table,
             release.claim,
-            release.out_of_core.choice,
-            rows=release.table.num_rows,
+            release.out_of_core,
+            categories=release.categories,
             delimiter=release.delimiter,
         )
     return prove_files(
         places,
+        tables,
         release.claim,
         release.together,
-        rows=release.table.num_rows,
+        categories=release.categories,
         delimiter=release.delimiter,
     )
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import pyarrow as pa
 
@@ -16,6 +17,7 @@ from sfumato.data.disk_arrays import IN_MEMORY, MemoryArrays
 from sfumato.data.safe_repr import SafeRepr
 from sfumato.data.seeds import Seed
 from sfumato.data.source import coded_texts, with_texts
+from sfumato.io.trim import trimmed
 from sfumato.pipeline.missing_cells import with_empty_mark
 from sfumato.pipeline.out_of_core import OutOfCore
 from sfumato.pipeline.shared_coding import SharedCoding
@@ -41,12 +43,16 @@ class Run(SafeRepr):
     """What runs on the same source share."""
     out_of_core: OutOfCore | None = None
     """Where a table that does not fit in memory is kept and counted."""
+    origin: Any = None
+    """What the caller passed in; says the format of the release's file."""
     algorithm: Algorithm = field(init=False)
     operator: Operator = field(init=False)
     seconds: dict[str, float] = field(init=False, default_factory=dict)
     """The time that each step took."""
 
     def __post_init__(self) -> None:
+        if self.policy.publish.trim:
+            self.source = trimmed(self.source)
         self.policy = with_empty_mark(self.policy, self.source)
         self.algorithm = self.policy.algorithm_instance()
         self.operator = self.policy.operator_instance()
@@ -85,4 +91,5 @@ def replaced(
         threads=run.threads,
         progress=progress or run.progress,
         out_of_core=run.out_of_core,
+        origin=run.origin,
     )

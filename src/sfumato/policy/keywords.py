@@ -43,6 +43,7 @@ class Settings(TypedDict, total=False):
     flat: str | None
     order: str | None
     format: str | None
+    trim: bool | None
     spreadsheet_safe: bool | None
     publish: Mapping[str, Any] | None
     missing: Sequence[str] | None
@@ -97,6 +98,7 @@ PUBLISH = (
     "flat",
     "order",
     "format",
+    "trim",
     "spreadsheet_safe",
 )
 OTHERS = (

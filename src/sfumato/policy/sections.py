@@ -288,6 +288,9 @@ class Publish(Named):
     tells recipients something."""
     format: WrittenFormat | None = None
     """The format of the data file; left out: that of the source."""
+    trim: bool = False
+    """Cut blanks at the end of all texts of the source, before anything is measured;
+    SPSS, Stata and SAS files do not keep them. Needs all rows in memory."""
     spreadsheet_safe: bool = False
     """Put `'` before names and text cells of CSV files that begin with `=`, `+`,
     `-` or `@` and are no numbers, so that no spreadsheet runs them; cells that

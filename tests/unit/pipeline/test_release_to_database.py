@@ -16,6 +16,7 @@ from sfumato.errors import DataError, OutputError, RepairWarning
 from sfumato.io import atomic_files
 from sfumato.pipeline import release as releases
 from sfumato.pipeline import write_release
+from sfumato.pipeline.prove_written_files import prove_tables
 from sfumato.pipeline.release_to_database import TableTarget
 
 PEOPLE = pa.table({"age": [20, 21, 40, 41] * 3, "ill": ["flu", "cold"] * 6})
@@ -97,7 +98,7 @@ def test_a_failing_run_leaves_the_file_that_another_process_made(
 def test_a_file_that_another_process_made_meanwhile_is_not_replaced(
     url, release, tmp_path, monkeypatch
 ):
-    prove = releases.prove_tables
+    prove = prove_tables
 
     def another_process_commits(*words, **options):
         run(url, "CREATE TABLE theirs (a integer)")
@@ -128,7 +129,8 @@ def test_no_manifest_has_its_name_before_the_table_is_committed(
 def test_the_journal_is_private_while_the_table_is_committed_and_gone_then(
     url, release, tmp_path, monkeypatch
 ):
-    commit, modes = TableTarget.commit, []
+    commit = TableTarget.commit
+    modes: list[int] = []
 
     def looking(self):
         journals = tmp_path.glob(".out.sfumato-*/private/commit.json")
