@@ -21,6 +21,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -322,8 +323,7 @@ def findings_of_pair(scene: Scene) -> list[str]:
     """Two runs at once, to two directories and two tables of one new file."""
     pair = {"out": OURS, "out2": "second"}
     waits = {
-        out: in_copy(lambda out=out, table=table: scene.save(table, out=out))
-        for out, table in pair.items()
+        out: in_copy(partial(scene.save, table, out=out)) for out, table in pair.items()
     }
     endings = {out: wait() for out, wait in waits.items()}
     found: list[str] = []
