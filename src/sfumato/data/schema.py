@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 
 class Role(StrEnum):
@@ -65,8 +66,15 @@ class Schema:
     def __iter__(self) -> Iterator[Attribute]:
         return iter(self.attributes)
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._by_name
+
     def __getitem__(self, name: str) -> Attribute:
-        return next(a for a in self.attributes if a.name == name)
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Attribute]:
+        return {attribute.name: attribute for attribute in self.attributes}
 
     def names(self, *roles: Role) -> tuple[str, ...]:
         """Names of the columns with one of `roles`, or of all columns."""

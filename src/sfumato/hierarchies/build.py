@@ -63,9 +63,10 @@ def build(
 
     `spec` is what `hierarchy =` holds: nothing, "flat", "free", "auto", "learned", a
     path, or a table with one builder and its options. Paths are relative to `base`. A
-    tree is learned from the `others`, which are columns of the same rows.
+    tree is learned from the `others`: columns of the same rows, perhaps with this one.
     """
     if spec == "learned":
+        others = [other for other in others if other is not column]
         return assemble(column, learned_levels(column, others), weight=weight)
     upper = _hierarchy_levels(column, spec, base or Path())
     return assemble(column, upper, weight=weight)

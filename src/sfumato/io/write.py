@@ -181,11 +181,12 @@ def _write_csv(
     table: pa.Table, sink: IO[bytes], delimiter: str, spreadsheet_safe: bool
 ) -> None:
     alone = table.num_columns == 1
+    parts = list(_slices(table))
     marks = [
-        alone or any(_misses(name, part[name]) for part in _slices(table))
-        for name in table.column_names
+        alone or any(_misses(name, part.column(index)) for part in parts)
+        for index, name in enumerate(table.column_names)
     ]
-    for number, part in enumerate(_slices(table)):
+    for number, part in enumerate(parts):
         shown = guarded(part) if spreadsheet_safe else part
         if number == 0:
             sink.write(_header(shown.column_names, delimiter))
@@ -206,10 +207,10 @@ def _misses(name: str, column: pa.ChunkedArray) -> bool:
 def _write_lines(
     table: pa.Table, sink: IO[bytes], delimiter: str, marks: list[bool]
 ) -> None:
-    alone = table.num_columns == 1
+    alone, names = table.num_columns == 1, table.column_names
     columns = each(
-        lambda place: _quoted_column(
-            table.column_names[place], table[place], delimiter, alone, marks[place]
+        lambda index: _quoted_column(
+            names[index], table.column(index), delimiter, alone, marks[index]
         ),
         range(table.num_columns),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -47,14 +48,17 @@ MISSING = FORMS.index(CellForm.MISSING)
 def cell_forms(found: Findings) -> dict[str, dict[str, Any]]:
     """By published column: its role, its kind, and the forms of its cells."""
     table = found.draft.table
-    described = {name: _column(found, table, name) for name in table.column_names}
+    axes = {coded.name: coded.axis for coded in found.shown}
+    described = {name: _column(found, table, name, axes) for name in table.column_names}
     for beside in found.draft.beside.values():
         for name in beside.column_names:
             described.setdefault(name, _whole(found, name, CellForm.APART))
     return described
 
 
-def _column(found: Findings, table: pa.Table, name: str) -> dict[str, Any]:
+def _column(
+    found: Findings, table: pa.Table, name: str, axes: Mapping[str, Axis]
+) -> dict[str, Any]:
     if found.synthetic:
         return _whole(found, name, CellForm.SYNTHETIC)
     if name in found.made:
@@ -65,10 +69,9 @@ def _column(found: Findings, table: pa.Table, name: str) -> dict[str, Any]:
     form = found.run.operator.form
     if form is Form.SWAPPED and role is Role.SENSITIVE:
         return _whole(found, name, CellForm.SWAPPED)
-    shown = {coded.name for coded in found.shown}
-    if name not in shown or form is not Form.CELLS:
+    if name not in axes or form is not Form.CELLS:
         return _whole(found, name, CellForm.VALUE)
-    return _described(found, name) | {"forms": _forms(found, table, name)}
+    return _described(found, name) | {"forms": _forms(found, table, name, axes[name])}
 
 
 def _made(name: str) -> CellForm:
@@ -79,26 +82,32 @@ def _made(name: str) -> CellForm:
 
 
 def _described(found: Findings, name: str) -> dict[str, Any]:
-    roles = {attribute.name: attribute.role for attribute in found.table.schema}
-    bounds = {each + end: each for each in roles for end in BOUNDS}
-    source = name if name in roles else bounds.get(name, name)
+    schema = found.table.schema
+    source = name if name in schema else _without_bound(name)
     coded = found.table.columns.get(source)
     return {
-        "role": roles[source].value if source in roles else None,
+        "role": schema[source].role.value if source in schema else None,
         "kind": None if coded is None else coded.kind.value,
     }
+
+
+def _without_bound(name: str) -> str:
+    """The column of the source that a column of lower or upper bounds is made from."""
+    ending = next((end for end in BOUNDS if name.endswith(end)), "")
+    return name.removesuffix(ending)
 
 
 def _whole(found: Findings, name: str, form: CellForm) -> dict[str, Any]:
     return _described(found, name) | {"forms": [{"form": form.value}]}
 
 
-def _forms(found: Findings, table: pa.Table, name: str) -> list[dict[str, Any]]:
+def _forms(
+    found: Findings, table: pa.Table, name: str, axis: Axis
+) -> list[dict[str, Any]]:
     """The forms of a quasi-identifier's cells, how many rows have each, an example."""
     column = table.column(name).combine_chunks()
     if not pa.types.is_dictionary(column.type):
         return [{"form": CellForm.VALUE.value, "rows": len(column)}]
-    axis = next(coded.axis for coded in found.shown if coded.name == name)
     texts = column.dictionary.cast(pa.string())
     rows = _counted(found, column.indices, len(texts))
     forms = np.append(_form_of(texts, axis, found.run.operator), MISSING)

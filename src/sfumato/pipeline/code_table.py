@@ -118,17 +118,17 @@ def axes(
 
     A tree is learned from the quasi-identifiers among them.
     """
-    known = tuple(columns)
-    quasi = {each.name for each in known if policy.role(each.name) is Role.QUASI}
+    columns = tuple(columns)
+    quasi = [column for column in columns if policy.role(column.name) is Role.QUASI]
     made = (
         build(
             column,
             section.hierarchy,
             base=base,
             weight=section.weight,
-            others=[o for o in known if o is not column and o.name in quasi],
+            others=quasi,
         )
-        for column in known
+        for column in columns
         for section in (policy.column(column.name),)
     )
     return tuple(CodedAxis(coded.axis, arrays.keep(coded.codes)) for coded in made)

@@ -87,11 +87,11 @@ class Findings:
         sizes = np.bincount(tuples)
         return first_rows(tuples, len(sizes)), sizes
 
-    @property
+    @cached_property
     def made(self) -> set[str]:
         """The published columns that the operator added."""
-        there = self.table.source.column_names
-        return set(self.draft.table.column_names).difference(there)
+        source = self.table.source.column_names
+        return set(self.draft.table.column_names).difference(source)
 
     @property
     def synthetic(self) -> bool:

@@ -114,7 +114,7 @@ class ReportFigures:
             if lines:
                 return lines
         table = found.draft.table
-        if name not in table.column_names:
+        if table.schema.get_field_index(name) < 0:
             table = found.draft.beside.get("sensitive", table)
         labels = cells.axis.labels
 

@@ -145,9 +145,11 @@ def kept_cells(coded: CodedAxis, rows: Ints) -> tuple[ShownCells, CellOfRows]:
 
 def cell_text(table: pa.Table, name: str, row: int) -> str | None:
     """The text that a published row shows in a column, or in its two bounds."""
-    names = [name] if name in table.column_names else [name + end for end in BOUNDS]
-    shown = [table.column(each)[row].as_py() for each in names]
-    texts = [None if each is None else str(each) for each in shown]
+    # A list of all names would take as long as the table is wide, for every cell.
+    single = table.schema.get_field_index(name) >= 0
+    names = [name] if single else [name + end for end in BOUNDS]
+    values = [table.column(column)[row].as_py() for column in names]
+    texts = [None if value is None else str(value) for value in values]
     if len(texts) == 1 or texts[0] == texts[1]:
         return texts[0]
     return f"{texts[0]} to {texts[1]}"

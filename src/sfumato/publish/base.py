@@ -92,6 +92,11 @@ class Material:
         return self.arrays.keep(self.grouping.group_of[self.rows])
 
     @cached_property
+    def quasi_by_name(self) -> Mapping[str, CodedAxis]:
+        """The quasi-identifiers by their names."""
+        return {coded.name: coded for coded in self.quasi}
+
+    @cached_property
     def extents(self) -> tuple[Extent, ...]:
         """What each group covers on each quasi-identifier."""
         return tuple(
@@ -296,7 +301,7 @@ def _published(
 
 def _row_of_leaf(material: Material, name: str) -> npt.NDArray[np.int64]:
     """A source row that has each leaf, −1 for none; cells of one code are alike."""
-    coded = next(each for each in material.quasi if each.name == name)
+    coded = material.quasi_by_name[name]
     # Index −1, an empty cell, finds the last place.
     rows = np.full(coded.axis.size + 1, -1, dtype=np.int64)
     rows[coded.codes] = np.arange(len(coded.codes))

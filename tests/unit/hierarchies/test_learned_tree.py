@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import sfumato as sf
 from sfumato.data.schema import Kind
 from sfumato.data.table import Column
 from sfumato.errors import HierarchyError
@@ -123,3 +126,17 @@ def test_few_values_have_few_levels(values):
     texts = [str(i % values) for i in range(12)]
     axis = build(column("a", texts), "learned", others=[column("b", texts)]).axis
     assert axis.height == (3 if values == 3 else 2)
+
+
+def test_a_column_without_any_value_has_a_missing_cell_under_the_root():
+    empty = replace(column("a", ["", ""]), missing=0)
+    other = column("b", ["0", "1"])
+    axis = build(empty, "learned", others=[empty, other]).axis
+    assert (axis.size, axis.height) == (1, 2)
+
+
+def test_a_table_with_a_learned_column_without_any_value_is_released():
+    people = pa.table({"a": pa.nulls(6, pa.string()), "b": ["0", "1"] * 3})
+    levels = {"a": "learned"}
+    release = sf.anonymize(people, quasi=["a", "b"], k=2, hierarchies=levels)
+    assert release.table.num_rows == 6
