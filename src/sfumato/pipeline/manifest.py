@@ -25,6 +25,7 @@ from sfumato.pipeline.loss_by_value import ValueLoss, loss_by
 from sfumato.pipeline.private_run import Certificate
 from sfumato.pipeline.unique_values import released_giveaways
 from sfumato.publish.base import Form, Operator
+from sfumato.publish.generalize import Generalize
 from sfumato.verify import Proof
 
 ALONE = (
@@ -84,7 +85,7 @@ def manifest(found: Findings) -> dict[str, Any]:
     if found.compares and found.run.policy.report.loss_by:
         record["loss_by"] = borne(found, found.run.policy.report.loss_by, found.least)
     if "proven" in found.solution.facts:
-        record["search"] = {key: found.solution.facts[key] for key in SEARCHED}
+        record["search"] = _search(found)
     if found.certificate is None and not found.synthetic:
         record["kinds"] = kinds.names(found.claim.decided)
         record["promise"] = found.run.operator.form.promise
@@ -95,6 +96,16 @@ def manifest(found: Findings) -> dict[str, Any]:
         record["row_numbers"] = "left out"
     if found.run.seed.insecure:
         record["not_for_publication"] = INSECURE
+    return record
+
+
+def _search(found: Findings) -> dict[str, Any]:
+    """What was searched and, where generalized cells show it, what was chosen."""
+    facts = found.solution.facts
+    record = {key: facts[key] for key in SEARCHED}
+    if isinstance(found.run.operator, Generalize):
+        # Other operators do not show the levels, which tell of groups.
+        record["levels"] = facts["node"]
     return record
 
 

@@ -320,7 +320,24 @@ def test_a_proven_optimum_is_called_proven(tmp_path, monkeypatch, capsys):
     assert main(["anonymize", "policy.toml", "--out", "out"]) == 0
     said = capsys.readouterr().out.splitlines()[1]
     assert said.startswith("Proven: no choice of levels loses less (")
-    assert json.loads(Path("out/manifest.json").read_text())["search"]["proven"] is True
+    search = json.loads(Path("out/manifest.json").read_text())["search"]
+    assert search["proven"] is True
+    assert search["levels"] == {"age": 1}
+
+
+def test_the_levels_of_a_swap_are_not_published(tmp_path, monkeypatch):
+    """Exact cells do not show them, and they tell of the groups."""
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("age,ill\n20,a\n21,b\n35,a\n36,b\n", encoding="utf-8")
+    swapped = OPTIMUM.replace(
+        "[[require]]", '[columns.ill]\nrole = "sensitive"\n[[require]]'
+    )
+    swapped = swapped.replace("k-anonymity", "group-size")
+    swapped += '[publish]\noperator = "swap"\n'
+    Path("policy.toml").write_text(swapped, encoding="utf-8")
+    assert main(["anonymize", "policy.toml", "--out", "out", "--quiet"]) == 0
+    search = json.loads(Path("out/manifest.json").read_text())["search"]
+    assert "levels" not in search
 
 
 def test_a_shell_is_told_how_a_word_goes_on(monkeypatch, capsys):
