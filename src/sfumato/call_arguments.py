@@ -226,18 +226,30 @@ def watched(progress: object) -> Iterator[Progress]:
     if progress is True:
         bar = ProgressBar()
         try:
-            yield bar
+            yield forward(bar)
         finally:
             bar.end()
     elif not progress:
         yield silent
     elif callable(progress):
-        yield progress
+        yield forward(progress)
     else:
         raise UsageError(
             f"progress is True, False or a function, not {_a(progress)}.",
             hint="A function gets the name of a step and the share that is done.",
         )
+
+
+def forward(progress: Progress) -> Progress:
+    """Report progress that never goes back, also where a step's length was a guess."""
+    furthest = 0.0
+
+    def report(step: str, share: float) -> None:
+        nonlocal furthest
+        furthest = max(furthest, share)
+        progress(step, furthest)
+
+    return report
 
 
 class ProgressBar:
@@ -274,7 +286,8 @@ def whole(name: str, value: object, *, least: int | None = None) -> int:
         )
     if least is not None and value < least:
         raise UsageError(
-            f"{name} must be at least {least}.", hint=f"Leave it out, or give {least}."
+            f"{name} must be at least {least:,}.",
+            hint=f"Leave it out, or give {least:,}.",
         )
     return int(value)
 

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 OUT = Path("release")
 STREAM = "-"
 """Stands for standard output."""
+SHARE_OF_MAKING = 0.9
+"""How much of the progress is for making a release; the rest is for writing it."""
 
 
 def anonymize(
@@ -212,9 +214,9 @@ def release(
             after=after,
             seed=seed,
             threads=threads,
-            progress=progress,
+            progress=lambda step, share: progress(step, SHARE_OF_MAKING * share),
         )
-        progress("write", 0.9)
+        progress("write", SHARE_OF_MAKING)
         with saying_repairs():
             return made.save(out, force=force, to=to)
 
