@@ -31,8 +31,6 @@ from sfumato.call_arguments import (
 )
 from sfumato.data.seeds import Seed
 from sfumato.errors import Caller, hints_for
-from sfumato.io.csv_grammar import UNLIKE_ROWS, line_breaks
-from sfumato.io.decimals import pointed
 from sfumato.io.read import delimiter_of
 from sfumato.io.write import hash_bytes
 from sfumato.models.base import OutputModel
@@ -114,7 +112,7 @@ def anonymize(
     from sfumato.pipeline.choose_engine import choose_engine
     from sfumato.pipeline.explained_release import explained_release
     from sfumato.pipeline.large_release import large_release
-    from sfumato.pipeline.run import Run
+    from sfumato.pipeline.run import Run, wake_compiler
 
     policy = policy_of(policy)
     chosen, count = seed_of(seed, insecure_seed), threads_of(threads)
@@ -133,13 +131,16 @@ def anonymize(
                 base=base,
             )
     with watched(progress) as watcher, ThreadPoolExecutor() as aside:
-        aside.submit(_wake_compiler)
+        aside.submit(wake_compiler)
         hashed: list[Future[str]] = []
 
-        def seen(content: pa.Buffer) -> None:
-            hashed.append(aside.submit(hash_bytes, content))
-
-        source = read_table(data, policy, settings, seen=seen, coded=True)
+        source = read_table(
+            data,
+            policy,
+            settings,
+            seen=lambda content: hashed.append(aside.submit(hash_bytes, content)),
+            coded=True,
+        )
         asked = policy_for(policy, settings, source)
         source = in_order(searched_codes(source, asked), asked, origin=data)
         run = Run(
@@ -582,31 +583,14 @@ def propose(
     missing values; without it, they are detected. With `multiline`, line breaks in cells
     of a CSV file are meant; without it, columns that have any are left out.
     """
-    from sfumato.policy.propose import propose as proposed
+    from sfumato.pipeline.policy_proposal import policy_proposal
 
-    settings: Settings = {
-        "delimiter": text_of("delimiter", delimiter),
-        "encoding": text_of("encoding", encoding),
-    }
-    path = os.fspath(data) if is_path(data) else None
-    marks = marks_of(missing)
-    breaks = line_breaks(multiline=multiline, otherwise=UNLIKE_ROWS)
-    source, decimal = pointed(read_table(data, None, settings, breaks=breaks))
-    size = None if k is None else whole("k", k, least=2)
-    found = proposed(
-        source,
+    return policy_proposal(
+        data,
+        delimiter=text_of("delimiter", delimiter),
+        encoding=text_of("encoding", encoding),
         multiline=multiline,
-        path=path,
-        missing=marks,
-        decimal=decimal,
-        k=size,
+        missing=marks_of(missing),
+        k=None if k is None else whole("k", k, least=2),
         profile=text_of("profile", profile),
     )
-    return Policy.parse(found.text, source="the proposal", base=Path())
-
-
-def _wake_compiler() -> None:
-    """Load the compiler while the file is read: each can take seconds."""
-    from sfumato.kernels.compilation.decorators import wake
-
-    wake()

@@ -93,3 +93,10 @@ def replaced(
         out_of_core=run.out_of_core,
         origin=run.origin,
     )
+
+
+def wake_compiler() -> None:
+    """Load the compiler while the file is read: each can take seconds."""
+    from sfumato.kernels.compilation.decorators import wake
+
+    wake()
