@@ -89,6 +89,14 @@ class Column:
             return pc.assume_timezone(pc.cast(texts, pa.timestamp("us")), "UTC")
         return pc.cast(texts, _PLAIN_TYPES[self.type])
 
+    def with_blanks(self) -> Column:
+        """The same with one or two blanks at the end of most cells."""
+        cells = [
+            None if cell is None else cell + " " * (row % 3)
+            for row, cell in enumerate(self.cells)
+        ]
+        return replace(self, cells=tuple(cells))
+
     def texts(self, csv_file: bool) -> list[str | None]:
         """The cells as they stand in the file, read as text; nested ones inside."""
         if csv_file or self.type in NESTED or self.type.startswith("dictionary"):
@@ -183,13 +191,27 @@ class Case:
         )
 
     def table(self) -> pa.Table:
-        return pa.table({name: column.array() for name, column in self.columns.items()})
+        columns = self._given()
+        return pa.table({name: column.array() for name, column in columns.items()})
+
+    def _given(self) -> dict[str, Column]:
+        """The columns of the source; with blanks that the policy asks to cut."""
+        if not self.policy.get("publish", {}).get("trim"):
+            return self.columns
+        return {
+            name: column.with_blanks() if self._is_text(column) else column
+            for name, column in self.columns.items()
+        }
+
+    def _is_text(self, column: Column) -> bool:
+        texts = column.type.startswith("dictionary") or "string" in column.type
+        return self.is_csv or (texts and column.type not in NESTED)
 
     def write(self, place: Path) -> Path:
         """Put source, population, hierarchies and policy into a directory."""
         data = {**self.policy.get("data", {}), "path": f"source.{self.format}"}
         delimiter, encoding = data.get("delimiter", ","), data.get("encoding", "utf-8")
-        _write(self.columns, place / data["path"], delimiter, encoding)
+        _write(self._given(), place / data["path"], delimiter, encoding)
         if self.population is not None:
             _write(self.population, place / "population.csv", delimiter, encoding)
         for name, text in self.files.items():

@@ -223,6 +223,18 @@ def _with_policy(random: Random, case: Case) -> Case:
         # Settings of `compare`; they change no release.
         case.policy["compare"] = {"algorithms": ["mondrian"], "operators": ["suppress"]}
         case.policy["accept"] = {"ncp": 0.5}
+    return _add_late(case)
+
+
+def _add_late(case: Case) -> Case:
+    """Keys that came later; drawn apart, so that all else stays as it was."""
+    apart = Random(f"late {case.name}")
+    cells = [cell for c in case.columns.values() for cell in c.cells if cell]
+    if apart.random() < 0.1 and not any(cell.endswith(" ") for cell in cells):
+        case.policy["publish"]["trim"] = True
+    broken = case.is_csv and any("\n" in cell for cell in cells)
+    if broken and case.door not in FRAMES and apart.random() < 0.8:
+        case.policy["data"]["multiline"] = True
     return case
 
 

@@ -21,7 +21,7 @@ MOST_ROWS = 8
 """Tables of more rows are not tried in full."""
 TOO_COARSE = "publish.max_loss"
 """In the reason of a refusal that is about utility."""
-CHANGE = re.compile(r"(?:[Rr]aise|[Ll]ower) (\w+) to ([\d.]*\d)")
+CHANGE = re.compile(r"(?:[Rr]aise|[Ll]ower) (\w+) to ([\d.,]*\d)")
 ALLOW = re.compile(r"publish\.max_suppressed = ([\d.]*\d)")
 
 
@@ -104,6 +104,7 @@ def followed(case: Case, reason: str, hint: str) -> Iterator[tuple[str, Case]]:
 
 
 def _number(text: str) -> float:
+    text = text.replace(",", "")
     return float(text) if "." in text else int(text)
 
 
