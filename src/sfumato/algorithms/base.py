@@ -167,7 +167,7 @@ def _self_check(algorithm: Algorithm, request: Request, grouping: Grouping) -> N
     if removed > request.removable:
         raise GuaranteeError(
             f"'{algorithm.name}' left out {removed} rows; at most "
-            f"{request.removable} may be left out."
+            f"{request.removable:,} may be left out."
         )
     # Matches in the population depend on published cells: `verify` counts them.
     seen = request.seen(grouping)

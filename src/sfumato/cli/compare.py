@@ -199,7 +199,7 @@ def _report(
         record["picked"] = {"candidate": chosen, "directory": str(out)}
     if found.stopped:
         fault = SfumatoError(
-            f"Stopped: {len(found.outcomes)} of {len(found.tried)} candidates were "
+            f"Stopped: {len(found.outcomes):,} of {len(found.tried):,} candidates were "
             "finished and are shown; no release is written."
         )
         fault.exit_code = INTERRUPTED

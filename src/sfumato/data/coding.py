@@ -205,7 +205,7 @@ class Values:
             return
         cells = int(self.counts[self.present][bad].sum())
         raise DataError(
-            f"Column '{self.name}': {cells} of {len(self.places)} cells {what}.",
+            f"Column '{self.name}': {cells:,} of {len(self.places):,} cells {what}.",
             hint=hint,
             values=self.present_texts.filter(pa.array(bad)).to_pylist(),
         )

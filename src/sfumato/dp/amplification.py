@@ -98,7 +98,7 @@ class WithoutReplacement(Sampling):
     def __post_init__(self) -> None:
         if not 1 <= self.size <= self.rows:
             raise PolicyError(
-                f"A sample of {self.size} cannot be drawn from {self.rows} rows.",
+                f"A sample of {self.size:,} cannot be drawn from {self.rows:,} rows.",
                 hint="Draw between 1 and all rows.",
             )
 
@@ -126,7 +126,7 @@ class WithReplacement(Sampling):
     def __post_init__(self) -> None:
         if self.size < 1 or self.rows < 1:
             raise PolicyError(
-                f"A sample of {self.size} cannot be drawn from {self.rows} rows.",
+                f"A sample of {self.size:,} cannot be drawn from {self.rows:,} rows.",
                 hint="Draw 1 or more from 1 or more.",
             )
 

@@ -155,5 +155,5 @@ def amplified_epsilon(epsilon: float, rate: float) -> float:
 def _check_size(size: int) -> None:
     if size < 1:
         raise PolicyError(
-            f"A group has one row or more; {size} was given.", hint="Give 1 or more."
+            f"A group has one row or more; {size:,} was given.", hint="Give 1 or more."
         )

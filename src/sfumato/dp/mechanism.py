@@ -83,7 +83,9 @@ def above_zero(name: str, value: float) -> None:
 def at_least(name: str, value: int, least: int) -> None:
     """Require a count of at least `least`."""
     if value < least:
-        raise PolicyError(f"{name} must be {least} or more; it is {value}.", hint=None)
+        raise PolicyError(
+            f"{name} must be {least:,} or more; it is {value}.", hint=None
+        )
 
 
 def inside(name: str, value: int, size: int) -> None:

@@ -66,7 +66,7 @@ def _check_names(names: Sequence[str]) -> None:
     """Refuse names that Spark takes for the same one."""
     if any(not name.strip() for name in names):
         raise DataError(
-            f"A column of {len(names)} has no name.", hint="Name all columns."
+            f"A column of {len(names):,} has no name.", hint="Name all columns."
         )
     folded = [name.lower() for name in names]
     twice = sorted(
@@ -75,7 +75,7 @@ def _check_names(names: Sequence[str]) -> None:
     if twice:
         listed = ", ".join(f"'{name}'" for name in twice)
         raise DataError(
-            f"{len(names)} columns, but to Spark some have the same name: {listed}.",
+            f"{len(names):,} columns, but to Spark some have the same name: {listed}.",
             hint="Give columns names that differ in more than capital letters.",
         )
 

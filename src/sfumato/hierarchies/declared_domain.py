@@ -106,8 +106,8 @@ def _public_axis(
     """The domain as a column, its axis, and the leaf of each of the column's codes."""
     if len(texts) > MOST_LEAVES:
         raise RefusedError(
-            f"The declared domain of '{declared.name}' has {len(texts)} values; "
-            f"{MOST_LEAVES} can be counted with noise.",
+            f"The declared domain of '{declared.name}' has {len(texts):,} values; "
+            f"{MOST_LEAVES:,} can be counted with noise.",
             hint="Declare wider intervals.",
         )
     extra = [None] if declared.with_missing else []
@@ -189,7 +189,7 @@ def _looked_up(declared: Declared, column: Column, cells: pa.ChunkedArray) -> Co
     outside = int((codes < 0).sum())
     if outside:
         raise DataError(
-            f"Column '{declared.name}': {outside} of {len(codes)} cells have a value "
+            f"Column '{declared.name}': {outside:,} of {len(codes):,} cells have a value "
             "that the policy does not declare.",
             hint="Complete the domain or the hierarchy; it must not come from the data.",
             values=[found.labels[code] for code in np.flatnonzero(target < 0)],

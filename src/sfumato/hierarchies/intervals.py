@@ -205,7 +205,7 @@ def _steps(column: Column, origin: Exact, width: Fraction) -> Ints:
     guess = np.floor((line.floats - nearest(origin)) / nearest(width))
     if len(guess) and not np.abs(guess).max() <= _MOST_STEPS:
         raise HierarchyError(
-            f"Column '{column.name}': its range holds more than {_MOST_STEPS} "
+            f"Column '{column.name}': its range holds more than {_MOST_STEPS:,} "
             f"intervals of {float(width):g}.",
             hint="Use wider intervals.",
         )
@@ -297,7 +297,7 @@ def _checked_bins(column: Column, bins: Sequence[object]) -> list[int]:
     if len(counts) != len(bins):
         raise HierarchyError(
             f"Column '{column.name}': 'quantiles' lists numbers of bins, each a whole "
-            f"number from 2 to {_MOST_BINS}; {len(bins) - len(counts)} of {len(bins)} "
+            f"number from 2 to {_MOST_BINS:,}; {len(bins) - len(counts)} of {len(bins):,} "
             "are not.",
             hint="For example quantiles = [20, 10, 5].",
         )

@@ -27,7 +27,7 @@ def refuse_reserved(column: Column) -> None:
     found = [label for label in column.labels if reserved(label)]
     if found:
         raise HierarchyError(
-            f"{len(found)} of {column.size} values of column '{column.name}' contain "
+            f"{len(found):,} of {column.size:,} values of column '{column.name}' contain "
             "'|' or read like '*', '{…}' or '[…]', which published cells use.",
             hint="Rename these values, or declare them missing.",
             values=found,

@@ -102,7 +102,7 @@ def read_many(path: str | Path) -> pa.Table:
     table = pa.Table.from_batches(batches, source.schema)
     if not table.num_rows:
         raise DataError(
-            f"'{path}' has {len(source.names)} columns and no rows.",
+            f"'{path}' has {len(source.names):,} columns and no rows.",
             hint="A table needs at least one row.",
         )
     return table
@@ -195,7 +195,7 @@ def _check_alike(schemas: Sequence[Any], path: Path) -> None:
     for number, schema in enumerate(schemas[1:], 2):
         if not plain_types(schema.empty_table()).schema.equals(first):
             raise DataError(
-                f"'{path}': file {number} of {len(schemas)} has other columns, or "
+                f"'{path}': file {number} of {len(schemas):,} has other columns, or "
                 "columns of other types, than the first.",
                 hint="Keep files of one table in a directory of their own.",
             )

@@ -191,7 +191,7 @@ def _sqlite_reading(name: str, answers: Sequence[int | None]) -> ColumnQuery:
     if classes == {"integer", "text"}:
         return ColumnQuery(sql="CAST({0} AS TEXT)", example=_EXAMPLES["text"])
     raise DataError(
-        f"Column '{name}' has cells of {len(classes)} types "
+        f"Column '{name}' has cells of {len(classes):,} types "
         f"({', '.join(sorted(classes))}), which have no common exact type.",
         hint="Convert it with CAST in data.query, or leave it out there.",
     )
@@ -245,7 +245,7 @@ def _decimals(
             return texts.cast(kind)
     raise DataError(
         f"Column '{name}' has numbers that are not a number or infinite, or have more "
-        f"than {MOST_WIDE_DIGITS} digits.",
+        f"than {MOST_WIDE_DIGITS:,} digits.",
         hint="Make them NULL in data.query, or convert them to text there.",
     )
 
@@ -334,8 +334,8 @@ def _refuse_long_names(names: Sequence[str], system: System) -> None:
         size = len(name.encode("utf-8", "surrogatepass"))
         if size > MOST_NAME_BYTES:
             raise DataError(
-                f"The name of column '{name}' has {size} bytes; PostgreSQL keeps "
-                f"{MOST_NAME_BYTES}.",
+                f"The name of column '{name}' has {size:,} bytes; PostgreSQL keeps "
+                f"{MOST_NAME_BYTES:,}.",
                 hint="Rename the column, or write files.",
             )
 

@@ -88,7 +88,7 @@ def _sheet(book: Any, path: Path, asked: str | None) -> str:
             hint="A table needs a header and at least one row.",
         )
     raise DataError(
-        f"'{path}' has {len(filled)} sheets with cells, and none is named.",
+        f"'{path}' has {len(filled):,} sheets with cells, and none is named.",
         hint=f"Set data.sheet to one of {_listed(filled)}.",
     )
 

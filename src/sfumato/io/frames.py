@@ -182,14 +182,14 @@ def _check_names(names: list[Any]) -> None:
     unusual = sum(not (isinstance(name, str) and name.strip()) for name in names)
     if unusual:
         raise DataError(
-            f"{unusual} of {len(names)} columns of the frame have no text as name.",
+            f"{unusual:,} of {len(names):,} columns of the frame have no text as name.",
             hint="Name the columns with text that is not empty.",
         )
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         listed = ", ".join(f"'{name}'" for name in twice)
         raise DataError(
-            f"{len(names)} columns, but some share a name: {listed}.",
+            f"{len(names):,} columns, but some share a name: {listed}.",
             hint="Give every column a name of its own.",
         )
 

@@ -83,7 +83,7 @@ def read_source(
     check_names(table.column_names, place)
     if not table.num_rows:
         raise DataError(
-            f"'{path}' has a header of {table.num_columns} columns and no rows.",
+            f"'{path}' has a header of {table.num_columns:,} columns and no rows.",
             hint="A table needs at least one row below its header.",
         )
     return plain_types(table)
@@ -218,7 +218,7 @@ def _as_texts(
     if not _has_names(table, names):
         plain.check_decodes(path)
         raise DataError(
-            f"'{path}', line 1: the header cannot be read as {len(names)} names.",
+            f"'{path}', line 1: the header cannot be read as {len(names):,} names.",
             hint="Put quotation marks around names with unusual characters.",
         )
     return table
@@ -318,7 +318,7 @@ def _check_header(sample: str, delimiter: str, path: Path) -> None:
     data = cells_like_data(rows)
     if data:
         raise DataError(
-            f"'{path}', line 1: {data} of {len(rows[0])} cells look like data, so "
+            f"'{path}', line 1: {data:,} of {len(rows[0]):,} cells look like data, so "
             "the file seems to have no header.",
             hint="Write the names of the columns into its first line.",
         )
@@ -331,13 +331,13 @@ def check_names(names: list[str], path: Path, *, numbered: bool = False) -> None
     unnamed = unnamed[numbered:]
     if unnamed:
         raise DataError(
-            f"'{path}': column {unnamed[0]} of {len(names)} has no name.",
+            f"'{path}': column {unnamed[0]} of {len(names):,} has no name.",
             hint="Every column needs a name in the header.",
         )
     if twice:
         places = [str(at) for at, name in enumerate(names, 1) if name == twice[0]]
         raise DataError(
-            f"'{path}': columns {', '.join(places)} of {len(names)} share a name.",
+            f"'{path}': columns {', '.join(places)} of {len(names):,} share a name.",
             hint="Give every column a name of its own.",
         )
 

@@ -341,7 +341,7 @@ _WRITERS = {
 
 def _unwritable(table: pa.Table, format: Format) -> DataError:
     return DataError(
-        f"The {table.num_columns} columns cannot be written to a file with the ending "
+        f"The {table.num_columns:,} columns cannot be written to a file with the ending "
         f".{format}: a name or a text is too long for it, or a name has signs that it "
         "does not allow.",
         hint="Rename the columns, or set publish.format to another format.",

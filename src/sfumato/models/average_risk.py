@@ -76,8 +76,8 @@ class AverageRisk(OutputModel):
         return Feasibility(
             feasible=found >= self._smallest(),
             best=best,
-            message=f"{self.name} needs a mean risk of at most {self.at_most:g}; "
-            f"the table has {found} rows, so the best is {best:.6g}.",
+            message=f"{self.name} needs a mean risk of at most {self.at_most:,g}; "
+            f"the table has {found:,} rows, so the best is {best:,.6g}.",
             hint=f"Raise at_most to {nearest(best, at_least=False)}, or add rows.",
         )
 

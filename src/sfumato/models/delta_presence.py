@@ -115,7 +115,11 @@ class DeltaPresence(OutputModel):
             best=best,
             message=f"delta-presence needs a share from {self.lower:g} to "
             f"{self.upper:g} of the population; the table is {most:.6g} of it"
-            + (f", {fewest:.6g} with {removable} rows left out." if removable else "."),
+            + (
+                f", {fewest:.6g} with {removable:,} rows left out."
+                if removable
+                else "."
+            ),
             hint=f"Lower 'lower' to {nearest(most, at_least=True)}."
             if too_few
             else f"Raise 'upper' to {nearest(fewest, at_least=False)}.",

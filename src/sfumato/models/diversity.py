@@ -176,8 +176,8 @@ class Diversity(OutputModel):
         return Feasibility(
             feasible=False,
             best=found,
-            message=f"{self.name} on {_listed(self.where)} needs {low} rows that show "
-            f"its values; the source has {found}.",
+            message=f"{self.name} on {_listed(self.where)} needs {low:,} rows that show "
+            f"its values; the source has {found:,}.",
             hint=f"Lower at_least to {fewer}{also}.",
         )
 
@@ -187,9 +187,9 @@ class Diversity(OutputModel):
         return Feasibility(
             feasible=found <= high,
             best=found,
-            message=f"{self.name} on {_listed(self.where)} allows {high} rows that show "
-            f"its values; the source has {found}, published as they are.",
-            hint=f"Raise at_most to {found}.",
+            message=f"{self.name} on {_listed(self.where)} allows {high:,} rows that show "
+            f"its values; the source has {found:,}, published as they are.",
+            hint=f"Raise at_most to {found:,}.",
         )
 
     def _require_bound(self, name: str, value: Amount) -> None:

@@ -164,8 +164,8 @@ class KMap(OutputModel):
         return Feasibility(
             feasible=verdict.holds,
             best=best,
-            message=f"k-map needs {self.k} people of the population behind every group; "
-            f"behind the whole table there are {best:g}.",
+            message=f"k-map needs {self.k:,} people of the population behind every group; "
+            f"behind the whole table there are {best:,g}.",
             hint=f"Lower k to {math.floor(best)}, or give a larger population."
             if best >= 1
             else "Give a larger population.",

@@ -115,15 +115,15 @@ class RangeDisclosure(SensitiveModel):
         return Feasibility(
             feasible=verdict.holds,
             best=best,
-            message=f"{self.name} needs an S-diversity of at most {self.at_most:g}; "
-            f"the best is {best:.6g}.",
+            message=f"{self.name} needs an S-diversity of at most {self.at_most:,g}; "
+            f"the best is {best:,.6g}.",
         )
 
     def _limit(self) -> Limit:
         return Limit(
             test=lambda counts, _: _squares(counts) <= self.at_most + TOLERANCE,
             score=lambda counts, _: _squares(counts),
-            demand=f"an S-diversity of at most {self.at_most:g}",
+            demand=f"an S-diversity of at most {self.at_most:,g}",
             parameter="at_most",
             at_least=False,
             partial=True,

@@ -118,6 +118,6 @@ class Uniqueness(OutputModel):
             feasible=found >= 2 or self.at_most >= 1,
             best=0.0 if found >= 2 else 1.0,
             message=f"uniqueness needs a share of at most {self.at_most:g}; "
-            f"the table has {found} rows, and groups need 2.",
+            f"the table has {found:,} rows, and groups need 2.",
             hint="Add rows.",
         )

@@ -43,7 +43,7 @@ def _coded_rows(run: Run) -> tuple[Table, npt.NDArray[np.int64]]:
     rows = rows_without_missing(table)
     if len(rows) == 0:
         raise DataError(
-            f"Every one of the {table.rows} rows has a missing value.",
+            f"Every one of the {table.rows:,} rows has a missing value.",
             hint='Set data.missing_as to "value", or drop the column that is missing.',
         )
     return take(table, rows), rows

@@ -91,7 +91,7 @@ def _too_many(gone: Ints, request: Request, source_rows: Ints) -> InfeasibleErro
     share = np.ceil(1000 * len(gone) / request.rows) / 1000
     return InfeasibleError(
         f"Beside the earlier releases {counted(len(gone), 'row')} must be left out; "
-        f"{request.removable} may be.",
+        f"{request.removable:,} may be.",
         hint=f"Set publish.max_suppressed to {share:g} or more, or require less.",
         values=[f"source row {row + 1}" for row in source_rows[gone].tolist()],
     )

@@ -249,7 +249,7 @@ def _data(place: Path, manifest: Mapping[str, Any]) -> pa.Table:
     """Read the published table, and check that it is the one of its manifest."""
     files = sorted(place.glob("data.*"))
     if len(files) != 1:
-        raise DataError(f"'{place}' has {len(files)} files named 'data'.", hint=HINT)
+        raise DataError(f"'{place}' has {len(files):,} files named 'data'.", hint=HINT)
     hashes: list[str] = []
     table = read_source(
         files[0],
@@ -283,7 +283,7 @@ def _persons(place: Path, persons: LinkedPersons) -> PersonHashes:
         )
     if tuple(origin["columns"]) != persons.columns:
         raise DataError(
-            f"'{place}' tells persons apart by {len(origin['columns'])} columns that "
+            f"'{place}' tells persons apart by {len(origin['columns']):,} columns that "
             "are not those of this policy.",
             hint="Give the same columns the role 'subject', or 'identifier'.",
         )

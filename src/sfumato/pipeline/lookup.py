@@ -95,7 +95,7 @@ def look_up(
     """
     if person.num_rows != 1:
         raise DataError(
-            f"The record has {person.num_rows} rows; it must have one.",
+            f"The record has {person.num_rows:,} rows; it must have one.",
             hint="Write a header and one line with the person's values.",
         )
     known = [n for n in policy.names(Role.QUASI) if n in person.column_names]

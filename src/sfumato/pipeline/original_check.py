@@ -51,7 +51,7 @@ def _check_columns(pair: Pair) -> None:
     if not read:
         raise DataError(
             "This is not the original of the published table: of its "
-            f"{counted(len(pair.published), 'compared column')}, {len(shared)} are "
+            f"{counted(len(pair.published), 'compared column')}, {len(shared):,} are "
             "published, and none has a cell that fits the original.",
             hint="Give the original that the table was published from, and its policy.",
         )
@@ -70,7 +70,7 @@ def _check_rows(files: PairFiles, pair: Pair) -> None:
     """Refuse an original with too few rows, or other rows than the record has."""
     if pair.rows_out > pair.rows and pair.form is not PublishedForm.SYNTHETIC:
         raise DataError(
-            f"The published table has {pair.rows_out} rows, the original {pair.rows}.",
+            f"The published table has {pair.rows_out:,} rows, the original {pair.rows:,}.",
             hint='Give the whole original, or say form "synthetic" if the rows stand '
             "for nobody.",
         )

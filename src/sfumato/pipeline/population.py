@@ -26,7 +26,7 @@ def population_path(models: Sequence[OutputModel]) -> str | None:
     paths = {str(p) for p in (getattr(m, "population", None) for m in models) if p}
     if len(paths) > 1:
         raise PolicyError(
-            f"The requirements name {len(paths)} population tables.",
+            f"The requirements name {len(paths):,} population tables.",
             hint="Name the same population in every requirement.",
         )
     return paths.pop() if paths else None

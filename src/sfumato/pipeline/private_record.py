@@ -67,8 +67,8 @@ def _published(record: pa.Table, place: Path, rows: int) -> pa.Table:
     kept = record.filter(record["published_row"].is_valid()).sort_by("published_row")
     if kept.num_rows != rows:
         raise DataError(
-            f"The private record '{place}' has {kept.num_rows} published rows; the "
-            f"table has {rows}.",
+            f"The private record '{place}' has {kept.num_rows:,} published rows; the "
+            f"table has {rows:,}.",
             hint=HINT,
         )
     return kept
@@ -81,7 +81,7 @@ def _record(place: Path) -> pa.Table:
     if lacking:
         raise DataError(
             f"'{place}' is not a private record: it has no column '{min(lacking)}' among "
-            f"its {record.num_columns}.",
+            f"its {record.num_columns:,}.",
             hint=HINT,
         )
     rows = _integers(record, "published_row", place).drop_null()

@@ -79,7 +79,8 @@ class Certificate:
         smallest = int(published.min(initial=least))
         if smallest < least:
             raise GuaranteeError(
-                f"A published tuple has {smallest} rows; {self.model} rests on {least}.",
+                f"A published tuple has {smallest:,} rows; {self.model} rests on "
+                f"{least:,}.",
                 hint="Nothing was written. Please report this with the policy.",
             )
         if not self.verdict().holds:
@@ -162,7 +163,7 @@ def _one_model(models: Sequence[ProcessModel], algorithm: Algorithm) -> ProcessM
         )
     if len(models) > 1:
         raise RefusedError(
-            f"{len(models)} requirements are about how the release is made; only "
+            f"{len(models):,} requirements are about how the release is made; only "
             "one is allowed.",
             hint="Keep the one with the smallest epsilon and delta.",
         )

@@ -160,7 +160,7 @@ def _signed(approver: str | None, note: str | None) -> dict[str, str] | None:
     for name, text in given.items():
         if len(text) > LONGEST or not text.replace("\n", " ").isprintable():
             raise UsageError(
-                f"--{name} has {len(text)} characters, or some that cannot be printed.",
+                f"--{name} has {len(text):,} characters, or some that cannot be printed.",
                 hint=f"Give plain text of at most {LONGEST} characters.",
             )
     if not given["approver"]:

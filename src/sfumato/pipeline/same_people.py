@@ -35,7 +35,7 @@ def same_people(
         return Alignment(number[aligned.source_row], aligned.group)
     if theirs.num_rows != rows:
         raise DataError(
-            f"'{record}' is about {theirs.num_rows} rows, the original has {rows}, and "
+            f"'{record}' is about {theirs.num_rows:,} rows, the original has {rows:,}, and "
             "nothing says who is who.",
             hint="Make both releases with privacy.link_key, or of one original.",
         )

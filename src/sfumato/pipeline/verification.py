@@ -373,7 +373,7 @@ def matched(
     if len(counts) and (counts.min() < 0 or counts.max() > people.num_rows):
         raise DataError(
             f"A count of the anatomy's second table is below 0 or above the "
-            f"{people.num_rows} rows of the first.",
+            f"{people.num_rows:,} rows of the first.",
             hint="Both files must come from one release, unchanged.",
         )
     rows = np.repeat(np.arange(len(counts)), counts)

@@ -135,7 +135,7 @@ def _group_size(k: int | None, profile: Profile) -> int:
         return profile.k
     if k < profile.k and profile is not PLAIN:
         raise UsageError(
-            f"k is {k}, and the profile '{profile.name}' asks for {profile.k}.",
+            f"k is {k:,}, and the profile '{profile.name}' asks for {profile.k:,}.",
             hint="Leave k out, or take another profile.",
         )
     if not 2 <= k <= MOST_K:

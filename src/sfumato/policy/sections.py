@@ -29,7 +29,7 @@ def checked_hierarchy(value: Any) -> Any:
     builders = [name for name in OPTIONS if name in value]
     if len(builders) != 1:
         raise ValueError(
-            f"must name one of {', '.join(OPTIONS)}; it names {len(builders)}"
+            f"must name one of {', '.join(OPTIONS)}; it names {len(builders):,}"
         )
     strange = [n for n in value if n not in (builders[0], *OPTIONS[builders[0]])]
     if strange:

@@ -198,8 +198,8 @@ def order(space: Workspace, form: SentForm) -> str | None:
     known = view.values
     if sorted(told) != sorted(known):
         raise UsageError(
-            f"The list has {len(told)} values, and the column {len(known)}; every value "
-            "is named once.",
+            f"The list has {len(told):,} values, and the column {len(known):,}; every "
+            "value is named once.",
             hint="Move lines, and keep each as it is.",
         )
     settings = {"kind": "ordered", "order": told, "hierarchy": "auto"}

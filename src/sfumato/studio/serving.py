@@ -100,7 +100,7 @@ def password_of(place: Path | None) -> str | None:
         )
     if len(text) < SHORTEST_PASSWORD:
         raise UsageError(
-            f"The password has {len(text)} characters; at least {SHORTEST_PASSWORD} "
+            f"The password has {len(text):,} characters; at least {SHORTEST_PASSWORD} "
             "are asked for.",
             hint="Write a longer one into the file.",
         )

@@ -207,7 +207,7 @@ def ratio(
     """100 × one total error over another, queries drawn in pairs."""
     if len(errors) != len(base):
         raise UsageError(
-            f"{len(errors)} queries cannot be compared with {len(base)}.",
+            f"{len(errors):,} queries cannot be compared with {len(base):,}.",
             hint="Put the same workload to both releases.",
         )
 

@@ -59,7 +59,7 @@ def _listed(
         found += np.flatnonzero(np.isin(axis.positions, wanted)).tolist()
     if values and not found:
         raise UsageError(
-            f"A query lists {len(values)} values of '{axis.name}', and the column has "
+            f"A query lists {len(values):,} values of '{axis.name}', and the column has "
             "none of them.",
             hint="Values are compared as text, exactly as the file shows them.",
             values=values,

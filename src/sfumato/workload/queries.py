@@ -96,7 +96,7 @@ class RandomQueries(SafeRepr):
     def __post_init__(self) -> None:
         if self.count < 1:
             raise UsageError(
-                f"A random part of a workload has {self.count} queries.",
+                f"A random part of a workload has {self.count:,} queries.",
                 hint="Set 'count' to 1 or more.",
             )
         for column, share in self.selectivity.items():
@@ -161,7 +161,7 @@ def split(queries: Sequence[Query], *, share: float, seed: int) -> Split:
     if not 0 < cut < len(distinct):
         raise UsageError(
             f"A train share of {share:g} leaves one part without queries: the workload "
-            f"has {len(distinct)} of them, each counted once.",
+            f"has {len(distinct):,} of them, each counted once.",
             hint="Give more queries, or a share that leaves some on both sides.",
         )
     train, held_out = np.sort(order[:cut]), np.sort(order[cut:])

@@ -202,7 +202,7 @@ def test_parting_one_set_of_rows_in_millions_of_ways_spends_the_budget(strategy)
     rows = [(f"i{n:02d}", "same") for n in range(17)] + [("i17", "other")]
     case = Case(rows, 5, [Asked({1: "same"}, 17, 18)])
     algorithm = Diva(strategy=strategy, budget=300_000)
-    with pytest.raises(SearchError, match="Not found within the budget of 300000"):
+    with pytest.raises(SearchError, match="Not found within the budget of 300,000"):
         algorithm.solve(case.request())
 
 
@@ -211,7 +211,7 @@ def test_hiding_in_many_columns_spends_the_budget():
     rows = [("a", *["x"] * 16)] * 9 + [("b", *["x"] * 16)]
     bounds = [Asked({column: "x"}, 0, 1) for column in range(1, 17)]
     case = Case(rows, 2, [Asked({0: "a"}, 9, 9), *bounds])
-    with pytest.raises(SearchError, match="within the budget of 300000"):
+    with pytest.raises(SearchError, match="within the budget of 300,000"):
         Diva(budget=300_000).solve(case.request())
 
 

@@ -83,7 +83,7 @@ def test_without_hierarchies_groups_show_intervals_and_sets():
 
 def test_too_many_rows_in_small_cells_are_not_suppressed_in_silence():
     algorithm = DpAnonym(small="suppress", sample=1.0)
-    with pytest.raises(InfeasibleError, match=r"takes \d+ of 4000 .*; 0 may be"):
+    with pytest.raises(InfeasibleError, match=r"takes [\d,]+ of 4,000 .*; 0 may be"):
         solved(algorithm, models=(KAnonymity(k=100),), removable=0)
 
 

@@ -110,7 +110,7 @@ def test_a_sample_beyond_what_epsilon_allows_is_refused():
 @pytest.mark.parametrize("columns", [20, 1_000, 10_000])
 def test_a_search_among_too_many_levels_is_refused(columns):
     request = private_request(SafePub())
-    with pytest.raises(RefusedError, match="have more than 2000 combinations of lev"):
+    with pytest.raises(RefusedError, match="have more than 2,000 combinations of lev"):
         solved(
             SafePub(),
             budget={"search": 1, "release": 1},
@@ -167,7 +167,9 @@ def test_a_level_of_a_column_that_is_not_published_is_refused():
 
 
 def test_a_release_without_a_large_enough_group_is_infeasible():
-    with pytest.raises(InfeasibleError, match=r"shared by 9000 drawn rows; .* has \d+"):
+    with pytest.raises(
+        InfeasibleError, match=r"shared by 9,000 drawn rows; .* has \d+"
+    ):
         solved(SafePub(), models=(KAnonymity(k=9000),))
 
 

@@ -142,5 +142,5 @@ def test_many_whole_numbers_show_their_finest_interval():
 
 def test_a_domain_too_large_to_count_is_refused():
     wide = {"intervals": [10], "bottom": 0, "top": 90_000_000}
-    with pytest.raises(RefusedError, match="100000 can be counted with noise"):
+    with pytest.raises(RefusedError, match="100,000 can be counted with noise"):
         declared_axis(age(hierarchy=wide), column(30))

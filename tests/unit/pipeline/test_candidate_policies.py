@@ -95,7 +95,7 @@ def test_an_unknown_algorithm_is_refused():
 
 def test_too_many_candidates_are_refused_with_both_numbers():
     sizes = list(range(2, 1003))
-    with pytest.raises(PolicyError, match="1001 candidates; at most 1000"):
+    with pytest.raises(PolicyError, match="1,001 candidates; at most 1,000"):
         tried(f'[compare]\nset = {{ "require.0.k" = {sizes} }}')
 
 

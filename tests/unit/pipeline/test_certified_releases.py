@@ -362,7 +362,7 @@ def test_dropping_rows_does_not_go_with_substitution():
 
 def test_a_value_outside_the_declared_domain_is_an_error_that_only_counts():
     table = people().set_column(2, "city", pa.array(["Secretville"] * ROWS))
-    with pytest.raises(DataError, match=f"{ROWS} of {ROWS} cells") as caught:
+    with pytest.raises(DataError, match=f"{ROWS:,} of {ROWS:,} cells") as caught:
         sf.anonymize(table, policy_for("dp-anonym"))
     assert "Secretville" not in str(caught.value)
     assert "ledger" not in str(caught.value)

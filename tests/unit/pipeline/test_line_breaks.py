@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -87,8 +88,7 @@ def test_row_numbers_are_never_published_and_the_manifest_says_so(tmp_path, engi
 
 
 def test_row_numbers_of_a_workbook_are_left_out_too(tmp_path):
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"age": [1, 1, 2, 2], "ill": list("abab")})
+    frame = pd.DataFrame({"age": [1, 1, 2, 2], "ill": list("abab")})
     frame.to_excel(tmp_path / "t.xlsx", engine="xlsxwriter")
     release = sf.anonymize(tmp_path / "t.xlsx", quasi="age", sensitive="ill", k=2)
     assert release.table.column_names == ["age", "ill"]

@@ -237,7 +237,7 @@ def test_a_damaged_record_is_named(place, capsys):
         (["--note", "fine"], "A note is signed by nobody."),
         (["--approver", "  "], "--approver is empty."),
         (["--approver", "a\x07"], "--approver has 2 characters"),
-        (["--approver", "a" * 2001], "--approver has 2001 characters"),
+        (["--approver", "a" * 2001], "--approver has 2,001 characters"),
     ],
 )
 def test_a_signature_needs_a_name_of_plain_text(place, capsys, words, said):

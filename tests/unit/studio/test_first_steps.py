@@ -90,7 +90,7 @@ def test_a_kind_that_the_cells_do_not_have_is_refused_and_nothing_breaks(example
     fields[f"kind-{names.index('sex')}"] = "integer"
     answer = example.send("/columns/save", **fields)
     assert answer.status == 422
-    assert "3000 of 3000 cells are not an integer" in answer.text
+    assert "3,000 of 3,000 cells are not an integer" in answer.text
     assert example.space.history.text() == before
 
 

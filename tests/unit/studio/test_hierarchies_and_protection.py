@@ -153,7 +153,7 @@ def test_the_order_of_values_names_each_once(example):
 def test_a_requirement_out_of_reach_offers_the_nearest_value(example):
     example.send("/protection/save", place=0, **{"set-k": "9999"})
     text = example.ask("/protection").text
-    assert "k-anonymity needs groups of at least 9999; the table has 3000." in text
+    assert "k-anonymity needs groups of at least 9,999; the table has 3,000." in text
     assert "Use k = 3000, the nearest feasible value" in text
     assert "out of reach" in text
 

@@ -47,7 +47,7 @@ def test_the_front_has_a_link_for_every_candidate_with_figures(walked):
     text = walked.ask("/compare").text
     assert 'href="/compare?candidate=1"' in text
     assert 'class="shade"' in text
-    assert "needs groups of at least 5000" in text
+    assert "needs groups of at least 5,000" in text
 
 
 def test_a_candidate_shows_losses_groups_and_records_that_are_hidden(walked):

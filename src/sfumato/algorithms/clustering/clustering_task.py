@@ -299,7 +299,7 @@ def _contributions(axis: Axis, occurring: Codes, reach: float) -> Floats:
     if axis.size > MATRIX:
         raise RefusedError(
             f"S-diversity compares categories in pairs: '{axis.name}' has "
-            f"{axis.size}, and {MATRIX} are the most.",
+            f"{axis.size:,}, and {MATRIX:,} are the most.",
             hint="Give the column a coarser hierarchy, or a numeric kind.",
         )
     present = np.bincount(occurring, minlength=axis.size).astype(np.float64)

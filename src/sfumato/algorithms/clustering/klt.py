@@ -152,8 +152,8 @@ def _missing_sensitive(request: Request) -> bool:
 def _too_many(unplaced: int, request: Request) -> SearchError:
     names = ", ".join(model.name for model in request.models)
     return SearchError(
-        f"klt found no group for {unplaced} of {request.rows} rows under {names}; "
-        f"{request.removable} may be left out.",
+        f"klt found no group for {unplaced:,} of {request.rows:,} rows under {names}; "
+        f"{request.removable:,} may be left out.",
         hint="Raise publish.max_suppressed, raise theta or lower l, "
         "or use 'mondrian' for the groups.",
     )

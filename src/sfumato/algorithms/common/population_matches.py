@@ -167,7 +167,7 @@ def require_everybody(request: Request, people: People) -> None:
     if outside:
         models = ", ".join(str(model) for model in request.models)
         raise SearchError(
-            f"{outside} people of the population match no cell that covers rows of the "
+            f"{outside:,} people of the population match no cell that covers rows of the "
             f"table; {models} asks that everybody matches one.",
             hint="Give the quasi-identifiers hierarchies that cover the population, use "
             "'optimal', or set lower to 0.",

@@ -56,7 +56,7 @@ def refuse_counting(name: str, request: Request) -> None:
     if targets and not given:
         raise RefusedError(
             f"'{name}' cannot promise how many rows show a value, and "
-            f"'diversity' asks for it {len(targets)} times.",
+            f"'diversity' asks for it {len(targets):,} times.",
             hint="Set algorithm.name to 'diva'.",
         )
 

@@ -222,7 +222,7 @@ def _without(request: Request, kinds: Ints, choice: tuple[int, ...]) -> Ints:
 def _nothing_serves(request: Request) -> InfeasibleError:
     names = ", ".join(model.name for model in request.models)
     return InfeasibleError(
-        f"No choice of at most {request.removable} of {request.rows} rows to leave out "
+        f"No choice of at most {request.removable:,} of {request.rows:,} rows to leave out "
         f"serves {names}, alone or together.",
         hint=WAYS_OUT,
     )
@@ -230,8 +230,8 @@ def _nothing_serves(request: Request) -> InfeasibleError:
 
 def _not_found(request: Request) -> SearchError:
     return SearchError(
-        f"No choice of at most {request.removable} of {request.rows} rows to leave out "
-        f"was found that serves all {len(request.models)} requirements; whether there "
+        f"No choice of at most {request.removable:,} of {request.rows:,} rows to leave out "
+        f"was found that serves all {len(request.models):,} requirements; whether there "
         "is one is not known.",
         hint=WAYS_OUT,
     )

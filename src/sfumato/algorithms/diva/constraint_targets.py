@@ -153,7 +153,7 @@ class Sigma:
         name = self.name(number)
         if low > high:
             raise InfeasibleError(
-                f"{name} needs {low} rows and allows {high}.",
+                f"{name} needs {low:,} rows and allows {high:,}.",
                 hint=self._contradiction_hint(number),
             )
         if low == 0:
@@ -190,8 +190,8 @@ class Sigma:
             most = min(found, int(self.upper[number]))
             room = most if self._whole(number) else int(self.fits[number].sum())
             raise InfeasibleError(
-                f"{self.name(number)} needs {low} rows that show its values; the source "
-                f"has {found}.",
+                f"{self.name(number)} needs {low:,} rows that show its values; the source "
+                f"has {found:,}.",
                 hint=f"Lower at_least to {most if room >= self.k else 0}.",
             )
 
@@ -204,9 +204,9 @@ class Sigma:
         what = f"allows {high}" if high < self.k else f"has {found} in the source"
         way = f"Raise at_most to {self.k}, set" if high < self.k <= found else "Set"
         raise InfeasibleError(
-            f"{name} needs {low} rows and {what}; a group shows a value for all of its "
-            f"{self.k} or more rows, or for none.",
-            hint=f"{way} at_least to 0, or lower k to {min(high, found)}.",
+            f"{name} needs {low:,} rows and {what}; a group shows a value for all of its "
+            f"{self.k:,} or more rows, or for none.",
+            hint=f"{way} at_least to 0, or lower k to {min(high, found):,}.",
         )
 
     def _refuse_without_room(self, first: int, second: int) -> None:
@@ -220,9 +220,9 @@ class Sigma:
         left = max(room - int(self.needed[second]), 0)
         raise InfeasibleError(
             f"{self.name(first)} needs {self.needed[first]} rows and "
-            f"{self.name(second)} {self.needed[second]}; together {room} rows have "
+            f"{self.name(second)} {self.needed[second]}; together {room:,} rows have "
             f"their values, and the {shared} rows they share are too few for a group "
-            f"of {self.k} that serves both.",
+            f"of {self.k:,} that serves both.",
             hint=f"Lower at_least of the {self._ordinal(first)} to "
             f"{left if left >= self.k else 0}, or drop one of the two.",
         )
@@ -238,9 +238,9 @@ class Sigma:
         if need <= most:
             return
         raise InfeasibleError(
-            f"{self.name(inner)} needs {need} rows, all of which count for "
-            f"{self.name(outer)}, which allows {most}.",
-            hint=f"Raise at_most of the {self._ordinal(outer)} to {need}, or lower "
+            f"{self.name(inner)} needs {need:,} rows, all of which count for "
+            f"{self.name(outer)}, which allows {most:,}.",
+            hint=f"Raise at_most of the {self._ordinal(outer)} to {need:,}, or lower "
             f"at_least of the {self._ordinal(inner)} to "
             f"{most if most >= self.k or not self._whole(outer) else 0}.",
         )

@@ -346,21 +346,21 @@ class DivaRun:
         names = self._in_conflict()
         if not self.source.maker.judge.plain:
             return SearchError(
-                f"No release was found that meets {self.sigma.count} diversity "
+                f"No release was found that meets {self.sigma.count:,} diversity "
                 f"constraints beside the other requirements; in conflict: {names}.",
                 hint="Lower at_least or raise at_most of one of them.",
             )
         return InfeasibleError(
-            f"No table with all {self.request.rows} rows in groups of {self.sigma.k} "
-            f"meets all {self.sigma.count} diversity constraints: every way was tried; "
+            f"No table with all {self.request.rows:,} rows in groups of {self.sigma.k:,} "
+            f"meets all {self.sigma.count:,} diversity constraints: every way was tried; "
             f"in conflict: {names}.",
             hint="Lower at_least or raise at_most of one of them, or lower k.",
         )
 
     def _out_of_budget(self) -> SearchError:
         return SearchError(
-            f"Not found within the budget of {self.options.budget} rows, after "
-            f"{self.budget.tried} clusterings for {self.sigma.count} diversity "
+            f"Not found within the budget of {self.options.budget:,} rows, after "
+            f"{self.budget.tried:,} clusterings for {self.sigma.count:,} diversity "
             f"constraints; whether there is a release is not known. In conflict: "
             f"{self._in_conflict()}.",
             hint="Raise algorithm.budget, or relax one of the constraints named.",

@@ -89,8 +89,8 @@ class Incognito(Algorithm):
         require_room(lattice.size)
         if lattice.size > self.node_limit:
             raise RefusedError(
-                f"The lattice has {lattice.size} nodes; "
-                f"node_limit is {self.node_limit}.",
+                f"The lattice has {lattice.size:,} nodes; "
+                f"node_limit is {self.node_limit:,}.",
                 hint="Raise node_limit, or use 'optimal', which need not list all "
                 "minimal nodes.",
             )

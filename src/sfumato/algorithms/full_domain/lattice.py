@@ -467,9 +467,9 @@ def require_room(nodes: int) -> None:
     room = available_memory() // (2 * BYTES_PER_NODE)
     if nodes > room:
         # A number with thousands of digits cannot be printed.
-        shown = nodes if nodes < MOST_SHOWN else f"more than {MOST_SHOWN}"
+        shown = f"{nodes:,}" if nodes < MOST_SHOWN else f"more than {MOST_SHOWN:,}"
         raise RefusedError(
-            f"The lattice has {shown} nodes; there is memory for {room}.",
+            f"The lattice has {shown} nodes; there is memory for {room:,}.",
             hint="Use fewer quasi-identifiers or levels, or another algorithm: "
             "'datafly' and 'mondrian' need no lattice.",
         )

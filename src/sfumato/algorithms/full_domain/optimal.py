@@ -120,8 +120,8 @@ class Optimal(Algorithm):
         if outcome.proven:
             return no_node_serves(lattice, outcome.fewest)
         return SearchError(
-            f"{outcome.checked} of {lattice.size} nodes were checked and none is "
-            f"within the limit; the nearest suppresses {outcome.fewest} rows.",
+            f"{outcome.checked:,} of {lattice.size:,} nodes were checked and none is "
+            f"within the limit; the nearest suppresses {outcome.fewest:,} rows.",
             hint="Raise node_limit, max_checks or seconds, or max_suppressed.",
         )
 

@@ -91,8 +91,8 @@ def merged(cells: TreeCells, splits: Sequence[CellCut], *, join: bool) -> Merged
     if not groups or not all(group.allowed for group in groups):
         models = " and ".join(str(model) for model in cells.request.models)
         raise InfeasibleError(
-            f"{models}: none of {cells.tree.count} cells meets it, "
-            f"with {cells.request.rows} rows drawn.",
+            f"{models}: none of {cells.tree.count:,} cells meets it, "
+            f"with {cells.request.rows:,} rows drawn.",
             hint="Draw a larger sample, or relax the requirements.",
         )
     return _numbered(cells, groups)

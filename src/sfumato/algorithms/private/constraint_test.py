@@ -153,7 +153,7 @@ class ConstraintTest:
                     f"diversity on {listed(value)}: {self.least[place]} rows are not "
                     f"shown with confidence {self.confidence:g}. That takes {asked} rows "
                     f"in groups of more than {self.safe.beyond}; with noise, there are "
-                    f"{max(seen, 0)}.",
+                    f"{max(seen, 0):,}.",
                     hint="Lower at_least or the confidence, raise the levels of other "
                     "columns, or raise epsilon.",
                 )

@@ -153,13 +153,13 @@ class DpAnonym(PrivateAlgorithm):
         if several and self.relation is Relation.SUBSTITUTION:
             raise RefusedError(
                 "A sample of fixed size needs as many rows as subjects; up to "
-                f"{self.rows_per_subject} rows of each are used.",
+                f"{self.rows_per_subject:,} rows of each are used.",
                 hint='Set rows_per_subject = 1, or sampling = "poisson".',
             )
         k = asked_rows(request)
         if k < 2:
             raise RefusedError(
-                f"'dp-anonym' publishes rows as they are; groups of {k} would show "
+                f"'dp-anonym' publishes rows as they are; groups of {k:,} would show "
                 "every one of them.",
                 hint="Require k-anonymity with k of 2 or more beside it.",
             )
@@ -234,8 +234,8 @@ class DpAnonym(PrivateAlgorithm):
         out = cells.left_out
         if self.small == "suppress" and out > allowed:
             raise InfeasibleError(
-                f"Leaving out cells that do not meet the requirements takes {out} of "
-                f"{sampled.rows} drawn rows; {allowed} may be left out.",
+                f"Leaving out cells that do not meet the requirements takes {out:,} of "
+                f"{sampled.rows:,} drawn rows; {allowed:,} may be left out.",
                 hint='Set small = "merge", raise publish.max_suppressed or lower depth.',
             )
         axes, nodes = shown_axes(

@@ -108,13 +108,13 @@ class DpSynthesis(PrivateAlgorithm):
         if counts.sum() == 0:
             raise InfeasibleError(
                 "differential-privacy: the noisy counts add up to 0 records, of "
-                f"{counts.size} combinations.",
+                f"{counts.size:,} combinations.",
                 hint="Raise epsilon, lower depth, or publish fewer columns.",
             )
         if counts.sum() > MOST_RECORDS:
             raise InfeasibleError(
                 "differential-privacy: the noisy counts add up to more than "
-                f"{MOST_RECORDS} records: the noise outweighs the data.",
+                f"{MOST_RECORDS:,} records: the noise outweighs the data.",
                 hint="Raise epsilon, lower depth, or publish fewer columns.",
             )
         nobody = np.full(request.rows, SUPPRESSED, dtype=np.int32)
@@ -169,10 +169,10 @@ def _noisy_counts(
     width = math.prod(coded.axis.size for coded in request.beside)
     if tree.count * width > MOST_COUNTS:
         # A number of thousands of digits cannot be printed.
-        shown = width if width < MOST_SHOWN else f"more than {MOST_SHOWN}"
+        shown = f"{width:,}" if width < MOST_SHOWN else f"more than {MOST_SHOWN:,}"
         raise RefusedError(
-            f"{tree.count} cells × {shown} combinations of the other columns' values "
-            f"need more noisy counts than {MOST_COUNTS}.",
+            f"{tree.count:,} cells × {shown} combinations of the other columns' values "
+            f"need more noisy counts than {MOST_COUNTS:,}.",
             hint="Lower depth, coarsen or drop columns that are no quasi-identifiers.",
         )
     account.charge(

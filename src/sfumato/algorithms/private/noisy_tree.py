@@ -186,7 +186,7 @@ class _Grower:
         ends = np.cumsum(widths)
         if not self.plan.occupied and ends[-1] > MOST_COUNTS:
             raise RefusedError(
-                f"One level of cuts needs {ends[-1]} noisy counts; {MOST_COUNTS} are "
+                f"One level of cuts needs {ends[-1]} noisy counts; {MOST_COUNTS:,} are "
                 "drawn at most.",
                 hint="Declare coarser domains, or lower 'depth'.",
             )

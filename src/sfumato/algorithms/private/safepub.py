@@ -112,7 +112,7 @@ class SafePub(PrivateAlgorithm):
         if others and request.subject is not None and self.rows_per_subject > 1:
             raise RefusedError(
                 f"{others[0].name} counts subjects, which 'safepub' does not "
-                f"publish; up to {self.rows_per_subject} rows of each are used.",
+                f"publish; up to {self.rows_per_subject:,} rows of each are used.",
                 hint="Set rows_per_subject = 1, or remove the requirement.",
             )
         wanted = self.model(request)
@@ -295,8 +295,8 @@ class SafePub(PrivateAlgorithm):
         enough = sizes >= k
         if not enough.any():
             raise InfeasibleError(
-                f"differential-privacy: no published tuple is shared by {k} drawn rows; "
-                f"the largest group has {int(sizes.max(initial=0))}.",
+                f"differential-privacy: no published tuple is shared by {k:,} drawn rows; "
+                f"the largest group has {int(sizes.max(initial=0)):,}.",
                 hint="Raise the levels, or epsilon and delta.",
             )
         number = np.where(enough, np.cumsum(enough) - 1, SUPPRESSED).astype(np.int32)
@@ -363,7 +363,7 @@ def _searched(
     """
     if prod(map(len, allowed)) > MOST_CANDIDATES:
         raise RefusedError(
-            f"{len(allowed)} quasi-identifiers have more than {MOST_CANDIDATES} "
+            f"{len(allowed):,} quasi-identifiers have more than {MOST_CANDIDATES:,} "
             "combinations of levels, too many to choose from.",
             hint="Give 'levels', or use shorter hierarchies.",
         )

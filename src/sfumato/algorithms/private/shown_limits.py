@@ -39,7 +39,7 @@ def _refuse_too_few(value: ShownValue, found: int, published: int) -> None:
     asked = value.least(published)
     if found < asked:
         raise InfeasibleError(
-            f"diversity on {listed(value)}: the release would show {found} rows; "
+            f"diversity on {listed(value)}: the release would show {found:,} rows; "
             f"{asked} are asked for.",
             hint="This happens with a probability of at most 1 − confidence, and the "
             "budget is spent. Raise the confidence, or lower at_least.",

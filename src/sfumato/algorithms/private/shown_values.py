@@ -105,9 +105,9 @@ def _refuse_range(value: ShownValue, k: int) -> None:
         return
     if most < k:
         raise RefusedError(
-            f"diversity on {listed(value)} allows {most} rows, and a group has {k} or "
+            f"diversity on {listed(value)} allows {most:,} rows, and a group has {k:,} or "
             "more: groups show a value for all of their rows or for none.",
-            hint=f"Raise at_most to {k} or more, or remove at_least.",
+            hint=f"Raise at_most to {k:,} or more, or remove at_least.",
         )
     if value.least_share > 0:
         raise RefusedError(
@@ -117,8 +117,8 @@ def _refuse_range(value: ShownValue, k: int) -> None:
         )
     if most - value.least_rows < k - 1:
         raise RefusedError(
-            f"diversity on {listed(value)}: from {value.least_rows} to {most} rows is "
-            f"narrower than a group of {k}, so that leaving rows out may miss it.",
+            f"diversity on {listed(value)}: from {value.least_rows:,} to {most:,} rows is "
+            f"narrower than a group of {k:,}, so that leaving rows out may miss it.",
             hint=f"Raise at_most to {value.least_rows + k - 1} or more.",
         )
 

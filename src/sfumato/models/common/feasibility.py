@@ -245,9 +245,9 @@ def _best_of(counts: Counts, size: int, limit: Limit, removable: int) -> float:
 def _message(
     who: str, limit: Limit, best: float | None, removable: int, needed: int | None
 ) -> str:
-    reach = "no value of it can be met" if best is None else f"the best is {best:.6g}"
-    left_out = f" with {removable} rows left out" if removable else ""
-    need = "" if not needed else f" (it takes {needed})"
+    reach = "no value of it can be met" if best is None else f"the best is {best:,.6g}"
+    left_out = f" with {removable:,} rows left out" if removable else ""
+    need = "" if not needed else f" (it takes {needed:,})"
     return f"{who} needs {limit.demand}; {reach}{left_out}{need}."
 
 
@@ -267,7 +267,7 @@ def _other_ways(needed: int | None, rows: int, *, alone: bool) -> tuple[str, ...
         return ("allow more rows to be left out (publish.max_suppressed)", another)
     share = math.ceil(10**4 * needed / rows) / 10**4
     setting = f"publish.max_suppressed = {short_number(share)}"
-    return (f"allow {needed} rows to be left out ({setting})", another)
+    return (f"allow {needed:,} rows to be left out ({setting})", another)
 
 
 def sentence(ways: Sequence[str]) -> str:
@@ -394,7 +394,7 @@ def enough_rows(name: str, *, needed: int, found: int, parameter: str) -> Feasib
     return Feasibility(
         feasible=found >= needed,
         best=float(found),
-        message=f"{name} needs groups of at least {needed}; the table has {found}.",
-        hint=f"Lower {parameter} to {found} or less, or add rows.",
+        message=f"{name} needs groups of at least {needed:,}; the table has {found:,}.",
+        hint=f"Lower {parameter} to {found:,} or less, or add rows.",
         other_ways=("add rows",),
     )

@@ -29,11 +29,11 @@ def always_feasible(
         if best is None
         else f"Raise {parameter} to {nearest(best, at_least=False)}, or "
     )
-    reach = "without bound" if best is None else f"{best:.6g}"
+    reach = "without bound" if best is None else f"{best:,.6g}"
     return Feasibility(
         feasible=False,
         best=best,
-        message=f"{model.name} needs {parameter} of {limit:g}; with the other sensitive "
+        message=f"{model.name} needs {parameter} of {limit:,g}; with the other sensitive "
         f"columns known, the whole table reaches {reach} at best.",
         hint=f"{raised}drop others_known.",
         other_ways=("drop others_known",),

@@ -74,8 +74,8 @@ def _on_column(
     return Feasibility(
         feasible=best >= share - TOLERANCE,
         best=best,
-        message=f"{model.name} on '{column}' needs a share of {share:g} for each of "
-        f"{len(required)} values in every group; the rarest can reach {best:.6g}.",
+        message=f"{model.name} on '{column}' needs a share of {share:,g} for each of "
+        f"{len(required):,} values in every group; the rarest can reach {best:,.6g}.",
         hint=sentence([*_change(best), *WAYS]),
         other_ways=WAYS,
         remove=_plan(column, counts, kept, rarest, share, removable),

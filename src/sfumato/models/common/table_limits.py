@@ -16,7 +16,7 @@ def share_limit(limit: float, *, parameter: str) -> Limit:
     return Limit(
         test=lambda counts, size: largest_share(counts, size) <= limit + TOLERANCE,
         score=largest_share,
-        demand=f"no value above a share of {limit:g}",
+        demand=f"no value above a share of {limit:,g}",
         parameter=parameter,
         at_least=False,
     )
@@ -27,7 +27,7 @@ def distinct_limit(limit: float, *, parameter: str) -> Limit:
     return Limit(
         test=lambda counts, _: np.count_nonzero(counts) >= limit - TOLERANCE,
         score=lambda counts, _: float(np.count_nonzero(counts)),
-        demand=f"{limit:g} distinct values",
+        demand=f"{limit:,g} distinct values",
         parameter=parameter,
         at_least=True,
     )
@@ -38,7 +38,7 @@ def entropy_limit(limit: float, *, parameter: str) -> Limit:
     return Limit(
         test=lambda counts, _: entropy_of(counts) >= math.log(limit) - TOLERANCE,
         score=lambda counts, _: math.exp(entropy_of(counts)),
-        demand=f"an entropy of at least log {limit:g}",
+        demand=f"an entropy of at least log {limit:,g}",
         parameter=parameter,
         at_least=True,
         partial=True,
@@ -50,7 +50,7 @@ def recursive_limit(c: float, l: int, exempt: Flags, *, parameter: str) -> Limit
     return Limit(
         test=lambda counts, _: ratio_of(counts, l, exempt) < c - TOLERANCE,
         score=lambda counts, _: ratio_of(counts, l, exempt),
-        demand=f"a ratio below {c:g} at l = {l}",
+        demand=f"a ratio below {c:,g} at l = {l}",
         parameter=parameter,
         at_least=False,
         cut=~exempt,

@@ -100,7 +100,7 @@ def _made(
     plans = list(_plans(algorithms, shown, values))
     if len(plans) > MOST:
         raise PolicyError(
-            f"[compare] asks for {len(plans)} candidates; at most {MOST} are compared.",
+            f"[compare] asks for {len(plans):,} candidates; at most {MOST:,} are compared.",
             hint="Name fewer algorithms, operators or values.",
         )
     several = len(set(algorithms)) > 1, len(set(shown)) > 1

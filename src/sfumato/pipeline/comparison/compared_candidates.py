@@ -217,7 +217,7 @@ class Comparison(SafeRepr):
         if not 1 <= number <= len(self.tried):
             raise UsageError(
                 f"There is no candidate {number}.",
-                hint=f"They are numbered from 1 to {len(self.tried)}.",
+                hint=f"They are numbered from 1 to {len(self.tried):,}.",
             )
         return self.candidates[number - 1]
 

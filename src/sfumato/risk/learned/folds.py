@@ -62,7 +62,7 @@ class LearningTask:
         if len(rows) < 2 * FOLDS:
             raise UsageError(
                 f"Learning takes {2 * FOLDS} rows with a value of '{target}'; there "
-                f"are {len(rows)}.",
+                f"are {len(rows):,}.",
                 hint="Learn about another column, or from a larger table.",
             )
         folds = drawn.child("folds").permutation(len(rows)) % FOLDS
