@@ -13,10 +13,12 @@ import pyarrow as pa
 
 from sfumato.errors import DataError
 from sfumato.io.formats import compression_of
-from sfumato.io.memory import require_memory
+from sfumato.io.memory import free_memory
 
 PIECE_BYTES = 1 << 26
 GZIP_LEVEL = 6
+RUN_COPIES = 8
+"""What a whole run takes at most, as a multiple of the bytes that a file unpacks to."""
 _DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error, pa.ArrowException, OSError)
 
 
@@ -38,13 +40,25 @@ def unpacked(content: pa.Buffer, path: Path) -> pa.Buffer:
 
 
 def _inflated(archive: Any, path: Path) -> pa.Buffer:
-    """Decompress while it fits in memory: a small file may expand endlessly."""
+    """Decompress a part of what fits in memory: a small file may expand endlessly."""
+    free = free_memory()
+    most = None if free is None else free // RUN_COPIES
     pieces, size = [], 0
     while piece := archive.read(PIECE_BYTES):
         size += len(piece)
-        require_memory(size, path, what=f"unpacks to more than {size:,} bytes")
+        if most is not None and size > most:
+            raise _too_large(path, size, most)
         pieces.append(piece)
     return pa.py_buffer(b"".join(pieces))
+
+
+def _too_large(path: Path, size: int, most: int) -> DataError:
+    return DataError(
+        f"'{path}' unpacks to more than {size:,} bytes; a compressed file may have "
+        f"{most:,}, one part in {RUN_COPIES} of the memory that is free.",
+        hint="If its size is right, unpack it: other files are read as far as they fit, "
+        "and in batches with --engine duckdb.",
+    )
 
 
 def _read_gzip(content: pa.Buffer) -> Any:
