@@ -295,8 +295,9 @@ def _lines(cell: memoryview) -> list[str]:
 
 
 def _column(names: Sequence[str], number: int) -> str:
-    """What messages call a column; a name with a line break may hold cells."""
-    named = number < len(names) and not re.search(r"[\r\n]", names[number])
+    """What messages call a column; its number, where the header may hold cells of rows."""
+    joined = any(re.search(r"[\r\n]", name) for name in names)
+    named = number < len(names) and not joined
     return f"column '{names[number]}'" if named else f"column {number + 1}"
 
 

@@ -104,6 +104,12 @@ def test_a_header_that_swallows_rows_is_refused_and_not_quoted(refusal):
     assert "Bob" not in message
 
 
+def test_a_fault_in_a_header_that_swallows_rows_quotes_no_cell(refusal):
+    message = refusal('age,"note\n""23","Ann,"cold"\n20,x,y\n').message
+    assert "line 2, column 3: text follows a closing quotation mark" in message
+    assert "Ann" not in message
+
+
 def test_a_cell_longer_than_a_block_is_read_in_the_middle_of_a_file(read):
     rows = ["x,y"] * 1000
     content = "\n".join(["a,b", *rows, f"{'z' * CELL},y", *rows]) + "\n"
