@@ -163,7 +163,7 @@ class Diversity(OutputModel):
         if found < low:
             return self._too_few(found, low, rows, decided=decided)
         if decided:
-            return self._decided(found, rows)
+            return self._decided(found, rows, removable)
         return Feasibility(feasible=True, best=found)
 
     def _too_few(
@@ -181,15 +181,17 @@ class Diversity(OutputModel):
             hint=f"Lower at_least to {fewer}{also}.",
         )
 
-    def _decided(self, found: int, rows: int) -> Feasibility:
-        """Judge sensitive values, published as they are, without leaving out rows."""
-        _, high = self.bounds(rows)
+    def _decided(self, found: int, rows: int, removable: int) -> Feasibility:
+        """Judge sensitive values, which rows show as they are unless they are left out."""
+        gone = min(removable, found)
+        _, high = self.bounds(rows - gone)
+        left_out = f"; {gone:,} may be left out" if gone else ""
         return Feasibility(
-            feasible=found <= high,
-            best=found,
+            feasible=found - gone <= high,
+            best=found - gone,
             message=f"{self.name} on {_listed(self.where)} allows {high:,} rows that show "
-            f"its values; the source has {found:,}, published as they are.",
-            hint=f"Raise at_most to {found:,}.",
+            f"its values; the source has {found:,}, published as they are{left_out}.",
+            hint=f"Raise at_most to {found - gone:,}.",
         )
 
     def _require_bound(self, name: str, value: Amount) -> None:

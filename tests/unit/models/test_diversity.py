@@ -229,6 +229,21 @@ def test_too_many_sensitive_values_are_infeasible_with_both_numbers():
         sf.anonymize(pa.table(ROWS), **policy(most), algorithm="mondrian")
 
 
+def test_what_rows_left_out_can_meet_is_feasible():
+    most = Diversity(where={"illness": "flu"}, at_most=3)
+    request = request_for(Awkward("six", pa.table(ROWS), ROLES, {}), [most])
+    whole = request.groups(Grouping(np.zeros(6, dtype=np.int32), 1))
+    assert not most.feasibility(whole, removable=0).feasible
+    assert most.feasibility(whole, removable=1).feasible
+
+
+def test_diva_refuses_to_leave_rows_out_for_a_sensitive_value():
+    most = {"model": "diversity", "where": {"illness": "flu"}, "at_most": 3}
+    asked = policy(most) | {"algorithm": "diva", "max_suppressed": 0.5}
+    with pytest.raises(RefusedError, match="has 4, and 'diva' leaves out no rows"):
+        sf.anonymize(pa.table(ROWS), **asked)
+
+
 def test_the_hint_on_too_few_sensitive_values_raises_the_limit_they_exceed():
     both = {"model": "diversity", "where": {"illness": "flu"}}
     asked = {**both, "at_least": 5, "at_most": 0.1}

@@ -33,7 +33,8 @@ from sfumato.data.arrays import Ints
 from sfumato.data.grouping import Grouping
 from sfumato.data.option_examples import OptionExamples
 from sfumato.data.rules import least_rows
-from sfumato.errors import InfeasibleError, PolicyError, SearchError
+from sfumato.errors import InfeasibleError, PolicyError, RefusedError, SearchError
+from sfumato.models.common.targets import rows_of
 from sfumato.models.diversity import Diversity
 
 STRATEGIES = ("basic", "min-choice", "max-fan-out")
@@ -128,6 +129,7 @@ class Diva(CellwiseAlgorithm):
         base.check(_plain(request))
         sigma = Sigma.of(request, k=least_rows(request.rules()))
         sigma.refuse_absent(removable=request.removable)
+        _refuse_frequent(request)
 
     def search(self, request: Request) -> Solution:
         """Color, group the rest, and hide what is shown too often."""
@@ -151,6 +153,23 @@ class Diva(CellwiseAlgorithm):
         part = _plain(request)
         base.check(part)
         return base.improved(part, base.search(part))
+
+
+def _refuse_frequent(request: Request) -> None:
+    """Refuse sensitive values that occur too often: no row is left out for them."""
+    columns = dict(request.sensitive)
+    for model in request.models:
+        if not isinstance(model, Diversity) or not set(model.where) <= set(columns):
+            continue
+        rows = int(rows_of(model.target, columns, request.rows).sum())
+        _, high = model.bounds(request.rows)
+        if rows > high:
+            names = ", ".join(f"'{name}'" for name in model.where)
+            raise RefusedError(
+                f"diversity on {names} allows {high:,} rows that show its values; the "
+                f"source has {rows:,}, and 'diva' leaves out no rows for that.",
+                hint=f"Raise at_most to {rows:,}, or leave rows out of the source.",
+            )
 
 
 def _plain(request: Request) -> Request:
