@@ -63,8 +63,6 @@ def learned_levels(column: Column, others: Sequence[Column]) -> UpperLevels:
 def learned_table(column: Column, others: Sequence[Column]) -> LabelTable:
     """Learn a tree from other columns of the same rows, and write it as labels."""
     known = np.array([c for c in range(column.size) if c != column.missing], np.int64)
-    if not len(known):
-        return LabelTable(name="learned tree", levels=((),))
     texts = [column.labels[code] for code in known]
     levels = [tuple(texts)]
     for nodes in nested_clusters(

@@ -87,7 +87,8 @@ def _root_and_inner(
     table: LabelTable, *, alien: bool
 ) -> tuple[str, tuple[tuple[str, ...], ...]]:
     """The written root where it covers everything, else `*` above the last level."""
-    above = table.levels[1:]
+    # A table made for a column without any value has levels without labels.
+    above = table.levels[1:] if table.leaves else ()
     whole = bool(above) and len(set(above[-1])) == 1
     if whole and (above[-1][0] == STAR or not alien):
         return above[-1][0], above[:-1]

@@ -128,10 +128,11 @@ def test_few_values_have_few_levels(values):
     assert axis.height == (3 if values == 3 else 2)
 
 
-def test_a_column_without_any_value_has_a_missing_cell_under_the_root():
+@pytest.mark.parametrize("spec", ["learned", {"vocabulary": "education"}])
+def test_a_column_without_any_value_has_a_missing_cell_under_the_root(spec):
     empty = replace(column("a", ["", ""]), missing=0)
     other = column("b", ["0", "1"])
-    axis = build(empty, "learned", others=[empty, other]).axis
+    axis = build(empty, spec, others=[empty, other]).axis
     assert (axis.size, axis.height) == (1, 2)
 
 
