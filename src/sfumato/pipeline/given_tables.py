@@ -149,7 +149,7 @@ def read_published(
         )
         # A release of a frame has commas, whatever the policy says of a file.
         alone = said.delimiter is not None and table.num_columns == 1
-        if not alone:
+        if not alone or table.column_names[0] in policy.columns:
             return table
         return read_source(place, decimal=said.decimal, breaks=breaks)
     except DataError as fault:

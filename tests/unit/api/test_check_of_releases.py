@@ -62,6 +62,13 @@ def test_the_source_may_have_any_encoding(tmp_path, encoding, form):
     assert result.rows == 4
 
 
+def test_a_release_of_one_column_keeps_the_delimiter_that_its_policy_names(tmp_path):
+    (tmp_path / "t.csv").write_text("sex, age\n" + "20\n" * 3)
+    policy = sf.Policy.build(columns=["sex, age"], quasi="sex, age", k=3, delimiter="|")
+    sf.anonymize(tmp_path / "t.csv", policy).save(tmp_path / "out")
+    assert sf.check(tmp_path / "out" / "data.csv", policy).holds
+
+
 def test_a_release_of_a_frame_has_commas_whatever_the_policy_says_of_a_file(tmp_path):
     policy = policy_at(tmp_path, 'delimiter = ";"\nformat = "parquet"')
     frame = pa.table(
