@@ -37,3 +37,19 @@ def test_every_algorithm_groups_extreme_and_missing_numbers(name, numbers):
         threads=1,
     )
     assert release.data.num_rows == len(numbers)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_cell_of_tiny_sensitive_numbers_beside_huge_ones_is_grouped():
+    illness = ["1e-300", "2e-300", "3e-300", "1e300", "1e300", "1e300"]
+    table = pa.table({"age": ["1", "1", "1", "9", "9", "9"], "dose": illness})
+    release = sf.anonymize(
+        table,
+        quasi="age",
+        sensitive="dose",
+        k=2,
+        algorithm={"name": "k-member-p", "partition_rows": 3},
+        kinds={"age": "integer", "dose": "decimal"},
+        max_loss=1.0,
+    )
+    assert release.data.num_rows == 6

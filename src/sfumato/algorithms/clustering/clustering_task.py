@@ -288,10 +288,13 @@ def _scaled(axis: Axis, occurring: Codes) -> Floats:
     """Numbers scaled so that those that occur span 0 to 1."""
     numbers = np.asarray(axis.positions, dtype=np.float64)
     known = numbers[occurring][~np.isnan(numbers[occurring])]
+    scaled = numbers * 0.0
     if not len(known) or known.max() == known.min():
-        return numbers * 0.0
-    span = float(known.max() - known.min())
-    return np.asarray((numbers - known.min()) / span, dtype=np.float64)
+        return scaled
+    # A number that does not occur may lie beyond what a float holds in such spans.
+    low, span = float(known.min()), float(known.max() - known.min())
+    scaled[occurring] = (numbers[occurring] - low) / span
+    return scaled
 
 
 def _contributions(axis: Axis, occurring: Codes, reach: float) -> Floats:
