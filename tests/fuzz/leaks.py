@@ -34,12 +34,21 @@ def secrets(case: Case) -> set[str]:
 
 
 def _published_policy(case: Case) -> dict[str, Any]:
-    """The policy as far as it may be shown: without orders and hierarchies."""
+    """The policy as far as it may be shown: without orders and listed hierarchies."""
     columns = {
-        name: {k: v for k, v in section.items() if k not in ("order", "hierarchy")}
+        name: {
+            key: value for key, value in section.items() if _may_be_shown(key, value)
+        }
         for name, section in case.policy["columns"].items()
     }
     return {**case.policy, "columns": columns}
+
+
+def _may_be_shown(key: str, value: Any) -> bool:
+    """Ends and widths of intervals are settings; lists of values are cells."""
+    if key == "hierarchy":
+        return isinstance(value, dict) and "intervals" in value
+    return key != "order"
 
 
 def said(case: Case, texts: dict[str, str]) -> Iterator[str]:
