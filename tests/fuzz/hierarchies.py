@@ -150,14 +150,14 @@ def _file(random: Random, name: str, _column: Column, leaves: list[str]) -> Draw
 
 
 def _nested(rows: list[list[str]]) -> dict[str, Any]:
-    """The same as tables of tables, without the root, which is always there."""
+    """The same as tables of tables; the root may be left out where it has two children."""
     tree: dict[str, Any] = {}
     for row in rows:
         at = tree
         for label in row[-2:1:-1]:
             at = at.setdefault(label, {})
         at.setdefault(row[1], []).append(row[0])
-    return tree
+    return tree if len(tree) > 1 else {"*": tree}
 
 
 def _nested_file(random: Random, name: str, rows: list[list[str]]) -> Drawn:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato import registry
 from sfumato.algorithms.request import Look, Progress, Request
+from sfumato.data.cell_text import as_text, distinct
 from sfumato.data.grouping import Grouping
 from sfumato.data.table import Table
 from sfumato.errors import DataError
@@ -118,7 +119,30 @@ def _models(
     weights = _weights(table)
     models = run.policy.models()
     settled = [model.settled(rows=table.rows, weights=weights) for model in models]
-    return expanded(settled, generated.__getitem__)
+    models = expanded(settled, generated.__getitem__)
+    _refuse_spellings(table, models, run.policy.data.missing)
+    return models
+
+
+def _refuse_spellings(
+    table: Table, models: Iterable[OutputModel], marks: Sequence[str]
+) -> None:
+    """Refuse to count a sensitive number by its text where it has several texts.
+
+    Codes join `1` and `1.0`, and the file shows both.
+    """
+    names = {name for m in models for target in m.targets() for name, _ in target}
+    for name in sorted(names.intersection(table.schema.sensitive)):
+        column = table.columns[name]
+        texts = as_text(distinct(table.source.column(name))[0], name=name).to_pylist()
+        spellings = len(set(texts).difference(marks))
+        numbers = column.size - (column.missing >= 0)
+        if column.kind.numeric and column.steps is None and spellings > numbers:
+            raise DataError(
+                f"Column '{name}' has {spellings:,} spellings of {numbers:,} numbers, "
+                "and a requirement counts its values by their text.",
+                hint='Spell each number in one way, or declare kind = "category".',
+            )
 
 
 def _weights(table: Table) -> float | None:

@@ -244,6 +244,13 @@ def test_diva_refuses_to_leave_rows_out_for_a_sensitive_value():
         sf.anonymize(pa.table(ROWS), **asked)
 
 
+def test_numbers_in_several_spellings_are_not_counted_by_their_text():
+    rows = pa.table({"sex": list("FFMM"), "dose": ["1", "1.0", "1.0", "2"]})
+    most = {"model": "diversity", "where": {"dose": "1.0"}, "at_most": 2}
+    with pytest.raises(DataError, match="'dose' has 3 spellings of 2 numbers"):
+        sf.anonymize(rows, quasi="sex", sensitive="dose", require=[most])
+
+
 def test_the_hint_on_too_few_sensitive_values_raises_the_limit_they_exceed():
     both = {"model": "diversity", "where": {"illness": "flu"}}
     asked = {**both, "at_least": 5, "at_most": 0.1}
