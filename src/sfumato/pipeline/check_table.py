@@ -23,7 +23,11 @@ from sfumato.pipeline.claimed_columns import (
     unmentioned,
     withheld,
 )
-from sfumato.pipeline.column_kinds import from_manifest, missing_marks
+from sfumato.pipeline.column_kinds import (
+    from_manifest,
+    missing_marks,
+    read_manifest,
+)
 from sfumato.pipeline.counted_proof import (
     engine_giveaways,
     proof_rows,
@@ -36,6 +40,7 @@ from sfumato.pipeline.missing_cells import empty_marked, with_empty_mark, with_m
 from sfumato.pipeline.operator_refusals import refuse_pairing
 from sfumato.pipeline.private_record import read_private
 from sfumato.pipeline.private_run import every_column
+from sfumato.pipeline.source_types import with_source_types
 from sfumato.pipeline.verification import Claim, Private
 from sfumato.policy import Policy
 from sfumato.publish.base import Form, Operator
@@ -102,14 +107,16 @@ class GivenTables:
 
 def check_table(asked: AskedCheck, given: GivenTables) -> CheckResult:
     """Judge a table that is held in memory."""
-    table = given.table
+    told = {} if asked.manifest is None else read_manifest(asked.manifest)
+    table = with_source_types(given.table, told)
+    beside = {n: with_source_types(part, told) for n, part in given.beside.items()}
     asked = asked.marked(with_empty_mark(asked.policy, table))
     private = Private()
     if asked.models and given.groups is not None:
         swapped = asked.form is Form.SWAPPED
         private = read_private(given.groups, table, swapped=swapped)
     claim = asked.claim(private)
-    proof = claim.verify(table, given.beside)
+    proof = claim.verify(table, beside)
     names = table.column_names
     made = added(asked.policy, asked.operator, names)
     shares = claimed_giveaways(asked.policy, table, asked.form, made=made)

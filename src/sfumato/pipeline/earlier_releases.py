@@ -28,6 +28,7 @@ from sfumato.pipeline.expand_requirements import smallest_group
 from sfumato.pipeline.linked_persons import LINKED, PERSON, LinkedPersons, PersonHashes
 from sfumato.pipeline.private_record import read_private
 from sfumato.pipeline.run import Run
+from sfumato.pipeline.source_types import with_source_types
 from sfumato.pipeline.verification import Claim, Private
 from sfumato.policy import Policy
 from sfumato.policy.instantiate import make_model
@@ -263,7 +264,7 @@ def _data(place: Path, manifest: Mapping[str, Any]) -> pa.Table:
             hint="Give the release as it was published.",
         )
     marked = manifest.get("spreadsheet_safe") and format_of(files[0]) is Format.CSV
-    return unguarded(table) if marked else table
+    return with_source_types(unguarded(table) if marked else table, manifest)
 
 
 def _persons(place: Path, persons: LinkedPersons) -> PersonHashes:

@@ -33,6 +33,7 @@ from sfumato.pipeline.compare_with_draft import (
 from sfumato.pipeline.counted_proof import proof_rows, prove_on_engine
 from sfumato.pipeline.earlier_release_proof import CandidateClaim
 from sfumato.pipeline.out_of_core import OutOfCore
+from sfumato.pipeline.source_types import other_types, recorded, with_source_types
 from sfumato.pipeline.verification import Claim
 
 
@@ -47,7 +48,8 @@ def prove_files(
 ) -> dict[str, Any]:
     """Read the files back, compare them with the drafts, and prove the claims again.
 
-    Returns the hashes of the bytes that were proven, and whether cells have line breaks.
+    Returns the hashes of the bytes that were proven, whether cells have line breaks, and
+    the types of the source that the files do not have.
     """
     hashed: dict[str, Future[str]] = {}
     several = False
@@ -68,14 +70,20 @@ def prove_files(
             guards = safe and format_of(path) is Format.CSV
             return unguarded(table) if guards else table
 
-        back = {}
+        back, kinds = {}, {}
         for name, path in paths.items():
             draft = _drafted(path, drafts[name], categories)
             back[name] = read(name, path)
             draft.compare(back[name])
-        _insist(back, claim, together)
+            kinds |= other_types(draft.table, back[name])
+        told = recorded(kinds)
+        _insist(
+            {name: with_source_types(table, told) for name, table in back.items()},
+            claim,
+            together,
+        )
     hashes = {name: digest.result() for name, digest in hashed.items()}
-    return hashes | _line_breaks(several=several)
+    return hashes | _line_breaks(several=several) | told
 
 
 def _line_breaks(*, several: bool) -> dict[str, Any]:
@@ -147,7 +155,8 @@ def prove_tables(
 ) -> None:
     """Compare a table that was read back from a database, and prove the claims on it."""
     draft.compare(back)
-    _insist({"data": back}, claim, together)
+    told = recorded(other_types(draft.table, back))
+    _insist({"data": with_source_types(back, told)}, claim, together)
 
 
 def _insist(

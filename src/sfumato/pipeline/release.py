@@ -229,7 +229,7 @@ def _save_to_table(
 
 def _write_table_and_prove(
     target: TableTarget, release: Release, aside: Path
-) -> dict[str, str]:
+) -> dict[str, Any]:
     draft = DraftedRows(name=target.name, table=release.table, system=target.system)
 
     def prove(back: pa.Table) -> None:
@@ -239,7 +239,7 @@ def _write_table_and_prove(
     return target.write(release.table, prove)
 
 
-def _write_files_and_prove(release: Release, aside: Path) -> dict[str, str]:
+def _write_files_and_prove(release: Release, aside: Path) -> dict[str, Any]:
     held = release.out_of_core
     if held is not None and held.spark is not None:
         return write_and_prove(
@@ -280,8 +280,9 @@ def _write_files_and_prove(release: Release, aside: Path) -> dict[str, str]:
     )
 
 
-Publish = Callable[["Release", Path], dict[str, str]]
-"""Writes the tables of a release and proves them; returns their hashes."""
+Publish = Callable[["Release", Path], dict[str, Any]]
+"""Writes the tables of a release and proves them; returns their hashes, and what else the
+manifest says of them."""
 
 
 def fill(

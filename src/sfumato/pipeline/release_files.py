@@ -18,6 +18,7 @@ from sfumato.io.read import read_source
 from sfumato.io.spreadsheet import unguarded
 from sfumato.pipeline.column_kinds import MULTILINE
 from sfumato.pipeline.release_to_database import read_released
+from sfumato.pipeline.source_types import with_source_types
 from sfumato.policy import Policy
 
 TABLE_FILE = Path("private") / "table.json"
@@ -89,10 +90,13 @@ class ReleaseFiles:
         breaks = line_breaks(
             multiline=policy.data.multiline or bool(self.manifest.get(MULTILINE))
         )
-        table = _read(self.data, policy, breaks, safe=safe)
-        if self.sensitive is None:
-            return table, {}
-        return table, {"sensitive": _read(self.sensitive, policy, breaks, safe=safe)}
+
+        def read(path: Path) -> pa.Table:
+            table = _read(path, policy, breaks, safe=safe)
+            return with_source_types(table, self.manifest)
+
+        beside = {} if self.sensitive is None else {"sensitive": read(self.sensitive)}
+        return read(self.data), beside
 
 
 def _address(place: Path) -> str | None:

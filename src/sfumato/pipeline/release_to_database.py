@@ -26,6 +26,7 @@ from sfumato.io.databases import (
     read_database,
 )
 from sfumato.pipeline.commit_journal import begin_journal
+from sfumato.pipeline.source_types import other_types, recorded, with_source_types
 from sfumato.pipeline.table_hashes import hash_entries, is_described, row_texts
 
 Prove = Callable[[pa.Table], None]
@@ -101,9 +102,10 @@ class TableTarget:
         """The kind of database."""
         return self._place.system
 
-    def write(self, table: pa.Table, prove: Prove) -> dict[str, str]:
-        """Fill the table, prove what it holds, and name it; returns its hash.
+    def write(self, table: pa.Table, prove: Prove) -> dict[str, Any]:
+        """Fill the table, prove what it holds, and name it.
 
+        Returns its hash, and the types of the source that the database does not have.
         Until the transaction is committed, nobody else sees it. Afterward, its owner
         alone may read it.
         """
@@ -123,7 +125,7 @@ class TableTarget:
             "rows": back.num_rows,
             **hashes,
         }
-        return hashes
+        return {**hashes, **recorded(other_types(table, back))}
 
     def commit(self) -> None:
         self.session.commit()
@@ -185,4 +187,5 @@ def read_released(address: str, manifest: Mapping[str, Any]) -> pa.Table:
             "hashes differ.",
             hint="Make the release again, to another table.",
         )
-    return table.take(pc.sort_indices(row_texts(table)))
+    ordered = table.take(pc.sort_indices(row_texts(table)))
+    return with_source_types(ordered, manifest)
