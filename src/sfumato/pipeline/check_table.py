@@ -107,9 +107,9 @@ class GivenTables:
 
 def check_table(asked: AskedCheck, given: GivenTables) -> CheckResult:
     """Judge a table that is held in memory."""
-    told = {} if asked.manifest is None else read_manifest(asked.manifest)
-    table = with_source_types(given.table, told)
-    beside = {n: with_source_types(part, told) for n, part in given.beside.items()}
+    manifest = {} if asked.manifest is None else read_manifest(asked.manifest)
+    table = with_source_types(given.table, manifest)
+    beside = {n: with_source_types(part, manifest) for n, part in given.beside.items()}
     asked = asked.marked(with_empty_mark(asked.policy, table))
     private = Private()
     if asked.models and given.groups is not None:

@@ -76,14 +76,17 @@ def prove_files(
             back[name] = read(name, path)
             draft.compare(back[name])
             kinds |= other_types(draft.table, back[name])
-        told = recorded(kinds)
+        types_entry = recorded(kinds)
         _insist(
-            {name: with_source_types(table, told) for name, table in back.items()},
+            {
+                name: with_source_types(table, types_entry)
+                for name, table in back.items()
+            },
             claim,
             together,
         )
     hashes = {name: digest.result() for name, digest in hashed.items()}
-    return hashes | _line_breaks(several=several) | told
+    return hashes | _line_breaks(several=several) | types_entry
 
 
 def _line_breaks(*, several: bool) -> dict[str, Any]:
@@ -155,8 +158,8 @@ def prove_tables(
 ) -> None:
     """Compare a table that was read back from a database, and prove the claims on it."""
     draft.compare(back)
-    told = recorded(other_types(draft.table, back))
-    _insist({"data": with_source_types(back, told)}, claim, together)
+    types_entry = recorded(other_types(draft.table, back))
+    _insist({"data": with_source_types(back, types_entry)}, claim, together)
 
 
 def _insist(

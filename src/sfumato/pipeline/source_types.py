@@ -51,9 +51,9 @@ def with_source_types(table: pa.Table, manifest: Mapping[str, Any]) -> pa.Table:
     for name in kinds.keys() & set(table.column_names):
         kind = RESTORED.get(str(kinds[name]))
         if kind is not None:
-            place = table.schema.get_field_index(name)
+            index = table.schema.get_field_index(name)
             column = _restored(table.column(name), kind)
-            table = table.set_column(place, name, column)
+            table = table.set_column(index, name, column)
     return table
 
 

@@ -47,16 +47,16 @@ def test_a_sensitive_column_of_any_type_is_published_and_checked(
         pytest.skip("SQLite has no truths, and refuses them by name")
     roles = {"sensitive": "x", "k": 2, "require": NEAR}
     release, data = released(tmp_path, COLUMNS[name], ending, **roles)
-    found = sf.check(
+    result = sf.check(
         data,
         quasi="q",
         **roles,
         manifest=tmp_path / "o" / "manifest.json",
         groups=tmp_path / "o" / "private" / "rows.parquet",
     )
-    assert found.holds
-    assert found.same_as_manifest
-    assert found.verdicts[-1]["measured"] == release.verdicts[-1]["measured"]
+    assert result.holds
+    assert result.same_as_manifest
+    assert result.verdicts[-1]["measured"] == release.verdicts[-1]["measured"]
 
 
 @pytest.mark.parametrize("ending", ["sav", "dta", "xpt"])
@@ -64,13 +64,13 @@ def test_truths_of_persons_and_of_anatomies_are_published(tmp_path, ending):
     for number, roles in enumerate(
         [{"subject": "x", "k": 2}, {"sensitive": "x", "l": 2, "operator": "anatomize"}]
     ):
-        place = tmp_path / str(number)
-        place.mkdir()
-        _, data = released(place, TRUTHS, ending, **roles)
-        manifest = place / "o" / "manifest.json"
-        groups = place / "o" / "private" / "rows.parquet"
-        found = sf.check(data, quasi="q", **roles, manifest=manifest, groups=groups)
-        assert found.holds
+        directory = tmp_path / str(number)
+        directory.mkdir()
+        _, data = released(directory, TRUTHS, ending, **roles)
+        manifest = directory / "o" / "manifest.json"
+        groups = directory / "o" / "private" / "rows.parquet"
+        result = sf.check(data, quasi="q", **roles, manifest=manifest, groups=groups)
+        assert result.holds
 
 
 def test_an_assessment_reads_the_truths_of_a_statistical_file(tmp_path):
@@ -79,8 +79,8 @@ def test_an_assessment_reads_the_truths_of_a_statistical_file(tmp_path):
         table, quasi="q", sensitive="x", k=2, max_loss=1, format="sav"
     )
     release.save(tmp_path / "o")
-    found = sf.assess(table, tmp_path / "o", release.claim.policy)
-    assert found.unrecognized_cells == {}
+    result = sf.assess(table, tmp_path / "o", release.claim.policy)
+    assert result.unrecognized_cells == {}
 
 
 def test_a_manifest_names_only_the_types_that_a_file_does_not_have(tmp_path):
