@@ -45,12 +45,20 @@ class Limits:
     """Whether blanks at the end of a text come back."""
     lost: tuple[tuple[str, str], ...] = (("zero characters", "\0"),)
     """Signs that do not come back, by what they are called."""
+    garbled: str | None = None
+    """What a text must not match, because it would come back as another."""
     most_columns: int | None = None
     most_rows: int | None = None
     keeps_blank_rows: bool = True
     """Whether a row comes back that has nothing but empty texts."""
 
 
+EXCEL_GARBLED = (
+    r"(?s)^<r>.*</r>$"
+    r"|_x[0-9A-Fa-f]{4}(_x[0-9A-Fa-f]{4}_|[\x00-\x08\x0b-\x1f])"
+)
+"""XlsxWriter takes a text between tags `r` for markup. `_x0041_` stands for a character
+in a workbook, and it does not mark the second of two such texts that share a `_`."""
 LETTERS = "names begin with a letter and have only letters, digits"
 LIMITS: Mapping[Format, Limits] = MappingProxyType(
     {
@@ -105,9 +113,12 @@ LIMITS: Mapping[Format, Limits] = MappingProxyType(
             keeps_blank_rows=False,
         ),
         Format.EXCEL: Limits(
-            names=re.compile(r"[^\ufffe\uffff]+"),
-            naming="names have 32,767 characters at most",
+            names=re.compile(r"(?s)(?=.*\S)[^\0\ufffe\uffff]+"),
+            naming="names have 32,767 characters at most, no zero character, no text "
+            "like _x0041_x0042_ or <r></r>, and not only blanks",
             most_name_bytes=32_767,
+            # What the reader calls a first column without a name.
+            reserved=frozenset(["__unnamed__0"]),
             most_text=32_767,
             units="UTF-16 characters",
             keeps_blanks=True,
@@ -115,6 +126,7 @@ LIMITS: Mapping[Format, Limits] = MappingProxyType(
                 ("the character U+FFFE", "\ufffe"),
                 ("the character U+FFFF", "\uffff"),
             ),
+            garbled=EXCEL_GARBLED,
             most_columns=1 << 14,
             most_rows=(1 << 20) - 1,
         ),
@@ -178,7 +190,10 @@ def refuse_names(names: Iterable[str], form: Format) -> None:
                 f"ending .{form}.",
                 hint=RENAME,
             )
-        if not (short and letter and limits.names.fullmatch(name)):
+        fits = limits.names.fullmatch(name) and not (
+            limits.garbled and re.search(limits.garbled, name)
+        )
+        if not (short and letter and fits):
             raise DataError(
                 f"The name of column '{name}' cannot be written to a file with the "
                 f"ending .{form}: {limits.naming}.",
@@ -203,6 +218,9 @@ def refuse_texts(name: str, texts: Any, form: Format) -> None:
             )
     for what, sign in limits.lost:
         _refuse_sign(name, _how_many(pc.match_substring(texts, sign)), what, form)
+    if limits.garbled is not None:
+        garbled = _how_many(pc.match_substring_regex(texts, limits.garbled))
+        _refuse_sign(name, garbled, "codes such as _x0041_x0042_ or <r></r>", form)
     _refuse_long(name, texts, limits, form)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from random import Random
 
 import pyarrow as pa
 import pytest
@@ -10,7 +11,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError, RefusedError
 from sfumato.io.database_types import storable
-from sfumato.io.format_limits import LIMITS, refuse_size
+from sfumato.io.format_limits import LIMITS, refuse_size, refuse_texts
 from sfumato.io.formats import Format
 from sfumato.io.read import read_source
 from sfumato.io.write import write_table
@@ -69,6 +70,38 @@ def test_characters_that_excel_does_not_keep_are_refused(tmp_path, sign):
         round_trip(beside(text=[f"a{sign}", "b"]), tmp_path, "xlsx")
 
 
+@pytest.mark.parametrize(
+    "text", ["_x0041_x0042_", "_x005F_x0041_", "_x0041\x01", "<r>a</r>", "<r>\n</r>"]
+)
+def test_codes_that_excel_would_read_as_others_are_refused(tmp_path, text):
+    with pytest.raises(DataError, match="Column 'text' has 1 text with codes such as"):
+        round_trip(beside(text=[text, "b"]), tmp_path, "xlsx")
+
+
+def test_codes_that_are_not_refused_come_back_from_excel(tmp_path):
+    random, signs = Random(7), ["_", "x", "0041", "005F", "<r>", "</r>", "\x01", "a"]
+    texts = {
+        "".join(random.choices(signs, k=random.randint(1, 7))) for _ in range(3000)
+    }
+    allowed = [text for text in sorted(texts) if not _is_refused(text)]
+    assert len(texts) > len(allowed) > 2000
+    table = pa.table({"text": allowed})
+    assert round_trip(table, tmp_path, "xlsx").equals(table)
+
+
+def _is_refused(text):
+    try:
+        refuse_texts("text", pa.array([text]), Format.EXCEL)
+    except DataError:
+        return True
+    return False
+
+
+def test_a_zero_character_in_a_name_is_refused_by_excel(tmp_path):
+    with pytest.raises(DataError, match="no zero character"):
+        round_trip(beside(**{"a\0b": ["a", "b"]}), tmp_path, "xlsx")
+
+
 @pytest.mark.parametrize("ending", ALL)
 @pytest.mark.parametrize("text", ["\ta\t", "a\n", "\r", "a\u00a0", "\x01", "_x0041_"])
 def test_texts_that_look_as_if_they_would_be_cut_come_back(tmp_path, ending, text):
@@ -107,6 +140,10 @@ def test_an_unusual_name_that_is_allowed_comes_back(tmp_path, ending, name):
         ("xpt", "n" * 33),
         ("xpt", "größe"),
         ("xlsx", "n" * 32_768),
+        ("xlsx", "_x0041_x0042_"),
+        ("xlsx", "<r>n</r>"),
+        ("xlsx", "\u2028"),
+        ("xlsx", "__UNNAMED__0"),
     ],
 )
 def test_a_name_that_a_format_does_not_allow_is_refused(tmp_path, ending, name):
