@@ -3,7 +3,8 @@
 Each row becomes bytes in one way only: every cell with its length before it, and a mark
 where a cell is missing. Each row's bytes become a number of 2,048 bits, and the numbers
 are added up modulo 2^2048 (AdHash: Bellare and Micciancio 1997). The digest is the
-SHA-256 of the columns' names, the number of rows and the sum.
+SHA-256 of the columns' names and kinds, the number of rows and the sum. The kinds tell
+apart what has the same text: 1 and "1", true and "true", a date and its text.
 
 A sum counts how often a row occurs; XOR would lose every pair of equal rows. It is this
 long because rows that add up to a wanted sum can be searched for (Wagner 2002): that
@@ -13,7 +14,8 @@ takes about 2^(2√bits) steps, which are 2^90 here and would be 2^32 for 256 bi
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -41,8 +43,10 @@ class RowHashes:
     True
     """
 
-    def __init__(self, names: Iterable[str]) -> None:
-        self._names = tuple(names)
+    def __init__(self, names: Iterable[str], *, typed: bool = True) -> None:
+        """Without `typed`, kinds do not count: the form of older manifests."""
+        self._names, self._typed = tuple(names), typed
+        self._kinds: tuple[str, ...] = ()
         self._rows = 0
         self._sum = 0
 
@@ -50,6 +54,10 @@ class RowHashes:
         """Add rows with columns of these names, in this order."""
         if tuple(rows.schema.names) != self._names:
             raise ValueError("The columns are not those that are hashed.")
+        kinds = tuple(map(_kind, rows.schema.types)) if self._typed else ()
+        if self._kinds not in ((), kinds):
+            raise ValueError("The columns have other kinds than those before.")
+        self._kinds = kinds
         for start in range(0, rows.num_rows, BATCH_ROWS):
             part = rows.slice(start, BATCH_ROWS)
             self._rows += part.num_rows
@@ -57,12 +65,42 @@ class RowHashes:
 
     def hexdigest(self) -> str:
         """The hash of all rows added so far, as 64 hexadecimal digits."""
-        names = [name.encode("utf-8", "surrogatepass") for name in self._names]
-        header = b"".join(b"%d:%s" % (len(name), name) for name in names)
+        texts = (*self._names, *self._kinds)
+        framed = [text.encode("utf-8", "surrogatepass") for text in texts]
+        header = b"".join(b"%d:%s" % (len(text), text) for text in framed)
         total = (self._sum % (1 << 8 * SUM_BYTES)).to_bytes(SUM_BYTES, "little")
         return hashlib.sha256(
-            b"%d;%s%d;%s" % (len(names), header, self._rows, total)
+            b"%d;%s%d;%s" % (len(self._names), header, self._rows, total)
         ).hexdigest()
+
+
+def _kind(kind: Any) -> str:
+    """What the values of a type are, however they are stored.
+
+    The text of a duration has no unit, and that of a short float fewer digits.
+    """
+    if types.is_dictionary(kind):
+        return _kind(kind.value_type)
+    if types.is_timestamp(kind):
+        return "moment" if kind.tz is None else "moment with a zone"
+    named = (name for name, is_one in _KINDS.items() if is_one(kind))
+    return next(named, str(kind))
+
+
+_KINDS: Mapping[str, Callable[[Any], bool]] = MappingProxyType(
+    {
+        "text": lambda kind: types.is_string(kind) or types.is_large_string(kind),
+        "bytes": lambda kind: (
+            types.is_binary(kind)
+            or types.is_large_binary(kind)
+            or types.is_fixed_size_binary(kind)
+        ),
+        "integer": types.is_integer,
+        "date": types.is_date,
+        "time": types.is_time,
+        "decimal": types.is_decimal,
+    }
+)
 
 
 def _sum_of(part: Any) -> int:
@@ -112,8 +150,8 @@ def _content(name: str, cells: Any) -> Any:
     return pc.cast(texts, BYTES)
 
 
-def hash_table(table: pa.Table) -> str:
-    """The hash of all rows of a table, in any order."""
-    hashes = RowHashes(table.column_names)
+def hash_table(table: pa.Table, *, typed: bool = True) -> str:
+    """The hash of all rows of a table, in any order; `typed` as for `RowHashes`."""
+    hashes = RowHashes(table.column_names, typed=typed)
     hashes.add(table)
     return hashes.hexdigest()

@@ -1,8 +1,9 @@
-"""The hash that a manifest has of a table in a database, in its new and its old form."""
+"""The hash that a manifest has of a table in a database, in its new and its old forms."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -17,15 +18,18 @@ from sfumato.io.row_hashes import hash_table
 HASH = "data_sha256"
 FORM = "data_sha256_form"
 """The manifest's entry that says how rows were hashed; files have none."""
-ROW_SUM = "row-sum"
+TYPED_ROW_SUM = "typed-row-sum"
 """The form of `io/row_hashes.py`."""
+ROW_SUM = "row-sum"
+"""The same without the kinds of the columns. Not for new manifests: a table whose numbers
+became texts can share it."""
 CELL, ROW, NOTHING = "\x1f", "\n", "\0"
 """What separated cells and rows in the old form, and what a null was there."""
 
 
 def hash_entries(table: pa.Table) -> dict[str, str]:
     """The hash of a table and its form, as a manifest has them."""
-    return {HASH: hash_table(table), FORM: ROW_SUM}
+    return {HASH: hash_table(table), FORM: TYPED_ROW_SUM}
 
 
 def is_described(table: pa.Table, manifest: Mapping[str, Any]) -> bool:
@@ -52,4 +56,10 @@ def _old_hash(table: pa.Table) -> str:
     return hash_bytes(pa.py_buffer(ROW.join([*table.column_names, *ordered]).encode()))
 
 
-_FORMS = MappingProxyType({None: _old_hash, ROW_SUM: hash_table})
+_FORMS = MappingProxyType(
+    {
+        None: _old_hash,
+        ROW_SUM: partial(hash_table, typed=False),
+        TYPED_ROW_SUM: hash_table,
+    }
+)

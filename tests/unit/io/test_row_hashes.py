@@ -103,9 +103,45 @@ def test_a_table_without_rows_has_a_hash_of_its_names():
 
 def test_the_hash_of_a_table_is_the_same_in_every_version():
     rows = table(("x", None), ("", "é"), ("x", None))
-    assert hash_table(rows) == (
+    assert hash_table(rows, typed=False) == (
         "260f8caa5a9566dbd81c1a3dd78ff5994555489ceb7271c2d4dd7e08429583d3"
     )
+    assert hash_table(rows) == (
+        "8317a920a271feca5053ff4b04008692bf99051ac74db582f72a8e0f902beb87"
+    )
+
+
+SAME_TEXT = {
+    "number and text": ([1, None], ["1", None]),
+    "truth and text": ([True], ["true"]),
+    "date and text": ([dt.date(2020, 1, 2)], ["2020-01-02"]),
+    "date and midnight": (
+        [dt.date(2020, 1, 2)],
+        pa.array(["2020-01-02"]).cast(pa.date32()).cast(pa.timestamp("s")),
+    ),
+    "bytes and text": ([b"a"], ["a"]),
+    "not a number and text": ([np.nan], ["nan"]),
+    "seconds and milliseconds": (
+        pa.array([1], pa.duration("s")),
+        pa.array([1], pa.duration("ms")),
+    ),
+    "short and long floats": (pa.array([0.1], pa.float32()), [0.1]),
+    "integer and decimal": ([1], pa.array([1]).cast(pa.decimal128(19, 0))),
+    "nothing of two kinds": (pa.array([None], pa.int64()), pa.array([None], "string")),
+}
+
+
+@pytest.mark.parametrize("name", SAME_TEXT)
+def test_cells_of_two_kinds_have_two_hashes(name):
+    one, other = (pa.table({"a": pa.array(cells)}) for cells in SAME_TEXT[name])
+    assert hash_table(one) != hash_table(other)
+
+
+def test_rows_of_another_kind_than_those_before_are_refused():
+    hashes = RowHashes(["a"])
+    hashes.add(pa.table({"a": [1]}))
+    with pytest.raises(ValueError, match="other kinds than those before"):
+        hashes.add(pa.table({"a": ["1"]}))
 
 
 def test_nested_cells_are_refused_by_the_name_of_their_column():

@@ -256,6 +256,21 @@ def test_a_replaced_release_that_still_has_a_journal_keeps_its_table(
     assert tables(url) == ["first", "second", "third"]
 
 
+def test_a_table_whose_numbers_became_texts_is_not_that_of_the_manifest(url, tmp_path):
+    table = PEOPLE.append_column("visits", pa.array([1, 2] * 6))
+    roles = {"quasi": "age", "sensitive": "ill", "insensitive": "visits", "k": 2}
+    sf.anonymize(table, **roles).save(tmp_path / "out", to=f"{url}#t")
+    manifest = tmp_path / "out" / "manifest.json"
+    assert sf.check(f"{url}#t", **roles, manifest=manifest).same_as_manifest
+    run(
+        url,
+        "CREATE TABLE u AS SELECT age, ill, CAST(visits AS TEXT) AS visits FROM t",
+        "DROP TABLE t",
+        "ALTER TABLE u RENAME TO t",
+    )
+    assert not sf.check(f"{url}#t", **roles, manifest=manifest).same_as_manifest
+
+
 POLICY = """
 version = 1
 [columns.age]

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from sfumato.errors import DataError
+from sfumato.io.row_hashes import hash_table
 from sfumato.pipeline.table_hashes import hash_entries, is_described
 
 PEOPLE = pa.table({"age": ["[20, 29]", None], "ill": ["flu\x1f", "cold"]})
@@ -32,6 +33,18 @@ def test_a_manifest_of_an_older_version_is_still_compared():
 
 def test_the_old_form_is_never_taken_where_the_manifest_names_the_new_one():
     assert not is_described(PEOPLE, {**hash_entries(PEOPLE), **OLD})
+
+
+def test_a_manifest_without_kinds_is_still_compared_without_them():
+    numbers = pa.table({"age": [20, 40]})
+    manifest = {
+        "data_sha256": hash_table(numbers, typed=False),
+        "data_sha256_form": "row-sum",
+    }
+    texts = numbers.cast(pa.schema([("age", pa.string())]))
+    assert is_described(numbers, manifest)
+    assert is_described(texts, manifest)
+    assert not is_described(texts, hash_entries(numbers))
 
 
 def test_a_form_of_a_newer_version_is_refused():
