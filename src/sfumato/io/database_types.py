@@ -273,13 +273,12 @@ def _refuse_inexact(name: str, column: pa.ChunkedArray) -> None:
     kind = column.type
     if types.is_string(kind):
         _refuse_broken_text(name, column)
-    elif types.is_date(kind) or types.is_timestamp(kind):
-        if not _within(column, *_ends_of_time(kind)):
-            raise DataError(
-                f"Column '{name}' has dates that are infinite or outside of the years 1 "
-                "to 9999.",
-                hint="Make them NULL in data.query, or convert them to text there.",
-            )
+    elif _is_far(column):
+        raise DataError(
+            f"Column '{name}' has dates that are infinite or outside of the years 1 to "
+            "9999.",
+            hint="Make them NULL in data.query, or convert them to text there.",
+        )
     elif types.is_time64(kind) and not _within(column, 0, _day(kind) - 1):
         raise DataError(
             f"Column '{name}' has the time of day 24:00, which is none here.",
@@ -295,6 +294,14 @@ def _refuse_broken_text(name: str, column: pa.ChunkedArray) -> None:
             f"Column '{name}' has text that is not UTF-8.",
             hint="Correct it, or leave the column out in data.query.",
         ) from None
+
+
+def _is_far(column: pa.ChunkedArray) -> bool:
+    """Whether a column has dates or moments that are not of the years 1 to 9999."""
+    kind = column.type
+    if not (types.is_date(kind) or types.is_timestamp(kind)):
+        return False
+    return not _within(column, *_ends_of_time(kind))
 
 
 def _ends_of_time(kind: Any) -> tuple[int, int]:
@@ -386,6 +393,12 @@ def _refuse_changed(name: str, column: pa.ChunkedArray, system: System) -> None:
         raise _unstorable(name, kind, system)
     if system == "duckdb" and types.is_decimal256(kind):
         raise _unstorable(name, kind, system)
+    if _is_far(column):
+        raise DataError(
+            f"Column '{name}' has dates outside of the years 1 to 9999, which do not "
+            f"come back from a table of a database ({NAMES[system]}).",
+            hint="Make them missing (null), or leave the column out.",
+        )
     if system == "postgresql" and _has_zero_character(column):
         raise DataError(
             f"Column '{name}' has a zero character, which PostgreSQL cannot keep.",

@@ -206,6 +206,26 @@ def test_a_name_that_postgresql_would_cut_is_refused():
         storable(pa.table({"n" * 64: [1]}), "postgresql")
 
 
+FAR = pa.array([10**7] * 8, pa.int32()).view(pa.date32())
+"""A day of the year 29349."""
+
+
+@pytest.mark.parametrize("system", ["sqlite", "duckdb"])
+def test_a_far_date_is_refused_by_a_database_before_any_work(tmp_path, system):
+    table = pa.table({"q": ["a", "b"] * 4, "seen": FAR})
+    release = sf.anonymize(table, quasi="q", insensitive="seen", k=2, max_loss=1)
+    with pytest.raises(DataError, match="'seen' has dates outside of the years 1 to"):
+        release.save(tmp_path / "out", to=f"{system}:///{tmp_path}/new.db#t")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("system", ["postgresql", "duckdb"])
+def test_a_far_moment_is_refused_by_a_database(system):
+    moments = pa.array([1 << 60, None]).cast(pa.timestamp("us", "UTC"))
+    with pytest.raises(DataError, match="'seen' has dates outside of the years 1 to"):
+        storable(pa.table({"seen": moments}), system)
+
+
 BLANKS = pa.table(
     {"q": ["a", "a", "a ", "a ", "a  ", "a  ", "c", "c", "c", "c"], "s": ["x", "y"] * 5}
 )
