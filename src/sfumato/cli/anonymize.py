@@ -202,7 +202,7 @@ def release(
     refuse_existing(out, force=force)
     source = source_of(asked, policy, data)
     with saying_repairs():
-        repair(out)
+        repair(out, to)
     if to is not None:
         refuse_existing_table(to)
     where = say_engine(source, engine, memory_limit, making=True)

@@ -25,6 +25,8 @@ HERE, RENAME_EXCHANGE = -100, 2
 """`AT_FDCWD` and a flag of `renameat2`."""
 Clear = Callable[[Path], None]
 """Undoes what an unfinished directory stands for; raises an error if it cannot."""
+Concerns = Callable[[Path], bool]
+"""Whether an unfinished directory of another target is to be removed as well."""
 
 
 def own_directory(path: Path) -> Path:
@@ -104,6 +106,11 @@ def nothing_to_clear(_directory: Path) -> None:
     """Leave it at removing the directory."""
 
 
+def no_others(_directory: Path) -> bool:
+    """Leave what runs to other targets left behind."""
+    return False
+
+
 @contextmanager
 def aside_of(target: Path, *, clear: Clear = nothing_to_clear) -> Iterator[Path]:
     """Provide a private directory next to a target, removed at the end.
@@ -149,11 +156,18 @@ def _begin(place: Path) -> int | None:
     return None
 
 
-def remove_leftovers(target: Path, *, clear: Clear = nothing_to_clear) -> None:
-    """Remove what killed runs to the same target left, unless it is locked."""
-    name = re.compile(re.escape(f".{target.name}{MARK}") + "[0-9a-f]{12}")
-    paths = list(target.parent.iterdir())
-    for path in [p for p in paths if name.fullmatch(p.name.removesuffix(NEW))]:
+def remove_leftovers(
+    target: Path, *, clear: Clear = nothing_to_clear, others: Concerns = no_others
+) -> None:
+    """Remove what killed runs to the same target left, unless it is locked.
+
+    What runs to other targets left beside it is removed where `others` says so.
+    """
+    name = re.compile(rf"\.(.+){re.escape(MARK)}[0-9a-f]{{12}}", re.DOTALL)
+    for path in list(target.parent.iterdir()):
+        match = name.fullmatch(path.name.removesuffix(NEW))
+        if match is None or not (match[1] == target.name or others(path)):
+            continue
         if path.name.endswith(NEW):
             # It is empty. Perhaps a run has just made it, which then makes another.
             with suppress(OSError):

@@ -118,6 +118,14 @@ class DatabaseSource:
             )
         return cls(place=DatabasePlace.of(url), table=table)
 
+    @property
+    def address(self) -> str:
+        """`URL#table`, the same from wherever it is read; private."""
+        place = self.place
+        if place.system == "postgresql":
+            return f"{place.uri}#{self.table}"
+        return f"{place.system}:///{Path(place.uri).resolve()}#{self.table}"
+
 
 def database_source(data: Any) -> DatabaseSource | None:
     """The database that a source stands for, as an object or as `URL#table`."""

@@ -8,6 +8,9 @@ its table is removed if it is there and has the hash of the journal.
 
 from __future__ import annotations
 
+import contextlib
+import inspect
+import os
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,6 +23,7 @@ from sfumato.io.atomic_files import keep_one, own_file
 from sfumato.io.databases import DatabaseSource, Session, is_absent, opened, quoted
 from sfumato.pipeline.table_hashes import is_described
 
+PACKAGE = Path(__file__).parents[1]
 JOURNAL = Path("private") / "commit.json"
 """Where an unfinished directory says which table belongs to it; private."""
 
@@ -55,9 +59,27 @@ def roll_back(directory: Path) -> None:
             "A release was not complete when its run ended: its table was committed, "
             "its directory had no name. The table was removed.",
             RepairWarning,
-            stacklevel=2,
+            stacklevel=_level_of_caller(),
         )
     end_journal(directory)
+
+
+def _level_of_caller() -> int:
+    """How many calls above a warning the code is that called this package."""
+    inside = (f"{PACKAGE}{os.sep}", contextlib.__file__)
+    files = [frame.filename for frame in inspect.stack(0)[1:]]
+    outside = (n for n, file in enumerate(files, 1) if not file.startswith(inside))
+    return next(outside, 1)
+
+
+def has_journal_of(address: str, directory: Path) -> bool:
+    """Return whether an unfinished directory says that a table belongs to it."""
+    try:
+        entry = _read_journal(directory)
+    except OSError:
+        # It is somebody else's.
+        return False
+    return entry is not None and entry.get("address") == address
 
 
 def _read_journal(directory: Path) -> Mapping[str, Any] | None:
@@ -87,7 +109,7 @@ def _table_removed(entry: Mapping[str, Any]) -> bool:
 
 def _remove_table(entry: Mapping[str, Any]) -> bool:
     source = DatabaseSource.of(entry["address"])
-    if is_absent(source.place):
+    if is_absent(source.place) or _is_of_others(Path(source.place.uri), entry):
         return False
     with opened(source.place) as session:
         session.claim(entry["token"])
@@ -100,6 +122,12 @@ def _remove_table(entry: Mapping[str, Any]) -> bool:
         session.run(f"DROP TABLE {quoted(name)}")
         session.commit()
     return True
+
+
+def _is_of_others(file: Path, entry: Mapping[str, Any]) -> bool:
+    """Return whether a new file of a journal never got its name: another one has it."""
+    inode = entry.get("inode")
+    return inode is not None and file.stat().st_ino != inode
 
 
 def _is_ours(session: Session, name: str, entry: Mapping[str, Any]) -> bool:

@@ -37,7 +37,11 @@ from sfumato.pipeline.prove_written_files import (
     prove_tables,
 )
 from sfumato.pipeline.release_files import TABLE_FILE
-from sfumato.pipeline.release_to_database import TableTarget, new_table
+from sfumato.pipeline.release_to_database import (
+    FileTakenError,
+    TableTarget,
+    new_table,
+)
 from sfumato.pipeline.reports import PRIVATE_REPORT, PUBLIC_REPORT, ReportSource
 from sfumato.pipeline.spark_release import published_frame, write_and_prove
 from sfumato.pipeline.verification import GENERATED_VALUES, SOURCE_VALUES, Claim
@@ -220,7 +224,17 @@ def _save_to_table(
     refuse_existing(place, force=force)
     # Before any work: it refuses columns that the database does not keep.
     storable(release.table, DatabaseSource.of(address).place.system)
-    repair(place)
+    repair(place, address)
+    try:
+        return _fill_new_table(release, place, address, force=force)
+    except FileTakenError:
+        # The file of another process is complete, so the table goes into that one.
+        return _fill_new_table(release, place, address, force=force)
+
+
+def _fill_new_table(
+    release: Release, place: Path, address: str, *, force: bool
+) -> Mapping[str, Any]:
     with new_table(address) as target:
         publish = partial(_write_table_and_prove, target)
         filled = partial(fill, release, publish=publish)

@@ -33,6 +33,10 @@ Prove = Callable[[pa.Table], None]
 """Raises an error unless a table that was read back keeps every promise."""
 
 
+class FileTakenError(OutputError):
+    """Another process made the new file of a database first."""
+
+
 @contextmanager
 def new_table(address: str) -> Iterator[TableTarget]:
     """A table `URL#table` to be made in one transaction; rolled back unless committed."""
@@ -132,22 +136,23 @@ class TableTarget:
 
     def publish(self, directory: Path) -> None:
         """Make the table visible, after a journal of it in the unfinished directory."""
+        is_new = self._working is not self._place
+        working, file = Path(self._working.uri), Path(self._place.uri)
+        if is_new:
+            self._entry["inode"] = working.stat().st_ino
         begin_journal(directory, self._entry)
         try:
             self.commit()
         finally:
             # Whoever rolls back opens the database anew, and must not wait for us.
             self.session.close()
-        if self._working is not self._place:
-            _put_file_in_place(Path(self._working.uri), Path(self._place.uri))
+        if is_new:
+            _put_file_in_place(working, file)
 
     @property
     def address(self) -> str:
         """`URL#table`, wherever it is read from; private."""
-        place = self._place
-        if place.system == "postgresql":
-            return f"{place.uri}#{self.name}"
-        return f"{place.system}:///{Path(place.uri).resolve()}#{self.name}"
+        return DatabaseSource(place=self._place, table=self.name).address
 
 
 def _put_file_in_place(working: Path, file: Path) -> None:
@@ -157,7 +162,7 @@ def _put_file_in_place(working: Path, file: Path) -> None:
         # Not renamed: that would silently replace a file that was made meanwhile.
         os.link(working, file)
     except FileExistsError:
-        raise OutputError(
+        raise FileTakenError(
             "Another process made the file of the database while the release was "
             "written.",
             hint="Make the release again: its table then goes into that file.",
@@ -174,7 +179,8 @@ def table_exists(name: str) -> OutputError:
     """The refusal of a name that is taken: nothing says whose table it is."""
     return OutputError(
         f"The database has a table '{name}' already.",
-        hint="Name another table, or drop this one.",
+        hint="Name another table, or drop this one. If it is of a run that was killed, "
+        "name the directory of that run again: its table is then removed.",
     )
 
 

@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from sfumato.io.atomic_files import (
     exchange,
     keep,
     keep_one,
+    no_others,
     open_up,
     own_directory,
     own_file,
@@ -25,7 +27,8 @@ from sfumato.io.atomic_files import (
     remove_leftovers,
     usual_mode,
 )
-from sfumato.pipeline.commit_journal import end_journal, roll_back
+from sfumato.io.databases import DatabaseSource
+from sfumato.pipeline.commit_journal import end_journal, has_journal_of, roll_back
 
 SHA256 = re.compile("[0-9a-f]{64}")
 PREVIOUS = "previous-"
@@ -92,13 +95,19 @@ def nothing_to_commit(_directory: Path) -> None:
     """All tables of a release are files in its directory."""
 
 
-def repair(directory: Path) -> None:
-    """Remove what killed runs to the same place left, with their tables in databases."""
+def repair(directory: Path, to: str | None = None) -> None:
+    """Remove what killed runs to the same place left, with their tables in databases.
+
+    With `to`, a table `URL#table`, also what runs to that table left beside the place.
+    """
     target = directory.resolve()
+    others = no_others
+    if to is not None:
+        others = partial(has_journal_of, DatabaseSource.of(to).address)
     try:
         # A release that has its name is complete: only its journal was left.
         end_journal(target)
-        remove_leftovers(target, clear=roll_back)
+        remove_leftovers(target, clear=roll_back, others=others)
     except OSError as fault:
         raise _unwritable(directory, fault) from None
 

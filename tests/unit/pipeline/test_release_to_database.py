@@ -95,20 +95,47 @@ def test_a_failing_run_leaves_the_file_that_another_process_made(
     assert names_in(tmp_path) == ["new.db"]
 
 
-def test_a_file_that_another_process_made_meanwhile_is_not_replaced(
-    url, release, tmp_path, monkeypatch
+@pytest.fixture
+def at_once(monkeypatch):
+    """Let another process do something once, while a release is written."""
+
+    def planned(work):
+        def prove_after_work(*words, **options):
+            monkeypatch.setattr(releases, "prove_tables", prove_tables)
+            work()
+            prove_tables(*words, **options)
+
+        monkeypatch.setattr(releases, "prove_tables", prove_after_work)
+
+    return planned
+
+
+def test_a_release_goes_into_the_file_that_another_process_made_meanwhile(
+    url, release, tmp_path, at_once
 ):
-    prove = prove_tables
+    at_once(lambda: run(url, "CREATE TABLE theirs (a integer)"))
+    release.save(tmp_path / "out", to=f"{url}#published")
+    assert tables(url) == ["published", "theirs"]
+    assert names_in(tmp_path) == ["new.db", "out"]
 
-    def another_process_commits(*words, **options):
-        run(url, "CREATE TABLE theirs (a integer)")
-        prove(*words, **options)
 
-    monkeypatch.setattr(releases, "prove_tables", another_process_commits)
-    with pytest.raises(OutputError, match="Another process made the file"):
+def test_two_runs_at_once_to_one_new_file_both_end_well(
+    url, release, tmp_path, at_once
+):
+    at_once(lambda: release.save(tmp_path / "other", to=f"{url}#second"))
+    release.save(tmp_path / "out", to=f"{url}#published")
+    assert tables(url) == ["published", "second"]
+    assert names_in(tmp_path) == ["new.db", "other", "out"]
+
+
+def test_a_failing_run_leaves_the_same_table_of_another_process(
+    url, release, tmp_path, at_once
+):
+    at_once(lambda: release.save(tmp_path / "other", to=f"{url}#published"))
+    with pytest.raises(OutputError, match="has a table 'published' already"):
         release.save(tmp_path / "out", to=f"{url}#published")
-    assert tables(url) == ["theirs"]
-    assert names_in(tmp_path) == ["new.db"]
+    assert tables(url) == ["published"]
+    assert names_in(tmp_path) == ["new.db", "other"]
 
 
 def test_no_manifest_has_its_name_before_the_table_is_committed(
@@ -166,6 +193,54 @@ def test_the_run_after_a_kill_removes_the_table_says_so_and_goes_on(
         release.save(tmp_path / "out", to=f"{url}#published")
     assert tables(url) == ["published"]
     assert names_in(tmp_path) == ["new.db", "out"]
+
+
+def test_a_run_to_another_directory_repairs_what_a_killed_one_to_its_table_left(
+    url, release, tmp_path, kill
+):
+    kill()
+    with pytest.warns(RepairWarning, match="The table was removed"):
+        release.save(tmp_path / "elsewhere", to=f"{url}#published")
+    assert tables(url) == ["published"]
+    assert names_in(tmp_path) == ["elsewhere", "new.db"]
+
+
+def test_a_run_to_another_table_leaves_what_a_killed_one_left(
+    url, release, tmp_path, kill
+):
+    kill()
+    release.save(tmp_path / "elsewhere", to=f"{url}#another")
+    assert tables(url) == ["another", "published"]
+    (journal,) = tmp_path.glob(".out.sfumato-*/private/commit.json")
+    assert json.loads(journal.read_text())["address"] == f"{url}#published"
+
+
+def test_the_command_repairs_whatever_its_directory(url, tmp_path, kill, words, capsys):
+    kill()
+    words[words.index("--out") + 1] = str(tmp_path / "elsewhere")
+    assert main([*words, f"{url}#published", "--quiet"]) == 0
+    assert "The table was removed" in capsys.readouterr().err
+    assert names_in(tmp_path)[:2] == ["elsewhere", "new.db"]
+
+
+def test_a_file_that_took_the_place_of_the_killed_runs_keeps_its_table(
+    url, release, tmp_path, kill
+):
+    kill()
+    path = tmp_path / "new.db"
+    path.write_bytes(path.rename(tmp_path / "old.db").read_bytes())
+    with pytest.raises(OutputError, match="has a table 'published' already"):
+        release.save(tmp_path / "out", to=f"{url}#published")
+    assert tables(url) == ["published"]
+
+
+def test_the_warning_of_a_repair_names_the_code_that_called(
+    url, release, tmp_path, kill
+):
+    kill()
+    with pytest.warns(RepairWarning) as caught:
+        release.save(tmp_path / "out", to=f"{url}#published")
+    assert [warning.filename for warning in caught] == [__file__]
 
 
 def test_a_release_to_files_repairs_what_a_killed_one_to_a_table_left(
