@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections import Counter
 from types import FrameType
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 import sfumato as sf
 from sfumato.metrics.common.column_pairs import column_pairs
@@ -17,6 +19,7 @@ from sfumato.metrics.common.column_pairs import column_pairs
 FEW, MANY = 60, 120
 MOST_GROWTH = 2.5
 """Calls may double with the columns, and vary a little with the groups."""
+MOST_RATIO = 6
 ENOUGH = 5_000
 """Rarer calls cost nothing."""
 
@@ -57,6 +60,25 @@ def test_no_function_is_called_for_each_two_columns(tmp_path):
         if count > ENOUGH and count > MOST_GROWTH * few[name]
     }
     assert grown == {}
+
+
+def _seconds(columns: int, directory: Any) -> float:
+    """The time that processors work for a release, whatever else they do."""
+    start = time.process_time()
+    _released(columns, directory)
+    return time.process_time() - start
+
+
+@pytest.mark.slow
+def test_four_times_as_many_columns_take_about_four_times_the_work(tmp_path):
+    """Quadratic work would be 16 times; memory and caches cost a little more than 4."""
+    _released(FEW, tmp_path / "warm")
+    ratios = (
+        _seconds(5_000, tmp_path / f"many-{attempt}")
+        / _seconds(1_250, tmp_path / f"few-{attempt}")
+        for attempt in range(3)
+    )
+    assert any(ratio <= MOST_RATIO for ratio in ratios)
 
 
 def test_metrics_of_pairs_look_at_a_bounded_number_of_them():
