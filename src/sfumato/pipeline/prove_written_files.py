@@ -70,7 +70,8 @@ def prove_files(
             guards = safe and format_of(path) is Format.CSV
             return unguarded(table) if guards else table
 
-        back, kinds = {}, {}
+        back: dict[str, pa.Table] = {}
+        kinds: dict[str, str] = {}
         for name, path in paths.items():
             draft = _drafted(path, drafts[name], categories)
             back[name] = read(name, path)

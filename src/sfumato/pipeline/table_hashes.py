@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -56,7 +56,7 @@ def _old_hash(table: pa.Table) -> str:
     return hash_bytes(pa.py_buffer(ROW.join([*table.column_names, *ordered]).encode()))
 
 
-_FORMS = MappingProxyType(
+_FORMS: Mapping[str | None, Callable[[pa.Table], str]] = MappingProxyType(
     {
         None: _old_hash,
         ROW_SUM: partial(hash_table, typed=False),
