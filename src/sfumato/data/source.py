@@ -17,6 +17,8 @@ ROW_NUMBERS = b"sfumato.row_numbers"
 YES = b"yes"
 CODED = b"sfumato.coded"
 """Marks a column of plain text that its reader made a dictionary of."""
+WINDOWS = "cp1252"
+"""The encoding of Western European files that Windows programs write."""
 NO_DELIMITERS = frozenset('"\n\r\0')
 NO_TEXT = frozenset(
     {"idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape"}
@@ -97,6 +99,15 @@ def delimiter_fault(text: str) -> str | None:
     if len(text) == 1 and text.isascii() and text not in NO_DELIMITERS:
         return None
     return "must be one ASCII character, and no quotation mark or line end"
+
+
+def probable_encoding(content: bytes) -> str:
+    """The encoding that bytes probably have if they are not UTF-8."""
+    try:
+        content.decode(WINDOWS)
+    except UnicodeDecodeError:
+        return "latin-1"
+    return WINDOWS
 
 
 def encoding_fault(name: str) -> str | None:

@@ -38,7 +38,7 @@ WORDS = ("auto", "flat", "free", "learned")
 """Hierarchies that depend on the data."""
 
 OPTIONS: Mapping[str, tuple[str, ...]] = {
-    "file": ("trust", "header", "delimiter"),
+    "file": ("trust", "header", "delimiter", "multiline"),
     "tree": ("trust",),
     "intervals": ("origin", "bottom", "top"),
     "quantiles": (),
@@ -178,6 +178,7 @@ def _file_table(
         column,
         header=_switch(column, options, "header"),
         delimiter=_delimiter(column, options),
+        multiline=bool(_switch(column, options, "multiline")),
     )
 
 

@@ -8,10 +8,18 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
 
+from sfumato.data.csv_syntax import (
+    CsvGrammar,
+    GrammarError,
+    grammar_fault,
+    line_number,
+)
+from sfumato.data.source import probable_encoding
 from sfumato.data.table import Column
 from sfumato.errors import HierarchyError
 from sfumato.hierarchies.axis import STAR
@@ -43,12 +51,17 @@ def read_file(
     *,
     header: bool | None = None,
     delimiter: str | None = None,
+    multiline: bool = False,
 ) -> LabelTable:
-    """Read a hierarchy file: a tree by its suffix, a CSV file otherwise."""
+    """Read a hierarchy file: a tree by its suffix, a CSV file otherwise.
+
+    Labels of a CSV file may have line breaks if they are values of the column, or if
+    the file is said to be `multiline`.
+    """
     if path.suffix.lower() in _TREES:
         return read_tree(path, column)
     text = _text_of(path, column)
-    rows = _parse_rows(text, path, column, delimiter)
+    rows = _parse_rows(text, path, column, delimiter, multiline=multiline)
     if _has_header(rows, column) if header is None else header:
         rows = rows[1:]
     _check_rows(rows, path, column)
@@ -135,37 +148,47 @@ def _without_twins(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _text_of(path: Path, column: Column) -> str:
+    hint, content = None, b""
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        content = path.read_bytes()
+        return content.decode("utf-8-sig")
     except FileNotFoundError:
         problem = "does not exist."
     except IsADirectoryError:
         problem = "is a directory, not a file."
     except UnicodeDecodeError as error:
-        problem = f"is not UTF-8: byte {error.start} cannot be decoded."
+        line = line_number(memoryview(error.object), error.start)
+        problem = f"is not UTF-8: line {line} has other bytes."
+        hint = f"It is probably {probable_encoding(content)}: save it as UTF-8."
     except OSError as error:
         problem = f"cannot be read: {error.strerror}."
     except ValueError:
         problem = "is no path: it contains a null character."
-    raise _fault(str(path), column, problem)
+    raise _fault(str(path), column, problem, hint=hint)
 
 
 def _parse_rows(
-    text: str, path: Path, column: Column, delimiter: str | None
+    text: str, path: Path, column: Column, delimiter: str | None, *, multiline: bool
 ) -> list[tuple[int, list[str]]]:
     """Return the rows that are not empty, each with the line it ends on."""
-    rows, fault = _split(text, delimiter or _detected(text))
-    if fault is not None:
+    grammar = CsvGrammar(delimiter or _detected(text))
+    content = memoryview(text.encode())
+    try:
+        several = bool(list(grammar.rows_of_several_lines(content)))
+    except GrammarError as error:
+        fault = grammar_fault(content, error, grammar)
         raise _fault(
             path.name,
             column,
-            f"has a quotation mark in line {fault} that is never closed, or text behind "
-            "a closing one.",
-            hint="Double quotation marks inside a quoted cell, or remove a stray one.",
-        )
+            f"cannot be read: line {fault.line}, column {fault.column + 1}: "
+            f"{fault.problem}.",
+            hint=fault.hint,
+        ) from None
+    rows = _split(text, grammar.delimiter, path, column)
     if not rows:
-        raise _fault(path.name, column, "is empty, or no CSV file.")
-    _refuse_joined(rows, path, column)
+        raise _fault(path.name, column, "is empty.")
+    if several and not multiline:
+        _refuse_joined(rows, path, column)
     return rows
 
 
@@ -183,32 +206,40 @@ def _refuse_joined(
                 path.name,
                 column,
                 f"has a cell with a line break that ends in line {line}.",
-                hint="A stray quotation mark joins rows into one cell: look at it.",
+                hint="A stray quotation mark joins rows into one cell: look at it. If "
+                "labels of several lines are meant, set hierarchy = { file = "
+                f'"{path.name}", multiline = true }}.',
             )
 
 
-def _split(text: str, delimiter: str) -> tuple[list[tuple[int, list[str]]], int | None]:
-    """The rows that are not empty, and the line of the first fault, if any."""
+def _split(
+    text: str, delimiter: str, path: Path, column: Column
+) -> list[tuple[int, list[str]]]:
+    """The rows that are not empty of a text that obeys the grammar."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    rows = []
     try:
-        for row in reader:
-            if row:
-                rows.append((reader.line_num, row))
-    except csv.Error as error:
-        # A cell longer than the parser takes is no label; no mark is at fault.
-        return ([], None) if "limit" in str(error) else (rows, reader.line_num)
-    return rows, None
+        return [(reader.line_num, row) for row in reader if row]
+    except csv.Error:
+        raise _fault(
+            path.name,
+            column,
+            f"has a cell of more than {csv.field_size_limit():,} characters in line "
+            f"{reader.line_num}.",
+            hint="A label is shorter: look at the cell.",
+        ) from None
 
 
 def _detected(text: str) -> str:
     """Detect the delimiter that splits all rows alike, or the first row's commonest."""
     for delimiter in _DELIMITERS:
-        rows, fault = _split(text, delimiter)
-        widths = {len(row) for _, row in rows}
-        if fault is None and len(widths) == 1 and widths != {1}:
-            return delimiter
-    first = text.split("\n", 1)[0]
+        with suppress(csv.Error):
+            rows = csv.reader(
+                io.StringIO(text, newline=""), delimiter=delimiter, strict=True
+            )
+            widths = {len(row) for row in rows if row}
+            if len(widths) == 1 and widths != {1}:
+                return delimiter
+    first = LINE_BREAK.split(text, maxsplit=1)[0]
     return max(reversed(_DELIMITERS), key=first.count)
 
 

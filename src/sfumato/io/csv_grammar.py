@@ -1,9 +1,7 @@
 """Decide what the cells of a CSV file are, and refuse a file that leaves it open.
 
-Every CSV file passes here before a parser cuts it into cells. The grammar is that of
-Python's `csv.reader(strict=True)`: a quotation mark at the start of a cell opens it, two
-of them inside are one, and after the closing mark comes a delimiter or a line end.
-Elsewhere, in a cell that has none around it, a mark is a character like others.
+Every CSV file passes here before a parser cuts it into cells. The grammar itself is in
+`data/csv_syntax.py`.
 
 A file can obey the grammar by accident: two stray marks in different rows join all rows
 between them into one cell, which may then be published. So a cell of several lines is
@@ -17,25 +15,32 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from sfumato.data.arrays import Bytes, Flags
+from sfumato.data.csv_syntax import (
+    CARRIAGE_RETURN,
+    LINE_ENDS,
+    LINE_FEED,
+    QUOTE,
+    Cell,
+    CsvGrammar,
+    GrammarError,
+    end_of,
+    grammar_fault,
+    has_line_break,
+    line_number,
+)
 from sfumato.errors import DataError, SettingHint
 from sfumato.io.headers import column_forms, fits_forms
 from sfumato.io.sniff import Utf8Content, first_rows
 
-QUOTE, LINE_FEED, CARRIAGE_RETURN, BACKSLASH = b'"\n\r\\'
-LINE_ENDS = (LINE_FEED, CARRIAGE_RETURN)
 PIECE_BYTES = 1 << 16
 """Bytes that are looked at together: what is computed of them stays in the cache."""
-LINE_END = re.compile(rb"\r\n?|\n")
 END_OF_LINE = re.compile(rb"\n")
-QUOTED = re.compile(rb'"[^"]*+(?:""[^"]*+)*+"')
-QUOTED_LINE = rb'"[^"\r\n]*+(?:""[^"\r\n]*+)*+"'
+LINE_BREAK = re.compile(r"\r\n?|\n")
 BLANK_LINES = re.compile(rb"[\r\n]*+")
-BLANKS = re.compile(rb"[ \t]+")
 
 
 @dataclass(frozen=True)
@@ -69,100 +74,6 @@ def line_breaks(
     return ALLOWED if multiline else otherwise
 
 
-class Cell(NamedTuple):
-    """A cell: its column from 0, and where its bytes are, with their marks."""
-
-    column: int
-    start: int
-    end: int
-
-
-class GrammarError(Exception):
-    """The bytes at a position break the grammar."""
-
-    def __init__(self, cell: Cell, *, closed: bool) -> None:
-        super().__init__()
-        self.cell = cell
-        """The cell at fault; it ends behind its closing mark, if there is one."""
-        self.closed = closed
-
-
-@dataclass(frozen=True)
-class CsvGrammar:
-    """The cells of UTF-8 text with one delimiter."""
-
-    delimiter: str
-
-    @property
-    def mark(self) -> int:
-        return ord(self.delimiter)
-
-    @cached_property
-    def _bare(self) -> re.Pattern[bytes]:
-        """A cell without marks around it, which may be empty."""
-        return re.compile(rb"[^%s\r\n]*+" % self._escaped)
-
-    @property
-    def _escaped(self) -> bytes:
-        return re.escape(self.delimiter.encode())
-
-    def _rows(self, quoted: bytes, more_cells: bytes) -> re.Pattern[bytes]:
-        """As many rows as follow each other, blank lines among them."""
-        mark = self._escaped
-        cell = rb'(?:%s(?=[%s\r\n]|\Z)|(?!")%s)' % (quoted, mark, self._bare.pattern)
-        row = rb"%s(?:%s%s)%s(?:\r\n?|\n|\Z)" % (cell, mark, cell, more_cells)
-        return re.compile(rb"(?:\r\n?|\n|%s)*+" % row)
-
-    @cached_property
-    def _rows_of_one_line(self) -> re.Pattern[bytes]:
-        return self._rows(QUOTED_LINE, rb"*+")
-
-    def cells_of_several_lines(self, content: memoryview) -> Iterator[Cell]:
-        """The cells that have line breaks; raises `GrammarError` at the first fault."""
-        at = 0
-        while (at := _end_of(self._rows_of_one_line, content, at)) < len(content):
-            for cell in self.record(content, at):
-                at = cell.end
-                if LINE_END.search(content, cell.start, cell.end):
-                    yield cell
-            at = _end_of(LINE_END, content, at)
-
-    def record(self, content: memoryview, at: int) -> Iterator[Cell]:
-        """The cells of the row that starts at a position."""
-        column = 0
-        while True:
-            cell = self._cell(content, column, at)
-            yield cell
-            if cell.end == len(content) or content[cell.end] in LINE_ENDS:
-                return
-            column, at = column + 1, cell.end + 1
-
-    def _cell(self, content: memoryview, column: int, at: int) -> Cell:
-        if at == len(content) or content[at] != QUOTE:
-            return Cell(column, at, _end_of(self._bare, content, at))
-        quoted = QUOTED.match(content, at)
-        if quoted is None:
-            raise GrammarError(Cell(column, at, len(content)), closed=False)
-        cell = Cell(column, at, quoted.end())
-        ends = (*LINE_ENDS, self.mark)
-        if cell.end < len(content) and content[cell.end] not in ends:
-            raise GrammarError(cell, closed=True)
-        return cell
-
-    def ragged_row(self, content: memoryview, width: int) -> tuple[int, int] | None:
-        """Where the first row starts that has another number of cells, and its number."""
-        rows = self._rows(QUOTED.pattern, rb"{%d}" % (width - 1))
-        at = _end_of(rows, content, 0)
-        if at == len(content):
-            return None
-        return at, sum(1 for _ in self.record(content, at))
-
-
-def _end_of(pattern: re.Pattern[bytes], content: memoryview, at: int) -> int:
-    match = pattern.match(content, at)
-    return at if match is None else match.end()
-
-
 def check_cells(
     plain: Utf8Content,
     delimiter: str,
@@ -178,12 +89,16 @@ def check_cells(
     rule = _LineBreakRule(plain, grammar, names, path, breaks)
     several = False
     try:
-        for cell in grammar.cells_of_several_lines(content):
+        for row in grammar.rows_of_several_lines(content):
             several = True
-            rule.judge(cell)
-    except GrammarError as fault:
+            rule.judge(row)
+    except GrammarError as error:
         plain.check_decodes(path)
-        raise _grammar_fault(content, fault, grammar, names, path) from None
+        fault = grammar_fault(content, error, grammar)
+        column = _column(names, fault.column)
+        raise DataError(
+            f"'{path}', line {fault.line}, {column}: {fault.problem}.", hint=fault.hint
+        ) from None
     return several
 
 
@@ -253,25 +168,40 @@ class _LineBreakRule:
         content = memoryview(self.plain.buffer)
         return max(cell.end for cell in self.grammar.record(content, _start(content)))
 
-    def judge(self, cell: Cell) -> None:
+    def judge(self, row: Sequence[Cell]) -> None:
+        """Refuse a row if one of its cells has lines that may be rows."""
         if self.breaks.allowed:
             return
         content = memoryview(self.plain.buffer)
+        for cell in row:
+            if has_line_break(content, cell):
+                self._judge_cell(content, row, cell)
+
+    def _judge_cell(self, content: memoryview, row: Sequence[Cell], cell: Cell) -> None:
         name = self.names[cell.column] if cell.column < len(self.names) else None
         if cell.start < self._header_end or name in self._refused:
             raise self._fault(cell, "has a line break")
-        if any(map(self._looks_like_row, _lines(content[cell.start : cell.end]))):
+        lines = LINE_BREAK.split(_text(content[cell.start + 1 : cell.end - 1]))
+        first = _text(content[row[0].start : cell.start]) + lines[0]
+        last = lines[-1] + _text(content[cell.end : row[-1].end])
+        if any(map(self._looks_like_row, lines)) or (
+            # A mark in each of two rows: the text around them completes the rows.
+            self._looks_like_row(first) and self._looks_like_row(last)
+        ):
             raise self._fault(cell, "has lines that look like rows of the table")
 
     def _looks_like_row(self, line: str) -> bool:
-        """Whether a line has a cell for each column, of the kind that the column has."""
-        if len(self.names) < 2 or line.count(self.grammar.delimiter) + 1 < len(
-            self.names
-        ):
+        """Whether a line has a cell for each column, of the kind that the column has.
+
+        Marks inside of a quoted cell are doubled, so those of a row in it may be, too.
+        """
+        width = len(self.names)
+        if width < 2 or line.count(self.grammar.delimiter) + 1 < width:
             return False
-        rows = first_rows(line, self.grammar.delimiter)
         return any(
-            len(r) == len(self.names) and fits_forms(r, self._forms) for r in rows
+            len(cells) == width and fits_forms(cells, self._forms)
+            for text in {line, line.replace('""', '"')}
+            for cells in first_rows(text, self.grammar.delimiter)
         )
 
     def _fault(self, cell: Cell, problem: str) -> DataError:
@@ -288,10 +218,8 @@ class _LineBreakRule:
         )
 
 
-def _lines(cell: memoryview) -> list[str]:
-    """The lines of a quoted cell, without the marks around it."""
-    text = str(cell[1:-1], "utf-8", errors="replace")
-    return re.split(r"\r\n?|\n", text)
+def _text(content: memoryview) -> str:
+    return str(content, "utf-8", errors="replace")
 
 
 def _column(names: Sequence[str], number: int) -> str:
@@ -303,53 +231,7 @@ def _column(names: Sequence[str], number: int) -> str:
 
 def _start(content: memoryview) -> int:
     """Where the header begins: blank lines are skipped."""
-    return _end_of(BLANK_LINES, content, 0)
-
-
-def line_number(content: memoryview, at: int) -> int:
-    """The line of a position; lines end with a line feed, a carriage return or both."""
-    data = np.frombuffer(content[:at], dtype=np.uint8)
-    returns = np.flatnonzero(data == CARRIAGE_RETURN)
-    follows = data.take(np.minimum(returns + 1, max(len(data) - 1, 0))) == LINE_FEED
-    return int(np.count_nonzero(data == LINE_FEED) + np.count_nonzero(~follows)) + 1
-
-
-def _grammar_fault(
-    content: memoryview,
-    fault: GrammarError,
-    grammar: CsvGrammar,
-    names: Sequence[str],
-    path: Path,
-) -> DataError:
-    cell = fault.cell
-    opened = line_number(content, cell.start)
-    column = _column(names, cell.column)
-    if not fault.closed:
-        return DataError(
-            f"'{path}', line {opened}, {column}: a quotation mark is opened and never "
-            "closed.",
-            hint="Close it, or double quotation marks inside a quoted cell.",
-        )
-    line = line_number(content, cell.end)
-    where = "" if line == opened else f", of a cell that began on line {opened}"
-    return DataError(
-        f"'{path}', line {line}, {column}: text follows a closing quotation mark"
-        f"{where}.",
-        hint=_after_mark_hint(content, cell, grammar),
-    )
-
-
-def _after_mark_hint(content: memoryview, cell: Cell, grammar: CsvGrammar) -> str:
-    """What to do about text behind a closing mark, by what it looks like."""
-    if content[cell.end - 2] == BACKSLASH:
-        return (
-            'Marks inside cells are escaped with backslashes: write them doubled ("").'
-        )
-    after = _end_of(BLANKS, content, cell.end)
-    ended = after == len(content) or content[after] in (*LINE_ENDS, grammar.mark)
-    if after > cell.end and ended:
-        return "Remove the blanks between the closing mark and the delimiter."
-    return "Double quotation marks inside a quoted cell, or remove a stray one."
+    return end_of(BLANK_LINES, content, 0)
 
 
 def ragged_fault(plain: Utf8Content, delimiter: str, path: Path) -> DataError | None:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import codecs
-import csv
-import io
+import re
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from sfumato.data.source import encoding_fault
+from sfumato.data.csv_syntax import line_number
+from sfumato.data.source import WINDOWS, encoding_fault, probable_encoding
 from sfumato.errors import DataError, SettingHint
 
 BOMS = (
@@ -24,8 +22,6 @@ BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-WINDOWS = "cp1252"
-"""The encoding of Western European files that Windows programs write."""
 DELIMITERS = (",", ";", "\t", "|")
 OTHER_FILES = (
     (b"PAR1", "Parquet", ".parquet"),
@@ -37,6 +33,8 @@ HEAD_BYTES = 1 << 12
 SAMPLE_BYTES = 1 << 16
 PIECE_BYTES = 1 << 20
 SAMPLE_ROWS = 100
+CELL = r'(?:"([^"]*+(?:""[^"]*+)*+)"?+)?+([^{0}\r\n]*+)(\r\n?|\n|{0}|\Z)'
+"""A cell that may break the grammar: quoted text, bare text, and what ends it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +155,12 @@ def _decoded(content: bytes, encoding: str, path: Path) -> str:
 
 def undecodable(content: bytes, error: UnicodeDecodeError, path: Path) -> DataError:
     """The error for bytes that are no text in the encoding they were read in."""
-    line = content.count(b"\n", 0, error.start) + 1
+    if _ends_within_character(error):
+        return DataError(
+            f"'{path}' ends in the middle of a character.",
+            hint="It seems to be cut off: copy or export it again.",
+        )
+    line = line_number(memoryview(content), error.start)
     return DataError(
         f"'{path}', line {line}: the byte at offset {error.start} is not "
         f"{error.encoding} text.",
@@ -165,19 +168,20 @@ def undecodable(content: bytes, error: UnicodeDecodeError, path: Path) -> DataEr
     )
 
 
+def _ends_within_character(error: UnicodeDecodeError) -> bool:
+    """Whether UTF-8 is cut off; a single byte of old encodings looks the same."""
+    last = len(error.object) - error.start
+    others = last > 1 or not error.object[: error.start].isascii()
+    return "unexpected end" in error.reason and error.encoding == "utf-8" and others
+
+
 def _encoding_hint(content: bytes) -> SettingHint:
     """Suggest cp1252, which most files that are not UTF-8 have, or else latin-1."""
-    try:
-        content.decode(WINDOWS)
-    except UnicodeDecodeError:
-        return SettingHint(
-            key="encoding",
-            value="latin-1",
-            reason="It is not cp1252 either: if latin-1",
-        )
-    return SettingHint(
-        key="encoding", value=WINDOWS, reason="It is probably cp1252: if so"
-    )
+    value = probable_encoding(content)
+    reason = "It is probably cp1252: if so"
+    if value != WINDOWS:
+        reason = f"It is not cp1252 either: if {value}"
+    return SettingHint(key="encoding", value=value, reason=reason)
 
 
 def find_delimiter(sample: str) -> str:
@@ -202,10 +206,21 @@ def _score(sample: str, delimiter: str) -> tuple[float, int]:
 
 
 def first_rows(sample: str, delimiter: str) -> list[list[str]]:
-    """Return the first rows, as far as they can be recognized before parsing."""
-    reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
-    rows = []
-    with suppress(csv.Error):
-        for row in islice(reader, SAMPLE_ROWS):
+    """Return the first rows, as far as they can be recognized before parsing.
+
+    They are those of Python's `csv`, which would refuse long cells.
+    """
+    rows: list[list[str]] = []
+    row: list[str] = []
+    for cell in re.finditer(CELL.format(re.escape(delimiter)), sample):
+        quoted, bare, end = cell.groups(default="")
+        if row or cell.end(2) > cell.start():
+            row.append(quoted.replace('""', '"') + bare)
+        elif end == delimiter:
+            row.append("")
+        if row and end != delimiter:
             rows.append(row)
-    return [row for row in rows if row]
+            row = []
+        if len(rows) == SAMPLE_ROWS:
+            break
+    return rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -215,7 +215,15 @@ def file_rows(column: Column, policy: Policy, name: str) -> list[LeafRow] | None
     path = _file(policy, name)
     if path is None:
         return None
-    table = read_file(path, column)
+    spec = policy.column(name).hierarchy
+    options = dict(spec) if isinstance(spec, Mapping) else {}
+    table = read_file(
+        path,
+        column,
+        header=options.get("header"),
+        delimiter=options.get("delimiter"),
+        multiline=bool(options.get("multiline")),
+    )
     return [tuple(row) for row in zip(*table.levels, strict=True)]
 
 

@@ -248,7 +248,7 @@ def test_numbers_in_a_json_tree_keep_their_text(
         ("t.json", "{", "cannot be read: not JSON at line 1, column 2"),
         ("t.json", "[[]]", "has no leaves"),
         ("t.json", "[" * 100_000, "nested too deeply"),
-        ("h.csv", "x" * 200_000 + ",*", "no CSV file"),
+        ("h.csv", "x" * 200_000 + ",*", "more than 131,072 characters in line 1"),
         ("t.json", "[]", "is not a tree"),
         ("t.json", '"France"', "is not a tree"),
         ("t.json", '{"a": [true]}', "neither text nor number"),
@@ -280,5 +280,60 @@ def test_a_directory_is_refused(tmp_path: Path, countries: Column) -> None:
 
 def test_bytes_that_are_not_utf8_are_refused(tmp_path: Path, countries: Column) -> None:
     (tmp_path / "h.csv").write_bytes(b"Fran\xe7e,*\n")
-    with pytest.raises(HierarchyError, match="not UTF-8: byte 4"):
+    with pytest.raises(HierarchyError, match="not UTF-8: line 1"):
         build(countries, "h.csv", base=tmp_path)
+
+
+def refusal(directory: Path, column: Column, content: str | bytes) -> HierarchyError:
+    """The error for a hierarchy file with this content."""
+    content = content.encode() if isinstance(content, str) else content
+    (directory / "h.csv").write_bytes(content)
+    with pytest.raises(HierarchyError) as error:
+        build(column, "h.csv", base=directory)
+    return error.value
+
+
+@pytest.mark.parametrize(
+    ("row", "problem", "hint"),
+    [
+        ('Spain,"South" x,*', "line 2, column 2: text follows a closing", "Double"),
+        ('Spain,"South" ,*', "line 2, column 2: text follows", "Remove the blanks"),
+        ('Spain,"So\\"uth",*', "line 2, column 2: text follows", "backslashes"),
+        ('Spain,"South,*', "line 2, column 2: a quotation mark is opened", "Close it"),
+    ],
+)
+def test_quotation_marks_are_read_as_in_sources(
+    tmp_path: Path, countries: Column, row: str, problem: str, hint: str
+) -> None:
+    content = f"France,West,*\n{row}\nChina,Asia,*\n"
+    error = refusal(tmp_path, countries, content)
+    assert problem in error.message
+    assert hint in (error.hint or "")
+
+
+def test_a_hierarchy_of_windows_is_to_be_saved_as_utf_8(
+    tmp_path: Path, countries: Column
+) -> None:
+    content = "France,West,*\nSpain,Süd,*\nChina,Asia,*\n".encode("cp1252")
+    error = refusal(tmp_path, countries, content)
+    assert "is not UTF-8: line 2 has other bytes" in error.message
+    assert error.hint == "It is probably cp1252: save it as UTF-8."
+
+
+def test_a_label_that_is_too_long_is_called_so(
+    tmp_path: Path, countries: Column
+) -> None:
+    content = f"France,{'w' * 140_000},*\nSpain,South,*\nChina,Asia,*\n"
+    error = refusal(tmp_path, countries, content)
+    assert "a cell of more than 131,072 characters in line 1" in error.message
+
+
+def test_labels_of_several_lines_are_read_where_the_file_is_said_to_have_them(
+    tmp_path: Path, countries: Column
+) -> None:
+    content = 'France,"West\nEurope",*\nSpain,"South\nEurope",*\nChina,Asia,*\n'
+    error = refusal(tmp_path, countries, content)
+    assert "line break that ends in line 2" in error.message
+    assert "multiline = true" in (error.hint or "")
+    axis = build(countries, {"file": "h.csv", "multiline": True}, base=tmp_path).axis
+    assert shown(axis, 1) == ["West\nEurope", "South\nEurope", "Asia"]

@@ -85,6 +85,65 @@ def test_rows_joined_in_a_column_that_is_left_out_are_refused_as_rows(refusal):
     assert "line 12: the cell of column 'name' has lines that look like" in message
 
 
+def dropped_name(**rows):
+    """Forty people whose name, in the middle, is left out, as is a note."""
+    lines = [f"{20 + i % 4},Ann{i:02d},x{i % 3},n" for i in range(40)]
+    for number, line in rows.items():
+        lines[int(number[1:])] = line
+    return "age,name,ill,note\n" + "\n".join(lines) + "\n"
+
+
+NAME_OUT = LineBreaks(lambda names: ["age", "ill"])
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        {"r11": '21,""Ann, 11"",x1,n'},
+        {"r11": f"21,Ann11,x1,{'n' * 140_000}"},
+        {"r11": '21,Ann11,""x, 1"",n'},
+    ],
+    ids=["doubled", "long", "doubled and published"],
+)
+def test_a_row_between_two_marks_is_recognized(refusal, rows):
+    joined = dropped_name(r10='20,"Ann10,x1,n', **rows, r12='22,Ann12",x2,n')
+    message = refusal(joined, breaks=NAME_OUT).message
+    assert "line 12: the cell of column 'name' has lines that look like" in message
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        ('20,"Ann10,x1,n', '21,Ann11",x2,n'),
+        ('20,"Ann10,"", x"",n', '21,Ann11",x2,n'),
+        ('20,Ann10,x1,"n', '21,Ann11,x2,n"'),
+        ('"",Ann10,x1,"n', '21,Ann11,x2,n"'),
+    ],
+)
+def test_two_adjacent_rows_that_marks_join_are_recognized(refusal, first, last):
+    joined = dropped_name(r10=first, r11=last)
+    message = refusal(joined, breaks=NAME_OUT).message
+    assert "has lines that look like rows of the table" in message
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        '20,"12 Main St\nSpringfield",x1,n',
+        '20,"12 Main St, Apt 3, left\nSpringfield, IL, USA",x1,n',
+        '20,Ann,x1,"felt well,\nuntil Monday, then not"',
+        '20,Ann,x1,"one\ntwo\n\nthree, four"',
+    ],
+)
+def test_addresses_and_remarks_of_several_lines_are_accepted(read, row):
+    assert read(dropped_name(r10=row), breaks=NAME_OUT).num_rows == 40
+
+
+def test_a_name_of_a_column_may_be_longer_than_python_reads(read):
+    name = "n" * 140_000
+    assert read(f"age,{name}\n20,x\n").column_names == ["age", name]
+
+
 def test_lines_of_another_kind_than_the_columns_are_text(read):
     note = people(r10='"Ann, dear, friend\nsaid, twice, no",22,x1')
     assert read(note, breaks=UNLIKE_ROWS).num_rows == 40
@@ -154,6 +213,23 @@ def test_a_file_of_windows_gets_the_setting_where_it_can_be_changed(read, caller
     with pytest.raises(DataError) as error, hints_for(caller):
         read("a,b\nMüller,1\n".encode("cp1252"))
     assert error.value.hint == f"It is probably cp1252: if so, {hint}"
+
+
+def test_a_line_that_a_carriage_return_ends_is_counted(refusal):
+    lines = [b"20,x"] * 50 + [b"20,gr\xf6"] + [b"21,x"] * 50
+    message = refusal(b"\r".join([b"age,d", *lines])).message
+    assert "line 52: the byte" in message
+
+
+@pytest.mark.parametrize("end", ["Ré", "R漢", "漢"])
+def test_a_file_that_ends_in_a_character_is_called_cut_off(refusal, end):
+    error = refusal(f"a,b\né,{end}".encode()[:-1])
+    assert "ends in the middle of a character" in error.message
+    assert "copy or export it again" in error.hint
+
+
+def test_a_last_byte_of_windows_is_not_called_cut_off(refusal):
+    assert "cp1252" in refusal("a,b\n1,caf\xe9".encode("cp1252")).hint
 
 
 def test_bytes_that_cp1252_does_not_have_are_not_called_so(refusal):

@@ -133,7 +133,10 @@ def test_a_population_of_joined_rows_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ('20,"low\n21,low\n22,"high\n23,high\n', "in line 3 that is never closed"),
+        (
+            '20,"low\n21,low\n22,"high\n23,high\n',
+            "line 3, column 2: text follows a closing",
+        ),
         ('20,"low\n21,low\n22,high"\n23,high\n', "line break that ends in line 3"),
     ],
 )
