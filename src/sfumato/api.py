@@ -30,7 +30,6 @@ from sfumato.call_arguments import (
     workload_of,
 )
 from sfumato.data.seeds import Seed
-from sfumato.errors import Caller, hints_for
 from sfumato.io.read import delimiter_of
 from sfumato.io.write import hash_bytes
 from sfumato.models.base import OutputModel
@@ -119,8 +118,7 @@ def anonymize(
     earlier = paths_of(after, what="after")
     where = choose_engine(data, engine, memory_limit)
     if not where.in_memory:
-        caller = Caller.ARGUMENT if policy is None else Caller.POLICY
-        with watched(progress) as watcher, hints_for(caller):
+        with watched(progress) as watcher:
             return large_release(
                 data,
                 policy_for(policy, settings, columns_of(data, policy, settings)),

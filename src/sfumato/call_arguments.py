@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from sfumato.algorithms.base import Progress, silent
 from sfumato.argument_meanings import documented
 from sfumato.data.seeds import Seed
-from sfumato.errors import UsageError
+from sfumato.errors import Caller, UsageError, hints_for
 from sfumato.io.memory import out_of_memory
 from sfumato.models.base import OutputModel
 from sfumato.policy import Policy
@@ -40,16 +40,19 @@ def spelled_out(function: Callable[Arguments, Result]) -> Callable[Arguments, Re
     def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         _check_names(name, signature, kwargs)
         try:
-            signature.bind(*args, **kwargs)
+            bound = signature.bind(*args, **kwargs)
         except TypeError as problem:
             raise UsageError(
                 f"{name}() cannot be called like this: {problem}.",
                 hint=f"help(sfumato.{name}) shows its arguments.",
             ) from None
-        try:
-            return function(*args, **kwargs)
-        except MemoryError:
-            raise out_of_memory() from None
+        keywords = "encoding" in signature.parameters
+        written = bound.arguments.get("policy") is not None or not keywords
+        with hints_for(Caller.POLICY if written else Caller.ARGUMENT):
+            try:
+                return function(*args, **kwargs)
+            except MemoryError:
+                raise out_of_memory() from None
 
     call.__signature__ = signature  # type: ignore[attr-defined]
     call.__doc__ = documented(name, function.__doc__, signature.parameters)

@@ -16,7 +16,7 @@ from sfumato.data.batch_source import BatchSource
 from sfumato.data.schema import Role
 from sfumato.engines.engine_choice import EngineChoice
 from sfumato.engines.spark_engine import is_spark, spark_table
-from sfumato.errors import Caller, DataError, UsageError, hints_for
+from sfumato.errors import DataError, UsageError
 from sfumato.io.batch_files import batch_source, many_files, read_many
 from sfumato.io.csv_grammar import LineBreaks, line_breaks
 from sfumato.io.databases import database_source, read_database
@@ -80,18 +80,17 @@ def _read(
     if many_files(data):
         return read_many(data)
     declared = policy.data if policy is not None else None
-    with hints_for(Caller.ARGUMENT if declared is None else Caller.POLICY):
-        return read_source(
-            Path(data),
-            delimiter=declared.delimiter if declared else settings.get("delimiter"),
-            encoding=declared.encoding if declared else settings.get("encoding"),
-            decimal=declared.decimal if declared else settings.get("decimal"),
-            format=declared.format if declared else None,
-            sheet=declared.sheet if declared else settings.get("sheet"),
-            seen=seen,
-            coded=coded,
-            breaks=breaks or source_breaks(policy, settings),
-        )
+    return read_source(
+        Path(data),
+        delimiter=declared.delimiter if declared else settings.get("delimiter"),
+        encoding=declared.encoding if declared else settings.get("encoding"),
+        decimal=declared.decimal if declared else settings.get("decimal"),
+        format=declared.format if declared else None,
+        sheet=declared.sheet if declared else settings.get("sheet"),
+        seen=seen,
+        coded=coded,
+        breaks=breaks or source_breaks(policy, settings),
+    )
 
 
 def source_breaks(policy: Policy | None, settings: Mapping[str, Any]) -> LineBreaks:
@@ -176,15 +175,14 @@ def published_batches(
     if not is_path(data):
         return source_batches(data, policy, settings)
     said = policy.data if policy is not None else None
-    with hints_for(Caller.ARGUMENT if said is None else Caller.POLICY):
-        return batch_source(
-            data,
-            delimiter=said.delimiter if said else settings.get("delimiter"),
-            encoding=None if said else settings.get("encoding"),
-            decimal=said.decimal if said else settings.get("decimal"),
-            safe=safe,
-            breaks=published_breaks(policy, settings, multiline=multiline),
-        )
+    return batch_source(
+        data,
+        delimiter=said.delimiter if said else settings.get("delimiter"),
+        encoding=None if said else settings.get("encoding"),
+        decimal=said.decimal if said else settings.get("decimal"),
+        safe=safe,
+        breaks=published_breaks(policy, settings, multiline=multiline),
+    )
 
 
 def source_batches(
@@ -208,15 +206,14 @@ def source_batches(
 
         return batches_of(data)
     said = policy.data if policy is not None else None
-    with hints_for(Caller.ARGUMENT if said is None else Caller.POLICY):
-        return batch_source(
-            data,
-            delimiter=said.delimiter if said else settings.get("delimiter"),
-            encoding=said.encoding if said else settings.get("encoding"),
-            decimal=said.decimal if said else settings.get("decimal"),
-            format=said.format if said else None,
-            breaks=source_breaks(policy, settings) if cells else None,
-        )
+    return batch_source(
+        data,
+        delimiter=said.delimiter if said else settings.get("delimiter"),
+        encoding=said.encoding if said else settings.get("encoding"),
+        decimal=said.decimal if said else settings.get("decimal"),
+        format=said.format if said else None,
+        breaks=source_breaks(policy, settings) if cells else None,
+    )
 
 
 def columns_of(

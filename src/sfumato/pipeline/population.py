@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,7 +12,7 @@ from sfumato.data.arrays import Codes
 from sfumato.data.cell_text import as_text
 from sfumato.data.coding import code_column
 from sfumato.data.schema import Role
-from sfumato.errors import PolicyError
+from sfumato.errors import DataError, PolicyError
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.hierarchies.build import build, refuse_reserved
 from sfumato.io.csv_grammar import LineBreaks, line_breaks
@@ -33,17 +34,52 @@ def population_path(models: Sequence[OutputModel]) -> str | None:
 
 
 def read_population(policy: Policy, path: str, base: Path | None) -> pa.Table:
-    """Read the population table and check that it has the quasi-identifiers."""
+    """Read the population table and check that it has the quasi-identifiers.
+
+    What `[data]` says of the encoding and the delimiter is tried where the file is not
+    UTF-8, or where the delimiter that is detected gives other columns.
+    """
+    place, faults = (base or Path()) / path, []
+    for delimiter in dict.fromkeys([None, policy.data.delimiter]):
+        try:
+            return _decoded_people(policy, place, delimiter)
+        except DataError as fault:
+            faults.append(fault)
+    raise faults[0]
+
+
+def _decoded_people(policy: Policy, place: Path, delimiter: str | None) -> pa.Table:
+    """Read UTF-8, or else the encoding of the source."""
+    encoding = policy.data.encoding
+    try:
+        return _read_people(policy, place, delimiter, None)
+    except DataError as fault:
+        setting = fault.setting
+        if setting is None or setting.key != "encoding":
+            raise
+        if encoding is None:
+            # The setting is that of the source, too.
+            reason = f"Save it as UTF-8. If the source is {setting.value}, too"
+            setting = replace(setting, reason=reason)
+            raise DataError(fault.message, setting=setting) from None
+    return _read_people(policy, place, delimiter, encoding)
+
+
+def _read_people(
+    policy: Policy, place: Path, delimiter: str | None, encoding: str | None
+) -> pa.Table:
     quasi = policy.names(Role.QUASI)
-    source = read_source(
-        (base or Path()) / path,
+    people = read_source(
+        place,
+        delimiter=delimiter,
+        encoding=encoding,
         decimal=policy.data.decimal,
         breaks=line_breaks(
             multiline=policy.data.multiline, otherwise=LineBreaks(lambda names: quasi)
         ),
     )
-    require_columns(source, quasi, what="The population table")
-    return source
+    require_columns(people, quasi, what="The population table")
+    return people
 
 
 def shared_axes(

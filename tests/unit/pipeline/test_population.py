@@ -49,6 +49,39 @@ def test_a_population_without_the_quasi_identifiers_is_refused(tmp_path):
         sf.anonymize(pa.table(SAMPLE), policy)
 
 
+def people_of(tmp_path, encoding, delimiter=","):
+    """A sample and its population, in an encoding and with a delimiter."""
+    sample = pa.table({"town": ["Köln"] * 2 + ["Bonn"] * 2, "ill": list("abab")})
+    lines = ["town,sex", *["Köln,F"] * 6, *["Bonn,M"] * 6, ""]
+    content = "\n".join(lines).replace(",", delimiter).encode(encoding)
+    (tmp_path / "people.csv").write_bytes(content)
+    require = [{"model": "k-map", "k": 6, "population": str(tmp_path / "people.csv")}]
+    return sample, {"quasi": "town", "sensitive": "ill", "require": require}
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-8"])
+@pytest.mark.parametrize("delimiter", [",", "^"])
+def test_a_population_is_read_as_the_settings_say_or_as_it_shows(
+    tmp_path, encoding, delimiter
+):
+    sample, settings = people_of(tmp_path, encoding, delimiter)
+    release = sf.anonymize(sample, encoding="cp1252", delimiter="^", **settings)
+    assert sorted(set(release.table["town"].to_pylist())) == ["Bonn", "Köln"]
+    assert release.verdicts[0]["measured"] == 6
+
+
+def test_a_population_of_windows_gets_a_hint_that_helps(tmp_path):
+    sample, settings = people_of(tmp_path, "cp1252")
+    with pytest.raises(DataError) as error:
+        sf.anonymize(sample, **settings)
+    assert error.value.hint == (
+        "Save it as UTF-8. If the source is cp1252, too, pass encoding='cp1252'."
+    )
+    with pytest.raises(DataError) as error:
+        sf.anonymize(sample, sf.Policy.build(**settings))
+    assert "under [data] in the policy" in error.value.hint
+
+
 def test_two_populations_are_one_too_many(tmp_path):
     policy = sf.Policy.build(
         quasi=["age", "sex"],
