@@ -112,10 +112,12 @@ class CsvGrammar:
             raise GrammarError(cell, closed=True)
         return cell
 
-    def ragged_row(self, content: memoryview, width: int) -> tuple[int, int] | None:
+    def ragged_row(
+        self, content: memoryview, width: int, *, start: int = 0
+    ) -> tuple[int, int] | None:
         """Where the first row starts that has another number of cells, and its number."""
         rows = self._rows(QUOTED.pattern, rb"{%d}" % (width - 1))
-        at = end_of(rows, content, 0)
+        at = end_of(rows, content, start)
         if at == len(content):
             return None
         return at, sum(1 for _ in self.record(content, at))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import pyarrow as pa
 import pyarrow.types as types
@@ -32,13 +32,22 @@ def remember(
     delimiter: str,
     encoding: str,
     multiline: bool = False,
-    row_numbers: bool = False,
 ) -> pa.Table:
     """Store how a table was read from a CSV file, and what its file had."""
-    facts: dict[bytes | str, bytes | str] = {DELIMITER: delimiter, ENCODING: encoding}
+    facts = {**(table.schema.metadata or {}), DELIMITER: delimiter, ENCODING: encoding}
     facts |= {MULTILINE: YES} if multiline else {}
-    facts |= {ROW_NUMBERS: YES} if row_numbers else {}
     return table.replace_schema_metadata(facts)
+
+
+def unnamed_first(names: Sequence[object]) -> bool:
+    """Whether the first column has no name, as pandas and R write row numbers."""
+    first = names[0] if len(names) > 1 else None
+    return isinstance(first, str) and not first.strip()
+
+
+def without_row_numbers(table: pa.Table) -> pa.Table:
+    """A table without its first column, if that has no name."""
+    return without_first(table) if unnamed_first(table.column_names) else table
 
 
 def without_first(table: pa.Table) -> pa.Table:

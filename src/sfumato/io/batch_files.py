@@ -18,7 +18,7 @@ import pyarrow.csv as arrow_csv
 import pyarrow.parquet as parquet
 
 from sfumato.data.batch_source import Batches, BatchSource
-from sfumato.data.source import remember
+from sfumato.data.source import remember, unnamed_first, without_row_numbers
 from sfumato.errors import DataError, RefusedError
 from sfumato.io.csv_grammar import REFUSED, LineBreaks, check_cells
 from sfumato.io.formats import Format, compression_of, format_of, is_stream
@@ -30,9 +30,7 @@ from sfumato.io.read import (
     check_place,
     csv_layout,
     longer_than_block,
-    unnamed_first,
     unparsed,
-    without_row_numbers,
 )
 from sfumato.io.sniff import Utf8Content, plain_text
 from sfumato.io.spreadsheet import unguarded
@@ -156,8 +154,10 @@ def _parquet_source(
         )
     except (pa.ArrowException, OSError):
         raise _damaged(path) from None
-    check_names(dataset.schema.names, path)
-    schema = plain_types(dataset.schema.empty_table()).schema
+    names = dataset.schema.names
+    check_names(names, path, numbered=unnamed_first(names))
+    empty = plain_types(dataset.schema.empty_table().replace_schema_metadata())
+    schema = without_row_numbers(empty).schema
 
     def read(names: Sequence[str]) -> Batches:
         scanner = dataset.scanner(
@@ -172,7 +172,7 @@ def _parquet_source(
         except (pa.ArrowException, OSError):
             raise _damaged(path) from None
 
-    return BatchSource(schema=schema.remove_metadata(), read=read, bytes=size)
+    return BatchSource(schema=schema, read=read, bytes=size)
 
 
 def _layout(schema: Any, *, numbered: bool) -> Any:
@@ -234,7 +234,6 @@ def _csv_source(
         # Columns that are never read must be text, too, as they must be in memory.
         plain.check_decodes(place)
         several = check_cells(plain, mark, header, place, breaks=breaks)
-    numbered = unnamed_first(header)
     empty = pa.table([pa.array([], pa.string())] * len(header), names=header)
     empty = without_row_numbers(empty)
     shown = (unguarded(empty) if safe else empty).column_names
@@ -248,11 +247,10 @@ def _csv_source(
             yield from table.combine_chunks().to_batches()
 
     table = remember(
-        empty.rename_columns(shown),
+        empty.rename_columns(shown).replace_schema_metadata(empty.schema.metadata),
         delimiter=mark,
         encoding=plain.encoding,
         multiline=several,
-        row_numbers=numbered,
     )
     return BatchSource(schema=table.schema, read=read, bytes=int(content.size))
 

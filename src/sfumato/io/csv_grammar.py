@@ -237,14 +237,22 @@ def _start(content: memoryview) -> int:
 def ragged_fault(plain: Utf8Content, delimiter: str, path: Path) -> DataError | None:
     """The error for the first row that has more or fewer cells than the header."""
     grammar, content = CsvGrammar(delimiter), memoryview(plain.buffer)
-    width = sum(1 for _ in grammar.record(content, _start(content)))
+    *_, last = header = list(grammar.record(content, _start(content)))
+    width = len(header)
     ragged = grammar.ragged_row(content, width)
     if ragged is None:
         return None
     at, cells = ragged
+    hint = (
+        f"Quote cells that contain the delimiter ({delimiter!r}), or declare another."
+    )
+    if grammar.ragged_row(content, width + 1, start=last.end) is None:
+        hint = (
+            "So has every row, as R's write.table names rows: write the file with "
+            "row.names = FALSE, or with col.names = NA, which leaves the names out here."
+        )
     return DataError(
         f"'{path}', line {line_number(content, at)}: "
         f"{cells:,} cells where the header has {width:,}.",
-        hint=f"Quote cells that contain the delimiter ({delimiter!r}), or declare "
-        "another one.",
+        hint=hint,
     )

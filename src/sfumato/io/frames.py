@@ -13,6 +13,7 @@ import pyarrow.types as types
 from narwhals.exceptions import DuplicateError
 
 from sfumato.data.batch_source import Batches, BatchSource, table_batches
+from sfumato.data.source import unnamed_first, without_row_numbers
 from sfumato.errors import DataError, RefusedError
 from sfumato.io.databases import database_source
 from sfumato.io.plain_types import plain_types
@@ -27,13 +28,17 @@ _UNFIT = (pa.ArrowException, TypeError, ValueError, OverflowError)
 def to_arrow(frame: Any) -> pa.Table:
     """A pandas, polars or Arrow frame as an Arrow table.
 
-    The index of a pandas frame is left out: it numbers or names the rows.
+    The index of a pandas frame is left out: it numbers or names the rows. So is a first
+    column without a name.
     """
-    if isinstance(frame, pa.Table):
-        _check_names(frame.column_names)
-        return plain_types(frame)
     if is_lazy(frame):
         return to_arrow(nw.from_native(frame).collect("pyarrow").to_native())
+    table = frame if isinstance(frame, pa.Table) else _eager(frame)
+    _check_names(table.column_names)
+    return without_row_numbers(plain_types(table))
+
+
+def _eager(frame: Any) -> pa.Table:
     wrapped = _wrapped(frame)
     _check_names(list(wrapped.columns))
     plain = _without_index(wrapped)
@@ -42,7 +47,7 @@ def to_arrow(frame: Any) -> pa.Table:
         table = plain.to_arrow()
     except _UNFIT:
         raise _mixed(plain) from None
-    return plain_types(table.replace_schema_metadata(None))
+    return table.replace_schema_metadata(None)
 
 
 def batches_of(frame: Any) -> BatchSource:
@@ -80,7 +85,7 @@ def _lazy_batches(frame: Any) -> BatchSource:
         for part in _lazy_parts(frame):
             yield from plain_types(part).select(list(names)).to_batches()
 
-    return BatchSource(schema=empty.schema.remove_metadata(), read=read)
+    return BatchSource(schema=empty.schema, read=read)
 
 
 def _lazy_parts(frame: Any) -> Iterator[pa.Table]:
@@ -179,7 +184,8 @@ def _without_index(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
 
 
 def _check_names(names: list[Any]) -> None:
-    unusual = sum(not (isinstance(name, str) and name.strip()) for name in names)
+    named = names[unnamed_first(names) :]
+    unusual = sum(not (isinstance(name, str) and name.strip()) for name in named)
     if unusual:
         raise DataError(
             f"{unusual:,} of {len(names):,} columns of the frame have no text as name.",

@@ -46,7 +46,7 @@ def free_memory() -> int | None:
 def free_text() -> str:
     """How much is free, in words."""
     free = free_memory()
-    return "nobody says how much is free" if free is None else f"{_giga(free)} are free"
+    return "nobody says how much is free" if free is None else f"{giga(free)} are free"
 
 
 def ran_out(fault: BaseException | None) -> bool:
@@ -73,8 +73,8 @@ def require_memory(needed: int, path: Path, *, what: str) -> None:
     if free is None or COPIES * needed <= free:
         return
     raise DataError(
-        f"'{path}' {what}; reading it takes about {_giga(COPIES * needed)} of memory, "
-        f"and {_giga(free)} are free.",
+        f"'{path}' {what}; reading it takes about {giga(COPIES * needed)} of memory, "
+        f"and {giga(free)} are free.",
         hint="Use a machine with more memory, or publish fewer rows or columns.",
     )
 
@@ -139,5 +139,6 @@ def _of_group(place: Path, version: int) -> int | None:
     return None
 
 
-def _giga(count: int) -> str:
+def giga(count: int) -> str:
+    """A number of bytes in words."""
     return f"{count / GIGA:,.1f} GB"

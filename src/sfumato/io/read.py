@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -20,7 +20,9 @@ from sfumato.data.source import (
     delimiter_of,
     encoding_of,
     remember,
+    unnamed_first,
     without_first,
+    without_row_numbers,
 )
 from sfumato.errors import DataError
 from sfumato.io.compression import unpacked
@@ -79,7 +81,7 @@ def read_source(
         )
         table = with_points(table) if pointed else table
     else:
-        table = _read_typed(content, place, form, sheet)
+        table = without_row_numbers(_read_typed(content, place, form, sheet))
     check_names(table.column_names, place)
     if not table.num_rows:
         raise DataError(
@@ -189,18 +191,7 @@ def _read_csv(
         delimiter=delimiter,
         encoding=plain.encoding,
         multiline=several,
-        row_numbers=unnamed_first(names),
     )
-
-
-def unnamed_first(names: Sequence[str]) -> bool:
-    """Whether the first column has no name, as pandas and R write row numbers."""
-    return len(names) > 1 and not names[0].strip()
-
-
-def without_row_numbers(table: pa.Table) -> pa.Table:
-    """A table without its first column, if that has no name."""
-    return table.remove_column(0) if unnamed_first(table.column_names) else table
 
 
 def _coded(plain: Utf8Content, delimiter: str, names: list[str]) -> pa.Table | None:

@@ -196,6 +196,17 @@ def test_a_quoted_first_name_that_is_empty_is_row_numbers_too(read):
     assert read('"","a"\n"1","x"\n').column_names == ["a"]
 
 
+def test_row_names_that_the_header_leaves_out_are_named_by_who_writes_them(refusal):
+    error = refusal("age,ill\n" + "".join(f"{i},{20 + i},x\n" for i in range(9)))
+    assert "line 2: 3 cells where the header has 2" in error.message
+    assert "R's write.table" in error.hint
+    assert "col.names = NA" in error.hint
+
+
+def test_one_row_with_a_cell_too_many_is_no_table_of_r(refusal):
+    assert "Quote cells" in refusal("age,ill\n20,x\n20,x,y\n").hint
+
+
 def test_other_columns_need_a_name(refusal):
     assert "column 3 of 3 has no name" in refusal(",a,\n0,x,y\n").message
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 
 import pandas as pd
+import polars as pl
 import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.parquet as parquet
 import pytest
 
 import sfumato as sf
 from sfumato.errors import DataError, HierarchyError
+from sfumato.io.read import read_source
 
 ENGINES = ["memory", "duckdb"]
 ROLES = {"identifier": "name", "quasi": "age", "sensitive": "ill", "k": 3}
@@ -93,6 +98,41 @@ def test_row_numbers_of_a_workbook_are_left_out_too(tmp_path):
     release = sf.anonymize(tmp_path / "t.xlsx", quasi="age", sensitive="ill", k=2)
     assert release.table.column_names == ["age", "ill"]
     assert release.manifest["row_numbers"] == "left out"
+
+
+def numbered_source(tmp_path, kind):
+    """A table whose first column has no name, as a file or a frame."""
+    frame = pa.table({"": range(40), "age": [1, 2] * 20, "ill": list("abba") * 10})
+    if kind == "parquet":
+        parquet.write_table(frame, tmp_path / "t.parquet")
+    if kind == "arrow":
+        feather.write_feather(frame, str(tmp_path / "t.arrow"))
+    frames = {
+        "pandas": frame.to_pandas,
+        "polars": lambda: pl.DataFrame(frame.to_pydict()),
+    }
+    frames |= {"lazy": lambda: pl.LazyFrame(frame.to_pydict()), "table": lambda: frame}
+    return frames[kind]() if kind in frames else tmp_path / f"t.{kind}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "engine"),
+    [
+        *product(["parquet", "pandas", "polars", "lazy", "table"], ENGINES),
+        ("arrow", "memory"),
+    ],
+)
+def test_row_numbers_of_typed_tables_are_left_out_too(tmp_path, kind, engine):
+    data = numbered_source(tmp_path, kind)
+    policy = sf.Policy.build(unlisted="keep", quasi="age", sensitive="ill", k=3)
+    release = sf.anonymize(data, policy, engine=engine)
+    manifest = release.save(tmp_path / "out")
+    assert manifest["row_numbers"] == "left out"
+    assert read_source(next((tmp_path / "out").glob("data.*"))).column_names == [
+        "age",
+        "ill",
+    ]
+    assert sf.check(data, quasi="age", k=3, engine=engine).row_numbers
 
 
 @pytest.mark.parametrize("engine", ENGINES)
