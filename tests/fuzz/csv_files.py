@@ -6,40 +6,76 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 import csv
 import io
 import os
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 
+from sfumato.data.source import delimiter_of, with_texts
 from sfumato.errors import DataError
+from sfumato.io import coded_csv
 from sfumato.io.batch_files import batch_source
 from sfumato.io.csv_grammar import ALLOWED
 from sfumato.io.read import read_source
 
 SIGNS = [b'"', b'""', b",", b"\n", b"\r", b"\r\n", b" ", b"\\", b"a", b"5", b";", b"\t"]
 LETTERS = ["é".encode(), b"\xc3", b"\xa9", "漢".encode(), b"x" * 40]
-HEADERS = [b"p,q\n", b'"p","q"\r\n', b",q\n", b"p,q,r\n", b"p\n", b""]
-WEIGHTS = [8, 2, 2, 2, 1, 1]
-Rows = list[tuple[str, ...]]
+SPACES = [b"\0", b"\x0b", b"\x0c", b"\x1c", "\x85".encode(), "\u2028".encode()]
+BOM = codecs.BOM_UTF8
+DELIMITERS = [b","] * 6 + [b";", b"\t", b"|", b"^"]
+HEADERS = [b"p,q\n", b'"p","q"\r\n', b",q\n", b"p,q,r\n", b"p\n", b"", BOM + b"p,q\n"]
+WEIGHTS = [8, 2, 2, 2, 1, 1, 1]
+CODES: dict[str, Any] = {
+    **{"LEAST_BYTES": 1, "PART_BYTES": 1, "TEXT_BYTES": 0, "FEW": 1},
+    "each": lambda do, things: [do(thing) for thing in things],
+}
+"""Settings with which small files are read as codes, without threads."""
+Cells = tuple[list[str], list[tuple[str, ...]]]
+"""The names of the columns, and the rows."""
 
 
-def random_file(random: Random) -> bytes:
+@dataclass(frozen=True)
+class CsvFile:
+    """Random bytes, and how they are read."""
+
+    content: bytes
+    delimiter: str | None
+    """The delimiter that is declared; None: it has to be found."""
+    coded: bool
+    """Whether the reader in memory takes codes where it can, as it does of large files."""
+
+
+Reader = Callable[[Path, CsvFile], pa.Table]
+
+
+def random_file(random: Random) -> CsvFile:
     """A header, most often, and below it signs in which quotation marks abound."""
+    delimiter = random.choice(DELIMITERS)
+    content = _random_lines(random).translate(bytes.maketrans(b",", delimiter))
+    declared = None if random.random() < 0.2 else delimiter.decode()
+    return CsvFile(content, declared, random.random() < 0.5)
+
+
+def _random_lines(random: Random) -> bytes:
     header = random.choices(HEADERS, WEIGHTS)[0]
     if random.random() < 0.7:
         return header + b"".join(
             _line(random, header) for _ in range(random.randint(1, 5))
         )
-    signs = SIGNS if random.random() < 0.8 else SIGNS + LETTERS
-    return header + b"".join(random.choices(signs, k=random.randint(1, 16)))
+    more = random.choice([[], [], LETTERS, [*SPACES, BOM]])
+    return header + b"".join(random.choices(SIGNS + more, k=random.randint(1, 16)))
 
 
 def _line(random: Random, header: bytes) -> bytes:
@@ -50,18 +86,20 @@ def _line(random: Random, header: bytes) -> bytes:
 
 
 def _cell(random: Random) -> bytes:
-    text = b"".join(random.choices([b"a", b"5", b" ", b'""', b",", b"\n"], k=3))
+    signs = [b"a", b"5", b" ", b'""', b",", b"\n", random.choice(SPACES)]
+    text = b"".join(random.choices(signs, k=3))
     fault = random.choice([b""] * 12 + [b'"', b"x", b" "])
     if random.random() < 0.6:
         return b'"' + text + b'"' + fault
     return random.choice([b"", b"a", b'5" pipe', b"b "]) + fault
 
 
-def strict_rows(content: bytes) -> tuple[list[str], Rows] | None:
+def strict_rows(content: bytes, delimiter: str) -> Cells | None:
     """Header and rows by Python's strict reader; None for what must be refused."""
     try:
-        lines = io.StringIO(content.decode("utf-8"), newline="")
-        header, *rows = (row for row in csv.reader(lines, strict=True) if row)
+        lines = io.StringIO(content.decode("utf-8-sig"), newline="")
+        reader = csv.reader(lines, strict=True, delimiter=delimiter)
+        header, *rows = (row for row in reader if row)
     except (csv.Error, ValueError):
         return None
     width = len(header)
@@ -73,29 +111,41 @@ def strict_rows(content: bytes) -> tuple[list[str], Rows] | None:
     return names, [tuple(row[numbered:]) for row in rows]
 
 
-def readings(path: Path) -> dict[str, tuple[list[str], Rows] | None]:
-    """What each of our readers takes for the cells of a file; None: refused."""
-    read = {"memory": _in_memory, "batches": _in_batches}
-    answers: dict[str, tuple[list[str], Rows] | None] = dict.fromkeys(read)
-    for name, reader in read.items():
-        with suppress(DataError):
-            answers[name] = _cells(reader(path))
-    return answers
+def wrong_readers(file: CsvFile, path: Path) -> list[str]:
+    """The readers of ours that do not take the cells of a file as Python does."""
+    path.write_bytes(file.content)
+    return [name for name, reader in READERS.items() if _differs(file, path, reader)]
 
 
-def _in_memory(path: Path) -> pa.Table:
-    return read_source(path, delimiter=",", named=True, breaks=ALLOWED)
+def _differs(file: CsvFile, path: Path, reader: Reader) -> bool:
+    try:
+        table = reader(path, file)
+    except DataError:
+        # Where the delimiter has to be found, it may be found to be another one.
+        known = file.delimiter
+        return known is not None and strict_rows(file.content, known) is not None
+    return _cells(table) != strict_rows(file.content, delimiter_of(table))
 
 
-def _in_batches(path: Path) -> pa.Table:
-    source = batch_source(path, delimiter=",", named=True, breaks=ALLOWED)
+def _in_memory(path: Path, file: CsvFile) -> pa.Table:
+    options: dict[str, Any] = {"named": True, "breaks": ALLOWED}
+    with patch.multiple(coded_csv, **CODES) if file.coded else nullcontext():
+        table = read_source(path, delimiter=file.delimiter, coded=file.coded, **options)
+    return with_texts(table)
+
+
+def _in_batches(path: Path, file: CsvFile) -> pa.Table:
+    source = batch_source(path, delimiter=file.delimiter, named=True, breaks=ALLOWED)
     table = pa.Table.from_batches(list(source.read(source.names)), source.schema)
     if not table.num_rows:
         raise DataError("The file has no rows.")
     return table
 
 
-def _cells(table: pa.Table) -> tuple[list[str], Rows]:
+READERS: dict[str, Reader] = {"memory": _in_memory, "batches": _in_batches}
+
+
+def _cells(table: pa.Table) -> Cells:
     columns = [column.to_pylist() for column in table.columns]
     return table.column_names, list(zip(*columns, strict=True))
 
@@ -107,11 +157,8 @@ def differences(seed: str, first: int, count: int) -> list[str]:
         path = Path(directory) / "t.csv"
         for number in range(first, first + count):
             name = f"{seed}:{number}"
-            content = random_file(Random(name))
-            path.write_bytes(content)
-            expected = strict_rows(content)
-            wrong = [e for e, cells in readings(path).items() if cells != expected]
-            names += [f"{name} ({engine})" for engine in wrong]
+            wrong = wrong_readers(random_file(Random(name)), path)
+            names += [f"{name} ({reader})" for reader in wrong]
     return names
 
 

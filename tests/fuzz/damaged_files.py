@@ -1,13 +1,14 @@
 """Damaged CSV files, and identifiers that must never be published whatever they become.
 
-Quotation marks are added, removed, moved and doubled, line ends are changed, and cells
-have delimiters in them. `python -m tests.fuzz.damaged_files --minutes 30` goes on until
-the time is over.
+Quotation marks are added, removed, moved and doubled, line ends are changed, also that
+of the header, and cells get delimiters. `python -m tests.fuzz.damaged_files --minutes 30`
+goes on until the time is over.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import string
 import sys
 import tempfile
@@ -22,11 +23,22 @@ from typing import Any
 import sfumato as sf
 from sfumato.errors import DataError, InfeasibleError, PolicyError, RefusedError
 from sfumato.io.csv_grammar import ALLOWED
+from sfumato.io.databases import database_source, read_database
 from sfumato.io.read import read_source
 
-FORMATS = ["csv", "csv", "csv", "csv.gz", "parquet", "arrow", "sav", "dta", "xlsx"]
+FORMATS = [
+    *["csv", "csv", "csv", "csv.gz", "csv.zst", "parquet", "arrow"],
+    *["sav", "dta", "xpt", "xlsx", "sqlite", "duckdb"],
+]
+DATABASES = {"sqlite", "duckdb"}
 ENGINES = ["memory", "memory", "duckdb"]
 OUT_OF_CORE = {"csv", "parquet", "arrow"}
+ALGORITHMS = ["mondrian", "mondrian", "datafly", "k-member"]
+OPERATORS = ["generalize", "generalize", "suppress", "swap", "anatomize"]
+EXACT = {"swap", "anatomize"}
+"""Operators with which quasi-identifiers stay exact."""
+NAME = re.compile("[A-Za-z]{12}")
+LINE_END = re.compile(r"\r\n?|\n")
 ENDS = ["\n", "\n", "\r\n", "\r"]
 REFUSALS = (DataError, InfeasibleError, PolicyError, RefusedError)
 
@@ -99,9 +111,21 @@ def _double(random: Random, text: str) -> str:
     return text.replace('"', '""', random.choice([1, 2, -1]))
 
 
+def _put_delimiter(random: Random, text: str) -> str:
+    """Put a delimiter into a name, or into a cell after it.
+
+    One before a name would move it, and no reader could know.
+    """
+    name = random.choice([*NAME.finditer(text), None])
+    if name is None:
+        return text
+    end = LINE_END.search(text, name.end())
+    at = random.randint(name.start() + 1, end.start() if end else len(text))
+    return text[:at] + "," + text[at:]
+
+
 def _change_end(random: Random, text: str) -> str:
-    # Not the first: a header that goes on has other names, which errors may show.
-    ends = [at for at, sign in enumerate(text) if sign == "\n"][1:]
+    ends = [at for at, sign in enumerate(text) if sign == "\n"]
     if not ends:
         return text
     at = random.choice(ends)
@@ -128,12 +152,17 @@ ACCIDENTS = [
     _remove,
     _move,
     _double,
+    _put_delimiter,
     _change_end,
 ]
 
 
-def policy_of(random: Random, path: Path, format: str) -> sf.Policy:
+def policy_of(random: Random, format: str, engine: str) -> sf.Policy:
     """A policy that leaves out names, and notes or not."""
+    out_of_core = engine == "duckdb"
+    operator = "generalize" if out_of_core else random.choice(OPERATORS)
+    number = random.choice([1, 2, 3])
+    limit: dict[str, Any] = {"l": 2} if operator in EXACT else {"k": number}
     note: dict[str, Any] = {"drop": "note"} if random.random() < 0.6 else {}
     note = note or {"insensitive": "note", "keep_as_is": "note"}
     return sf.Policy.build(
@@ -141,11 +170,12 @@ def policy_of(random: Random, path: Path, format: str) -> sf.Policy:
         identifier="name",
         quasi="age",
         sensitive="ill",
-        k=random.choice([1, 2, 3]),
-        algorithm="mondrian",
+        algorithm="mondrian" if out_of_core else random.choice(ALGORITHMS),
+        operator=operator,
         max_suppressed=0.5,
         delimiter=random.choice([None, ","]),
-        format=format,
+        format=None if format in DATABASES else format,
+        **limit,
         **note,
     )
 
@@ -157,21 +187,30 @@ def leaked(seed: str, number: int) -> str | None:
     engine, format = random.choice(ENGINES), random.choice(FORMATS)
     if engine == "duckdb" and format not in OUT_OF_CORE:
         format = "csv"
-    with tempfile.TemporaryDirectory() as directory:
-        path = Path(directory) / "t.csv"
-        path.write_bytes(draft.damaged().encode())
-        policy = policy_of(random, path, format)
+    policy = policy_of(random, format, engine)
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        path = directory / "t.csv"
+        text = draft.damaged()
+        path.write_bytes(text.encode())
+        table = f"{format}:///{directory}/t.db#t" if format in DATABASES else None
         try:
             release = sf.anonymize(path, policy, engine=engine, insecure_seed=1)
-            release.save(Path(directory) / "out")
+            release.save(directory / "out", to=table)
         except REFUSALS as refusal:
-            return "" if not _shows(draft.names, str(refusal)) else "in the refusal"
-        return _published(draft.names, Path(directory) / "out")
+            # Errors name columns, and those of a header that goes on are cells.
+            header = LINE_END.split(text, maxsplit=1)[0]
+            secret = [name for name in draft.names if name not in header]
+            return "in the refusal" if _shows(secret, str(refusal)) else ""
+        return _published(draft.names, directory, table)
 
 
-def _published(names: Sequence[str], directory: Path) -> str | None:
-    """The name of a published file with one of the names in it."""
-    for file in sorted(directory.iterdir()):
+def _published(names: Sequence[str], directory: Path, table: str | None) -> str | None:
+    """The name of what was published with one of the names in it."""
+    database = database_source(table)
+    if database is not None and _shows(names, str(read_database(database).to_pydict())):
+        return "table"
+    for file in sorted([*(directory / "out").iterdir(), *directory.glob("t.db*")]):
         if file.is_file() and _shows(names, _content(file)):
             return file.name
     return None
@@ -183,7 +222,7 @@ def _content(file: Path) -> str:
     if file.suffix == ".xlsx":
         with zipfile.ZipFile(file) as book:
             text += "".join(book.read(n).decode("latin-1") for n in book.namelist())
-    if file.name.startswith("data."):
+    if file.name.startswith(("data.", "sensitive.")):
         text += str(read_source(file, named=True, breaks=ALLOWED).to_pydict())
     return text
 
