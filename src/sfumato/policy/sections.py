@@ -119,11 +119,13 @@ class Data(Section):
     delimiter: Delimiter | None = None
     """The one character between cells of a CSV file; left out: of comma, semicolon,
     tab and vertical bar, the one that splits most rows like the header. The release
-    uses it again."""
+    uses it again. A population table is read with it where the delimiter that is
+    detected gives other columns."""
     encoding: Encoding | None = None
     """The encoding of a CSV file; left out: UTF-8, unless a byte order mark or the
     zero bytes of UTF-16 prove another. One-byte encodings (`latin-1`, `cp1252`)
-    look alike in bytes and are never guessed. The release is always UTF-8."""
+    look alike in bytes and are never guessed. A population table that is not UTF-8 is
+    read in it, too. The release is always UTF-8."""
     multiline: bool = False
     """Cells of a CSV file may have several lines. Left out, a line break in a cell of a
     column that is published stops the run, because a stray quotation mark joins all rows
