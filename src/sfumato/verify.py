@@ -200,6 +200,7 @@ def _both(model: OutputModel, value: Verdict, opened: Verdict) -> Verdict:
         worse.details,
         broken=broken,
         readings={"value": value, "any": opened},
+        broken_limits={**value.broken_limits, **opened.broken_limits},
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -280,7 +280,7 @@ def _advice(found: Advice, most: int | None) -> Iterator[str]:
     if found.unread:
         yield "Advice, what is needed first:"
     else:
-        yield "Advice, the greatest gain first (points of all detail; NCP):"
+        yield f"Advice, {_order(found.suggestions)} (points of all detail; NCP):"
     for each in shown:
         yield from _lines(each, other="optional" if found.unread else "not measured")
     if len(found.suggestions) > len(shown):
@@ -288,6 +288,14 @@ def _advice(found: Advice, most: int | None) -> Iterator[str]:
         less = "" if found.unread else " that gain less or cost something"
         yield f"  … and {rest} more{less}: --all"
     yield ""
+
+
+def _order(suggestions: Sequence[Suggestion]) -> str:
+    """Say in which order the measured suggestions come."""
+    gains = [each.gain for each in suggestions if each.gain is not None]
+    if gains == sorted(gains, reverse=True):
+        return "the greatest gain first"
+    return "first the column that makes most rows rare, then the greatest gain first"
 
 
 def _lines(each: Suggestion, *, other: str) -> Iterator[str]:

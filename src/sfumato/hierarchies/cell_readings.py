@@ -99,14 +99,16 @@ class Reading:
     def meaning(self) -> Codes:
         """A code for each text; texts that say the same share one.
 
-        A text that is not understood has a meaning of its own.
+        A text that is not understood has a meaning of its own. So does the root, where
+        it covers a single value: it hides that value.
         """
         known: dict[object, int] = {}
         codes = np.empty(self.count, dtype=np.int32)
         ends = zip(self.first, self.last, self.low, self.high, strict=True)
         for text, (first, last, low, high) in enumerate(ends):
             mask = self.scattered.get(text)
-            said: object = (int(first), int(last), str(low), str(high))
+            hides = self.node[text] == self.axis.root and self.leaf[text] < 0
+            said: object = (int(first), int(last), str(low), str(high), bool(hides))
             if mask is not None:
                 said = (mask.tobytes(), str(low), str(high))
             codes[text] = known.setdefault(

@@ -12,6 +12,7 @@ class AverageClassSize(Metric):
 
     name: ClassVar[str] = "average_class_size"
     sentence: ClassVar[str] = "Published rows per group, divided by k."
+    reads_losses: ClassVar[bool] = False
 
     def measure(self, outcome: MetricInput) -> float:
         groups = len(outcome.published_sizes)

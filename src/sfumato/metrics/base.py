@@ -49,6 +49,9 @@ class Metric(ABC):
 
     name: ClassVar[str]
     sentence: ClassVar[str]
+    reads_losses: ClassVar[bool] = True
+    """Whether it reads the losses of cells. Only cells that hold the values of the
+    original have them: no means, for example."""
 
     @abstractmethod
     def measure(self, outcome: MetricInput) -> float:

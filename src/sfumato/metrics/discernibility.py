@@ -14,6 +14,7 @@ class Discernibility(Metric):
     sentence: ClassVar[str] = (
         "Sum of squared group sizes, plus all rows for each suppressed one."
     )
+    reads_losses: ClassVar[bool] = False
 
     def measure(self, outcome: MetricInput) -> float:
         return float(

@@ -12,6 +12,7 @@ class SuppressedShare(Metric):
 
     name: ClassVar[str] = "suppressed_share"
     sentence: ClassVar[str] = "Share of the rows that are not published."
+    reads_losses: ClassVar[bool] = False
 
     def measure(self, outcome: MetricInput) -> float:
         return outcome.suppressed / outcome.rows_in if outcome.rows_in else 0.0

@@ -19,7 +19,7 @@ from sfumato.models.base import (
 from sfumato.models.common.limit_with_size import explained, limit_and_rows
 from sfumato.models.common.measures import commonest_share
 from sfumato.models.common.table_limits import share_limit
-from sfumato.models.common.verdicts import Side, judge, judge_sizes
+from sfumato.models.common.verdicts import Side, judge, judge_sizes, verdict_on_limits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,7 @@ class AlphaK(SensitiveModel):
             limit=self.alpha,
         )
         sizes = judge_sizes(groups.sizes, k=self.k)
-        return (shares | sizes).verdict(k=sizes.worst)
+        return verdict_on_limits({"alpha": shares, "k": sizes}, k=sizes.worst)
 
     def rules(self, sensitive: Sequence[str], *, subjects: bool) -> tuple[Rule, ...]:
         views = self.views(sensitive)

@@ -211,6 +211,8 @@ class Verdict:
     """Which groups break it, where that can be said of groups."""
     readings: Mapping[str, Verdict] = field(default_factory=dict)
     """The verdict for each meaning of a missing cell, where there are several."""
+    broken_limits: Mapping[str, float | None] = field(default_factory=dict)
+    """Of a model with several limits, the worst figure of each that does not hold."""
 
 
 @dataclass(frozen=True)
@@ -230,6 +232,8 @@ class Feasibility:
     """The level of the hierarchy whose codes `remove` names."""
     other_ways: tuple[str, ...] = ()
     """What the hint names in addition to the model's own parameters."""
+    parameter: str | None = None
+    """The parameter that `best` is a value of; None: the model's only one."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from sfumato.models.base import (
 from sfumato.models.common.measures import excess_over_information, largest_excess
 from sfumato.models.common.reference_feasibility import always_feasible
 from sfumato.models.common.skewness_bounds import skewness_bounds
-from sfumato.models.common.verdicts import Side, judge
+from sfumato.models.common.verdicts import Side, judge, verdict_on_limits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +69,9 @@ class BetaLikeness(ReferenceModel):
         bound = judge(
             groups, histograms, excess_over_information, side=Side.AT_MOST, limit=0.0
         )
-        verdict = (found | bound).verdict(basic=found.worst)
+        verdict = verdict_on_limits(
+            {"beta": found, "information_gain": bound}, basic=found.worst
+        )
         # No β fixes a value that gains more than −ln p.
         return replace(verdict, measured=None) if bound.broken.any() else verdict
 

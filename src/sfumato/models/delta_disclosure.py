@@ -18,7 +18,7 @@ from sfumato.models.base import (
 from sfumato.models.common.measures import absent, largest_log_ratio
 from sfumato.models.common.reference_feasibility import always_feasible
 from sfumato.models.common.skewness_bounds import skewness_bounds
-from sfumato.models.common.verdicts import Side, judge
+from sfumato.models.common.verdicts import Side, judge, verdict_on_limits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,9 @@ class DeltaDisclosure(ReferenceModel):
             groups, histograms, largest_log_ratio, side=Side.BELOW, limit=self.delta
         )
         gone = judge(groups, histograms, absent, side=Side.AT_MOST, limit=0.0)
-        verdict = (found | gone).verdict(over_occurring=found.worst)
+        verdict = verdict_on_limits(
+            {"delta": found, "values_absent": gone}, over_occurring=found.worst
+        )
         return replace(verdict, measured=None) if gone.broken.any() else verdict
 
     def rules(self, sensitive: Sequence[str], *, subjects: bool) -> tuple[Rule, ...]:

@@ -95,7 +95,18 @@ class DeltaPresence(OutputModel):
             offending,
             {"lower": lowest, "outside": groups.population_outside},
             broken=broken,
+            broken_limits=self._broken_limits(lowest, highest),
         )
+
+    def _broken_limits(
+        self, lowest: float | None, highest: float | None
+    ) -> dict[str, float | None]:
+        limits: dict[str, float | None] = {}
+        if highest is not None and highest > self.upper + TOLERANCE:
+            limits["upper"] = highest
+        if lowest is not None and lowest < self.lower - TOLERANCE:
+            limits["lower"] = lowest
+        return limits
 
     def rules(self, sensitive: Sequence[str], *, subjects: bool) -> tuple[Rule, ...]:
         view = SUBJECT if subjects else None
@@ -113,6 +124,7 @@ class DeltaPresence(OutputModel):
         return Feasibility(
             feasible=not (too_many or too_few),
             best=best,
+            parameter="lower" if too_few else "upper",
             message=f"delta-presence needs a share from {self.lower:g} to "
             f"{self.upper:g} of the population; the table is {most:.6g} of it"
             + (

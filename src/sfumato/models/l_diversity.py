@@ -40,7 +40,13 @@ from sfumato.models.common.table_limits import (
     entropy_limit,
     recursive_limit,
 )
-from sfumato.models.common.verdicts import GroupMeasure, Judgement, Side, judge
+from sfumato.models.common.verdicts import (
+    GroupMeasure,
+    Judgement,
+    Side,
+    judge,
+    verdict_on_limits,
+)
 
 KINDS = (
     "distinct",
@@ -197,7 +203,8 @@ class LDiversity(SensitiveModel):
             return found.verdict()
         rarest = partial(rarest_required, required=self.must_occur)
         shares = self._judge(groups, rarest, Side.AT_LEAST, self.c2 or 0.0)
-        return (found | shares).verdict(c2=shares.worst)
+        limits = {"c1": found, "c2": shares}
+        return verdict_on_limits(limits, c2=shares.worst)
 
     def _judge(
         self, groups: Groups, measure: GroupMeasure, side: Side, limit: float

@@ -122,7 +122,18 @@ class Lkc(SensitiveModel):
             int(broken.sum()),
             {"k": min(f.smallest for f in found)},
             broken=broken,
+            broken_limits=self._broken_limits(found),
         )
+
+    def _broken_limits(self, found: Sequence[_Found]) -> dict[str, float | None]:
+        smallest = min(each.smallest for each in found)
+        confidence = max(each.confidence for each in found)
+        limits: dict[str, float | None] = {}
+        if breaks(np.array([confidence]), Side.AT_MOST, self.c).any():
+            limits["c"] = confidence
+        if smallest < self.k:
+            limits["k"] = smallest
+        return limits
 
     def _found(self, groups: Groups, known: tuple[int, ...]) -> _Found:
         """Measure what an attacker who knows these quasi-identifiers finds."""

@@ -19,7 +19,7 @@ from sfumato.models.base import (
 from sfumato.models.common.limit_with_size import explained, limit_and_rows
 from sfumato.models.common.measures import distinct
 from sfumato.models.common.table_limits import distinct_limit
-from sfumato.models.common.verdicts import Side, judge, judge_sizes
+from sfumato.models.common.verdicts import Side, judge, judge_sizes, verdict_on_limits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +80,7 @@ class PSensitive(SensitiveModel):
             limit=self.p,
         )
         sizes = judge_sizes(groups.sizes, k=self.k)
-        return (values | sizes).verdict(k=sizes.worst)
+        return verdict_on_limits({"p": values, "k": sizes}, k=sizes.worst)
 
     def rules(self, sensitive: Sequence[str], *, subjects: bool) -> tuple[Rule, ...]:
         views = self.views(sensitive)

@@ -21,7 +21,7 @@ from sfumato.pipeline.open_bits import OpenBits, open_bits
 from sfumato.pipeline.private_run import Certificate
 from sfumato.pipeline.run import Run
 from sfumato.pipeline.verification import Claim
-from sfumato.publish.base import Draft, Form, Material
+from sfumato.publish.base import CellOperator, Draft, Form, Material
 from sfumato.publish.group_spans import Extent
 from sfumato.verify import Proof
 
@@ -144,15 +144,28 @@ class Findings:
         With a certificate, only published rows count: the ledger was not charged for
         the number of rows left out.
         """
+        sizes = self.solution.grouping.sizes()
+        first, group = self._published_groups
         return MetricInput(
             rows_in=self.rows_in if self.certificate is None else self.rows_out,
             rows_out=self.rows_out,
-            group_rows=self.solution.grouping.sizes(),
-            ncp=self.draft.ncp,
-            loss=self.draft.loss,
+            group_rows=np.bincount(group, weights=sizes).astype(np.int64),
+            ncp=self.draft.ncp[first],
+            loss=self.draft.loss[first],
             published_sizes=self.proof.groups.rows,
             k=smallest_group(self.request.models),
         )
+
+    @property
+    def _published_groups(self) -> tuple[Ints, Ints]:
+        """A group for each that a recipient can tell apart, and which each group is."""
+        operator, groups = self.run.operator, self.solution.grouping.count
+        if not isinstance(operator, CellOperator):
+            return np.arange(groups), np.arange(groups)
+        _, first, group = np.unique(
+            operator.looks(self.material), return_index=True, return_inverse=True
+        )
+        return first, group
 
 
 def rows_of_source(run: Run, source_rows: Ints, rows: Ints) -> Ints:

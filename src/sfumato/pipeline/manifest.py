@@ -240,6 +240,8 @@ def requirement(
     }
     if verdict.details:
         record["details"] = dict(verdict.details)
+    if verdict.broken_limits:
+        record["broken_limits"] = dict(verdict.broken_limits)
     if verdict.readings:
         record["missing_as"] = {n: _reading(v) for n, v in verdict.readings.items()}
     return record
@@ -303,8 +305,8 @@ def facts(found: Findings) -> dict[str, Any]:
     return {
         "columns": {
             name: {
-                "ncp": outcome.mean_cell(found.draft.ncp[:, [i]]),
-                "generalized_loss": outcome.mean_cell(found.draft.loss[:, [i]]),
+                "ncp": outcome.mean_cell(outcome.ncp[:, [i]]),
+                "generalized_loss": outcome.mean_cell(outcome.loss[:, [i]]),
             }
             for i, name in enumerate(names)
         },

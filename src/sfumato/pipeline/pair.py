@@ -88,6 +88,7 @@ class PairFiles:
             form=form,
             groups=groups,
             source_row=source_row,
+            recorded=source_row is not None and not self.same_order,
             subject=self._subject,
             weights=self._weights,
             dropped=self._dropped,

@@ -38,6 +38,7 @@ class RequirementFacts(TypedDict):
     offending_groups: int
     offending_rows: NotRequired[int]
     offending_persons: NotRequired[int]
+    broken_limits: NotRequired[dict[str, float | None]]
     sentence: str
     blind_spot: str
     details: NotRequired[dict[str, Any]]
@@ -188,6 +189,8 @@ def _requirement(entry: Mapping[str, Any]) -> RequirementFacts:
         facts["offending_persons"] = int(entry["offending_persons"])
     if entry.get("details"):
         facts["details"] = dict(entry["details"])
+    if entry.get("broken_limits"):
+        facts["broken_limits"] = dict(entry["broken_limits"])
     if entry.get("missing_as"):
         facts["missing_as"] = dict(entry["missing_as"])
     return facts

@@ -70,7 +70,8 @@ def _unsaid(key: str, value: object) -> bool:
 def measured(requirement: Mapping[str, Any]) -> str:
     """Format the measured figure, with its parameter's name where that is clear.
 
-    Where missing cells have several meanings, the figure of each is added.
+    Of a model with several limits it shows those that are broken. Where missing cells
+    have several meanings, the figure of each is added.
     """
     found = _figure(requirement, requirement["measured"])
     readings = requirement.get("missing_as", {})
@@ -79,6 +80,9 @@ def measured(requirement: Mapping[str, Any]) -> str:
 
 
 def _figure(requirement: Mapping[str, Any], value: float | None) -> str:
+    broken = requirement.get("broken_limits", {})
+    if broken:
+        return ", ".join(f"{name} = {amount(worst)}" for name, worst in broken.items())
     limits = [
         key
         for key, limit in requirement["parameters"].items()

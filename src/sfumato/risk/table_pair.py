@@ -104,6 +104,8 @@ class Pair(SafeRepr):
     group number, or the group of the private record."""
     source_row: Ints | None = None
     """The original row behind each published row, where it is known."""
+    recorded: bool = False
+    """Whether the private record of the release says so."""
     subject: Codes | None = None
     """The person behind each row of the original, where a column says so."""
     weights: Floats | None = None

@@ -9,14 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.data.arrays import Floats
+from sfumato.data.arrays import Flags, Floats
 from sfumato.metrics.base import ComparisonMetric, Measured, Metric, MetricInput, Need
 from sfumato.metrics.common.compared_tables import ComparedColumn, ComparedTables
 from sfumato.risk.table_pair import Pair, PublishedForm
 
 AnyMetric = type[Metric] | type[ComparisonMetric]
-ON_CELLS = frozenset({"ncp", "generalized_loss"})
-"""Metrics of a release that are about what cells could stand for."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +57,7 @@ def comparison(pair: Pair) -> ComparedTables:
         sensitive=pair.sensitive,
         groups=pair.groups,
         hidden=pair.hidden,
+        recorded=pair.recorded,
         source_row=None if synthetic else pair.source_row,
         covers=pair.form.truthful,
         people=not synthetic,
@@ -70,7 +69,7 @@ def utility(pair: Pair, metrics: Mapping[str, AnyMetric], *, k: int) -> Utility:
     found, compared = Utility(), comparison(pair)
     outcome = metric_input(compared, k=k)
     for name, metric in metrics.items():
-        lacking = _lacking(name, metric, compared)
+        lacking = _lacking(metric, compared)
         if lacking is not None:
             found.not_measured[name] = f"needs {lacking}"
         elif issubclass(metric, Metric):
@@ -83,31 +82,37 @@ def utility(pair: Pair, metrics: Mapping[str, AnyMetric], *, k: int) -> Utility:
 
 
 def metric_input(compared: ComparedTables, *, k: int) -> MetricInput:
-    """The release in numbers; rows that show nothing count as suppressed."""
+    """The release in numbers, group by group.
+
+    Rows that show nothing count as suppressed, unless a private record says which rows
+    were left out.
+    """
     shown = ~compared.hidden
+    if compared.recorded:
+        shown[:] = True
     sizes = np.bincount(compared.groups[shown])
-    rows = int(shown.sum())
+    published = np.flatnonzero(sizes)
     return MetricInput(
         rows_in=compared.rows_in,
-        rows_out=rows,
-        group_rows=np.array([rows], dtype=np.int64),
-        ncp=_mean_losses(compared, "ncp"),
-        loss=_mean_losses(compared, "loss"),
-        published_sizes=sizes[sizes > 0].astype(np.int64),
+        rows_out=int(shown.sum()),
+        group_rows=sizes[published].astype(np.int64),
+        ncp=_mean_losses(compared, shown, "ncp")[published],
+        loss=_mean_losses(compared, shown, "loss")[published],
+        published_sizes=sizes[published].astype(np.int64),
         k=k,
     )
 
 
-def _mean_losses(compared: ComparedTables, measure: str) -> Floats:
-    """(1, quasi-identifiers): the mean loss of the cells of rows that show any."""
-    shown = ~compared.hidden
-    means = []
-    for name in compared.quasi:
+def _mean_losses(compared: ComparedTables, shown: Flags, measure: str) -> Floats:
+    """(groups, quasi-identifiers): the mean loss of the shown cells of each group."""
+    groups = compared.groups[shown]
+    rows = np.maximum(np.bincount(groups), 1)
+    means = np.empty((len(rows), len(compared.quasi)))
+    for index, name in enumerate(compared.quasi):
         column = compared.columns[name]
-        counts = np.bincount(column.codes[shown], minlength=column.reading.count)
-        losses = getattr(column.reading, measure)()
-        means.append(float(counts @ losses) / max(int(shown.sum()), 1))
-    return np.array([means]).reshape(1, -1)
+        losses = getattr(column.reading, measure)()[column.codes[shown]]
+        means[:, index] = np.bincount(groups, weights=losses) / rows
+    return means
 
 
 def _by_column(
@@ -119,10 +124,10 @@ def _by_column(
     }
 
 
-def _lacking(name: str, metric: AnyMetric, compared: ComparedTables) -> Need | None:
+def _lacking(metric: AnyMetric, compared: ComparedTables) -> Need | None:
     """Return the first thing that a metric needs and a comparison does not have."""
     if issubclass(metric, Metric):
-        needs = [Need.PEOPLE, Need.COVERS] if name in ON_CELLS else [Need.PEOPLE]
+        needs = [Need.PEOPLE, Need.COVERS] if metric.reads_losses else [Need.PEOPLE]
     else:
         needs = sorted(metric.needs)
     return next((need for need in needs if not need.met(compared)), None)

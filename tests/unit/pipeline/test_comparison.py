@@ -12,10 +12,16 @@ import pytest
 import sfumato as sf
 from sfumato.algorithms.full_domain import distinct_tuples
 from sfumato.data.seeds import Seed
-from sfumato.errors import BudgetError, PolicyError, RefusedError, UsageError
+from sfumato.errors import (
+    BudgetError,
+    InfeasibleError,
+    PolicyError,
+    RefusedError,
+    UsageError,
+)
 from sfumato.pipeline import build_request
+from sfumato.pipeline.comparison import compare_policies, worker_pool
 from sfumato.pipeline.comparison import try_candidate as trying
-from sfumato.pipeline.comparison import worker_pool
 from sfumato.pipeline.comparison.candidate_policies import candidates
 from sfumato.pipeline.comparison.comparison_figures import Measuring
 from sfumato.pipeline.comparison.trade_off_dial import DialPoint, DialSweep
@@ -159,10 +165,22 @@ def test_settings_make_a_policy(in_process):
     assert {each.status for each in found.candidates} == {"finished"}
 
 
-def test_one_row_gives_no_release_and_says_why(in_process):
-    found = sf.compare(table(1), Policy.parse(POLICY))
-    assert {each.status for each in found.candidates} == {"failed"}
-    assert "the table has 1" in found.nothing_accepted().message
+def test_a_policy_that_is_out_of_reach_starts_no_candidate(monkeypatch):
+    started = []
+    monkeypatch.setattr(compare_policies, "run_candidates", started.append)
+    with pytest.raises(InfeasibleError, match="the table has 1") as caught:
+        sf.compare(table(1), Policy.parse(POLICY))
+    assert not started
+    assert caught.value.message.count("the table has 1") == 1
+    assert "k" in caught.value.hint
+
+
+def test_candidates_start_where_one_of_them_is_within_reach(in_process):
+    policy = Policy.parse(POLICY).with_settings(
+        {"compare.set": {"require.0.k": [2, 500]}}
+    )
+    found = sf.compare(table(), policy)
+    assert {each.status for each in found.candidates} == {"finished", "failed"}
 
 
 def test_a_stop_that_was_asked_for_before_runs_nothing():

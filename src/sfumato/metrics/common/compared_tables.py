@@ -77,6 +77,8 @@ class ComparedTables:
     """The group of each published row."""
     hidden: Flags
     """Published rows that show no quasi-identifier."""
+    recorded: bool = False
+    """Whether a private record says which rows were left out."""
     source_row: Ints | None = None
     """The original row behind each published row, where it is known."""
     covers: bool = True

@@ -143,7 +143,7 @@ def together(found: Iterable[Feasibility]) -> Feasibility:
             remove[key] = max(rows, remove.get(key, 0))
     first = listed[0]
     level = max(one.level for one in listed)
-    return Feasibility(True, first.best, first.message, first.hint, remove, level)
+    return replace(first, remove=remove, level=level, other_ways=())
 
 
 def _on_column(
@@ -175,6 +175,7 @@ def _on_column(
     return Feasibility(
         feasible=at_best is not None and at_best <= removable,
         best=best,
+        parameter=limit.parameter,
         message=_message(who, limit, best, removable, at_best),
         hint=sentence([*_change(limit, within_reach), *ways]),
         other_ways=ways,
@@ -394,6 +395,7 @@ def enough_rows(name: str, *, needed: int, found: int, parameter: str) -> Feasib
     return Feasibility(
         feasible=found >= needed,
         best=float(found),
+        parameter=parameter,
         message=f"{name} needs groups of at least {needed:,}; the table has {found:,}.",
         hint=f"Lower {parameter} to {found:,} or less, or add rows.",
         other_ways=("add rows",),

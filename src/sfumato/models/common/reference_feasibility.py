@@ -33,6 +33,7 @@ def always_feasible(
     return Feasibility(
         feasible=False,
         best=best,
+        parameter=parameter,
         message=f"{model.name} needs {parameter} of {limit:,g}; with the other sensitive "
         f"columns known, the whole table reaches {reach} at best.",
         hint=f"{raised}drop others_known.",

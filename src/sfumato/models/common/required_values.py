@@ -74,6 +74,7 @@ def _on_column(
     return Feasibility(
         feasible=best >= share - TOLERANCE,
         best=best,
+        parameter="c2",
         message=f"{model.name} on '{column}' needs a share of {share:,g} for each of "
         f"{len(required):,} values in every group; the rarest can reach {best:,.6g}.",
         hint=sentence([*_change(best), *WAYS]),

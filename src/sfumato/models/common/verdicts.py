@@ -7,7 +7,7 @@ missing values at their worst where the policy says they may be anything.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -43,16 +43,25 @@ class Judgement:
     broken: npt.NDArray[np.bool_]
     worst: float | None
 
-    def __or__(self, other: Judgement) -> Judgement:
-        """Both limits at once; the first one's worst value leads."""
-        return Judgement(self.broken | other.broken, self.worst)
-
     def verdict(self, **details: Any) -> Verdict:
         """The verdict of a model that measures this."""
         offending = int(self.broken.sum())
         return Verdict(
             offending == 0, self.worst, offending, details, broken=self.broken
         )
+
+
+def verdict_on_limits(limits: Mapping[str, Judgement], **details: Any) -> Verdict:
+    """The verdict of a model with several limits, by name; the first is measured."""
+    first = next(iter(limits.values()))
+    broken = np.logical_or.reduce([limit.broken for limit in limits.values()])
+    verdict = Judgement(broken, first.worst).verdict(**details)
+    return replace(
+        verdict,
+        broken_limits={
+            name: limit.worst for name, limit in limits.items() if limit.broken.any()
+        },
+    )
 
 
 def judge(

@@ -39,6 +39,20 @@ def explained(run: Run, fault: InfeasibleError) -> InfeasibleError:
     return _with_causes(fault, causes)
 
 
+def out_of_reach(run: Run) -> InfeasibleError | None:
+    """The error of a policy that arithmetic shows to be out of reach; None if it may
+    be met, or if nothing is known."""
+    try:
+        ground = ground_of(replaced(run, progress=silent))
+    except SfumatoError:
+        return None
+    causes = list(unmet(ground.request, ground.asked, counting=False))
+    if not causes:
+        return None
+    first = InfeasibleError(causes[0].message, hint=causes[0].hint)
+    return _with_causes(first, causes)
+
+
 def _with_causes(fault: InfeasibleError, causes: Sequence[Unmet]) -> InfeasibleError:
     told = _unnumbered(fault.message)
     others = [each for each in causes if _unnumbered(each.message) != told]

@@ -174,7 +174,8 @@ def outlooks(request: Request, asked: Sequence[AskedModel]) -> tuple[Outlook, ..
 def _outlook(request: Request, each: AskedModel) -> Outlook:
     answers = [judged(request, model) for model in each.stands_for]
     bad = next((found for found in answers if not found.feasible), None)
-    parameter = next((n for n in LOOSEST if getattr(each.model, n, None)), None)
+    only = next((n for n in LOOSEST if getattr(each.model, n, None)), None)
+    parameter = answers[0].parameter or only
     best = answers[0].best if len(answers) == 1 else None
     if bad is None and parameter in ("at_most", "at_least"):
         best = None if each.model.counts_values else best

@@ -16,7 +16,13 @@ from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
 from sfumato.dp.cost import sequential
-from sfumato.errors import BudgetError, PolicyError, RefusedError, UsageError
+from sfumato.errors import (
+    BudgetError,
+    InfeasibleError,
+    PolicyError,
+    RefusedError,
+    UsageError,
+)
 from sfumato.pipeline.comparison.candidate_policies import (
     Candidate,
     candidates,
@@ -93,6 +99,7 @@ def compare(task: ComparisonTask) -> Comparison:
     work = _work(task, tried, (risk, utility), limits)
     task.progress("code", 0.0)
     work.prepare(tried[0].policy)
+    _refuse_out_of_reach(work, tried)
     outcomes, stopped = run_candidates(
         work,
         tried,
@@ -113,6 +120,24 @@ def compare(task: ComparisonTask) -> Comparison:
         work=replace(work, threads=task.threads or _cores()),
         provenance=task.provenance,
     )
+
+
+def _refuse_out_of_reach(work: SharedWork, tried: Sequence[Candidate]) -> None:
+    """Start no candidate where arithmetic shows that none can give a release."""
+    policies = {_asked(each.policy): each.policy for each in tried}
+    first: InfeasibleError | None = None
+    for policy in policies.values():
+        fault = work.out_of_reach(policy)
+        if fault is None:
+            return
+        first = first or fault
+    if first is not None:
+        raise first
+
+
+def _asked(policy: Policy) -> str:
+    """What a policy asks of any algorithm and operator, as a key."""
+    return policy.model_dump_json(exclude={"algorithm", "compare", "accept"})
 
 
 def _candidates(task: ComparisonTask) -> tuple[Candidate, ...]:

@@ -13,8 +13,9 @@ import pyarrow as pa
 from sfumato.algorithms.base import Progress, silent
 from sfumato.data.safe_repr import SafeRepr
 from sfumato.data.seeds import Seed
-from sfumato.errors import SfumatoError
+from sfumato.errors import InfeasibleError, SfumatoError
 from sfumato.io.memory import out_of_memory, ran_out
+from sfumato.pipeline.advice.explained_refusal import out_of_reach
 from sfumato.pipeline.build_request import coded_rows
 from sfumato.pipeline.comparison.comparison_figures import Measuring, figures_of
 from sfumato.pipeline.make_release import make_release
@@ -41,6 +42,13 @@ class SharedWork(SafeRepr):
         """Code the source as most candidates read it, before any of them runs."""
         if not policy.process_models():
             coded_rows(self._run(policy, silent))
+
+    def out_of_reach(self, policy: Policy) -> InfeasibleError | None:
+        """The error of a policy that no release can meet; None if one may."""
+        # Under a process model no cell may be read before the ledger is charged.
+        if policy.process_models():
+            return None
+        return out_of_reach(self._run(policy, silent))
 
     def make(self, policy: Policy, progress: Progress = silent) -> Release:
         """Make the release of a candidate."""

@@ -83,7 +83,8 @@ def _published_subjects(scene: AttackInput) -> Codes | None:
 def _number(fits: Flags, shown: ShownTuples, subjects: Codes | None) -> Floats:
     """Count each person's candidates, as rows or people."""
     if subjects is None:
-        return (fits.astype(np.float32) @ shown.sizes.astype(np.float32)).astype("f8")
+        # NumPy multiplies matrices of integers slowly; doubles count exactly to 2**53.
+        return fits.astype(np.float64) @ shown.sizes.astype(np.float64)
     found = np.empty(len(fits))
     for at, row in enumerate(fits):
         found[at] = len(np.unique(subjects[row[shown.owner]]))

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.data.arrays import Codes, Counts, Flags, Floats, Ints
 from sfumato.data.published_cells import distinct_tuples
@@ -239,12 +238,13 @@ def _matched_beliefs(
     values = to_new[sensitive[view.column].codes]
     table = _tuple_counts(scene.pair, shown, values, known, axis.size)
     person, leaves = distinct_people(scene.leaves(scene.targets))
-    counts = [fits.astype(np.float32) @ table for _, fits in shown.matches(leaves)]
-    dense = np.concatenate(counts) if counts else np.zeros((0, axis.size))
+    none = [np.zeros((0, axis.size), dtype=np.int64)]
+    parts = [candidate_counts(fits, table) for _, fits in shown.matches(leaves)]
+    dense = np.concatenate(none + parts)
     found = dense.sum(axis=1) > 0
     place = np.full(len(leaves), -1, dtype=np.int64)
     place[found] = np.arange(int(found.sum()))
-    whole = table.sum(axis=0, dtype=np.float64)
+    whole = table.sum(axis=0)
     reference = (_source_shares(scene, view) or {}).get(view)
     if reference is None:
         reference = whole / max(whole.sum(), 1.0)
@@ -252,19 +252,26 @@ def _matched_beliefs(
     return _beliefs(scene, view, histogram, place[person], sensitive, known)
 
 
+def candidate_counts(fits: Flags, table: Ints) -> Ints:
+    """(people, values): how often each value occurs among each person's candidates."""
+    # NumPy multiplies matrices of integers slowly; doubles count exactly up to 2**53.
+    counts: Ints = (fits.astype(np.float64) @ table.astype(np.float64)).astype(np.int64)
+    return counts
+
+
 def _tuple_counts(
     pair: Pair, shown: ShownTuples, values: Codes, known: Flags, size: int
-) -> npt.NDArray[np.float32]:
+) -> Ints:
     """(tuples, values): how often each value goes with each tuple of cells.
 
     Where quasi-identifiers are exact, what a row says is what its group says.
     """
-    table = np.zeros((len(shown.cells), size), dtype=np.float32)
+    table = np.zeros((len(shown.cells), size), dtype=np.int64)
     if not pair.form.exact:
-        np.add.at(table, (shown.owner[known], values[known]), 1.0)
+        np.add.at(table, (shown.owner[known], values[known]), 1)
         return table
-    groups = np.zeros((int(pair.groups.max(initial=-1)) + 1, size), dtype=np.float32)
-    np.add.at(groups, (pair.groups[known], values[known]), 1.0)
+    groups = np.zeros((int(pair.groups.max(initial=-1)) + 1, size), dtype=np.int64)
+    np.add.at(groups, (pair.groups[known], values[known]), 1)
     width = len(groups)
     keys, often = np.unique(shown.owner * width + pair.groups, return_counts=True)
     for start in range(0, len(keys), CHUNK // max(size, 1) + 1):
@@ -274,12 +281,10 @@ def _tuple_counts(
     return table
 
 
-def _sparse(
-    dense: npt.NDArray[np.float32], *, axis: Axis, reference: Floats
-) -> Histogram:
+def _sparse(dense: Ints, *, axis: Axis, reference: Floats) -> Histogram:
     """A histogram from a table of counts."""
     owners, codes = np.nonzero(dense)
-    counts = np.rint(dense[owners, codes]).astype(np.int64)
+    counts = dense[owners, codes]
     starts = np.searchsorted(owners, np.arange(len(dense) + 1))
     sizes = np.add.reduceat(counts, starts[:-1]) if len(dense) else np.zeros(0, "i8")
     return Histogram(
