@@ -419,6 +419,7 @@ def compare(
     sample: int | None = None,
     dial: int | None = None,
     spend: bool = False,
+    allow_weaker: bool = False,
     seed: str | Seed | None = None,
     insecure_seed: int | None = None,
     workers: int | None = None,
@@ -434,8 +435,9 @@ def compare(
     sweeps `utility_weight` of `tgc` from 0 to 1 in so many steps instead. `risk` and
     `utility` name the figures to compare by (`prosecutor_max` and `ncp`). Figures of
     queries need `workload`; `target` and `sample` are for figures that learn. `spend`
-    allows candidates to be charged to the ledger of a process model. Ctrl-C, or setting
-    `stop`, keeps what is finished. `release()` of the result makes the chosen release.
+    allows charges to the ledger, and `allow_weaker` candidates that ask for less than
+    the policy; no pick but their number takes those. Ctrl-C, or setting `stop`, keeps
+    what is finished. `release()` of the result makes the chosen release.
     """
     from sfumato.pipeline.comparison.compare_policies import ComparisonTask
     from sfumato.pipeline.comparison.compare_policies import compare as compared
@@ -460,6 +462,7 @@ def compare(
             sample=None if sample is None else whole("sample", sample, least=1),
             dial=None if dial is None else whole("dial", dial, least=3),
             spend=spend,
+            allow_weaker=allow_weaker,
             seed=chosen,
             workers=None if workers is None else whole("workers", workers, least=1),
             threads=None if threads is None else threads_of(threads),

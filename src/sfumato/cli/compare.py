@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import StrEnum
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +19,7 @@ from sfumato.cli.success_output import (
     done,
     reader_may_leave,
     refuse_existing_file,
+    warn,
     warn_giveaways,
     write_new_text,
 )
@@ -29,14 +30,7 @@ if TYPE_CHECKING:
         ComparedCandidate,
         Comparison,
     )
-
-
-class PickOption(StrEnum):
-    """Which accepted candidate becomes the release."""
-
-    KNEE = "knee"
-    MIN_RISK = "min-risk"
-    MIN_LOSS = "min-loss"
+    from sfumato.pipeline.comparison.picking import Pick
 
 
 def compare(
@@ -69,8 +63,25 @@ def compare(
         ),
     ] = None,
     pick: Annotated[
-        PickOption | None,
-        typer.Option(help="Write the release of this candidate to --out."),
+        str | None,
+        typer.Option(
+            metavar="knee|min-risk|min-loss|NUMBER",
+            help="Write the release of this candidate to --out.",
+        ),
+    ] = None,
+    allow_weaker: Annotated[
+        bool,
+        typer.Option(
+            "--allow-weaker", help="Try candidates that ask less than the policy, too."
+        ),
+    ] = False,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Who picks a candidate below the policy."),
+    ] = None,
+    because: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="Why; the report of the release says both."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The release directory.")
@@ -131,6 +142,7 @@ def compare(
     from sfumato.policy import Policy
 
     _refuse_places(page, pick, out, force=force)
+    chosen = None if pick is None else ChosenPick.of(pick, by=by, because=because)
     asked = with_settings(Policy.load(policy), set_ or [])
     stop = threading.Event()
     GENTLE.enter(stop)
@@ -146,6 +158,7 @@ def compare(
                 sample=sample,
                 dial=steps if dial else None,
                 spend=spend,
+                allow_weaker=allow_weaker,
                 seed=chosen_seed(None, insecure_seed),
                 workers=workers,
                 progress=progress,
@@ -153,11 +166,33 @@ def compare(
             )
     finally:
         GENTLE.leave()
-    return _report(found, page=page, pick=pick, out=out, force=force, json=json)
+    return _report(found, page=page, pick=chosen, out=out, force=force, json=json)
+
+
+@dataclass(frozen=True)
+class ChosenPick:
+    """Which candidate becomes the release; below the policy, who says so and why."""
+
+    which: Pick | int
+    by: str | None = None
+    because: str | None = None
+
+    @classmethod
+    def of(cls, text: str, *, by: str | None, because: str | None) -> ChosenPick:
+        """Read what `--pick` says: a name or a number."""
+        from sfumato.pipeline.comparison.picking import PICKS
+
+        names: dict[str, Pick] = {name: name for name in PICKS}
+        if text not in names and not text.isdecimal():
+            raise UsageError(
+                f"--pick is '{text}'.",
+                hint=f"It may be {', '.join(PICKS)}, or a number of a candidate.",
+            )
+        return cls(names[text] if text in names else int(text), by, because)
 
 
 def _refuse_places(
-    page: Path | None, pick: PickOption | None, out: Path | None, *, force: bool
+    page: Path | None, pick: str | None, out: Path | None, *, force: bool
 ) -> None:
     """Refuse, before any work, what cannot be written."""
     from sfumato.pipeline.write_release import refuse_existing
@@ -177,7 +212,7 @@ def _report(
     found: Comparison,
     *,
     page: Path | None,
-    pick: PickOption | None,
+    pick: ChosenPick | None,
     out: Path | None,
     force: bool,
     json: bool,
@@ -188,15 +223,9 @@ def _report(
         from sfumato.report.comparison_page import render_comparison
 
         write_new_text(page, render_comparison(record), option="--page", private=True)
-    fault: SfumatoError | None = None
-    if not found.picks():
-        fault = found.nothing_accepted()
+    fault = _fault_of(found, pick)
     if pick is not None and out is not None and fault is None and not found.stopped:
-        with saying_repairs():
-            manifest = found.release(pick.value).save(out, force=force)
-        warn_giveaways(manifest["risk"])
-        chosen = found.pick(pick.value).number
-        record["picked"] = {"candidate": chosen, "directory": str(out)}
+        record["picked"] = _write_picked(found, pick, out, force=force)
     if found.stopped:
         fault = SfumatoError(
             f"Stopped: {len(found.outcomes):,} of {len(found.tried):,} candidates were "
@@ -216,6 +245,34 @@ def _report(
         if json
         else explain(fault, ErrorFormat(as_json=False, show_values=False))
     )
+
+
+def _fault_of(found: Comparison, pick: ChosenPick | None) -> SfumatoError | None:
+    """Why nothing is chosen; the comparison is shown all the same."""
+    number = pick is not None and isinstance(pick.which, int)
+    if not number and not found.picks():
+        return found.nothing_accepted()
+    if pick is None:
+        return None
+    try:
+        found.refuse_weaker(pick.which, by=pick.by, because=pick.because)
+    except SfumatoError as fault:
+        return fault
+    return None
+
+
+def _write_picked(
+    found: Comparison, pick: ChosenPick, out: Path, *, force: bool
+) -> dict[str, Any]:
+    """Write the release that was picked; below the policy, say so on stderr."""
+    chosen = found.pick(pick.which)
+    with saying_repairs():
+        release = found.release(pick.which, by=pick.by, because=pick.because)
+        manifest = release.save(out, force=force)
+    warn_giveaways(manifest["risk"])
+    if chosen.weaker:
+        warn(f"candidate {chosen.number} is {chosen.candidate.below_text}.")
+    return {"candidate": chosen.number, "directory": str(out)}
 
 
 def _error(fault: SfumatoError, *, stopped: bool) -> dict[str, Any]:
@@ -262,8 +319,8 @@ def _row(
         for figure in (found.risk, found.utility)
     ]
     place = "front" if each.on_front else ""
-    state = each.status if not each.finished else ""
-    if each.finished and found.limits:
+    state = each.candidate.below_text if each.finished else each.status
+    if each.finished and found.limits and not state:
         state = "accepted" if each.accepted else "beyond a limit"
     said = ", ".join(filter(None, [state, *picks.get(each.number, [])]))
     seconds = "" if each.outcome is None else f"{each.outcome.seconds:.1f}"

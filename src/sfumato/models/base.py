@@ -263,6 +263,19 @@ class Model(ABC):
     """What it does not protect against, in one plain sentence."""
     examples: ClassVar[ParameterExamples] = ()
     """Parameters that the conformance checks try. A model without any fails them."""
+    stricter_above: ClassVar[tuple[str, ...]] = (
+        "k", "l", "p", "n", "r", "c2", "lower", "at_least",
+    )  # fmt: skip
+    """The parameters, if it has them, that ask for more where they are larger."""
+    stricter_below: ClassVar[tuple[str, ...]] = (
+        "alpha", "theta", "t", "beta", "delta", "epsilon", "c", "c1", "upper",
+        "at_most", "significance",
+    )  # fmt: skip
+    """The parameters, if it has them, that ask for more where they are smaller."""
+    choices_by_strictness: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Of parameters with named choices: the choices that compare, the loosest first."""
+    never_weakening: ClassVar[tuple[str, ...]] = ()
+    """The parameters that change how it is met, and not what it promises."""
 
     @abstractmethod
     def attack_bounds(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -42,6 +42,9 @@ class BetaLikeness(ReferenceModel):
     examples: ClassVar[ParameterExamples] = (
         {"beta": (0.25, 0.5, 1, 2, 4), "kind": ("basic", "enhanced")},
     )
+    choices_by_strictness: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "kind": ("basic", "enhanced")
+    }
 
     beta: float
     """The largest gain (q − p) / p of a value with share p of the table and q of a

@@ -40,6 +40,7 @@ class DifferentialPrivacy(ProcessModel):
     examples: ClassVar[ParameterExamples] = (
         {"epsilon": twentieths(0.1, 2), "delta": (1e-6,)},
     )
+    never_weakening: ClassVar[tuple[str, ...]] = ("budget",)
 
     epsilon: float
     """ε: how much more likely any outcome may become by one person, as a power of

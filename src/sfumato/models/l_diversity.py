@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
@@ -88,6 +88,9 @@ class LDiversity(SensitiveModel):
         {"kind": ("entropy",), "l": (1, 1.5, 2, 3)},
         {"kind": ("recursive",), "l": (2, 3), "c": (0.25, 0.5, 1, 2, 4)},
     )
+    choices_by_strictness: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "kind": ("distinct", "entropy")
+    }
     monotone_suppression: ClassVar[bool] = True
 
     l: float

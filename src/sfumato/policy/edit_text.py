@@ -13,13 +13,15 @@ from sfumato.policy.line_numbers import SETTING, Key, keys_of
 
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 HEADER = re.compile(r"^\s*\[")
+WAS = "# was "
 
 
 def edited(text: str, settings: Mapping[Key, Any]) -> str:
     """Write other values into a TOML text; None takes a setting away.
 
-    A value that is replaced stays in the comment of its line. Texts of an unusual
-    layout may come out wrong: compare what the result says before you use it.
+    The first value stays in the comment of its line; what the comment said of it goes,
+    because it need not be true of another value. Texts of an unusual layout may come
+    out wrong: compare what the result says before you use it.
     """
     lines = text.splitlines()
     for key, value in settings.items():
@@ -108,21 +110,40 @@ def _replaced(lines: list[str], at: int, rest: Key, value: Any) -> list[str]:
     new = value
     if rest:
         new = _nested(old, rest, value)
-        note = comment
+        note = "" if _says(old, rest) else comment
     elif value is None:
         return [*lines[:at], *lines[end:]]
     else:
-        note = _history(old, comment)
+        note = _history(old, value, comment)
     written = f"{before}{toml_value(new)}{'  ' if note else ''}{note}"
     return [*lines[:at], written, *lines[end:]]
 
 
-def _history(old: Any, comment: str) -> str:
-    """The comment of a line whose value changed: the first value, and its reason."""
-    if comment.startswith("# was "):
+def _history(old: Any, new: Any, comment: str) -> str:
+    """The comment of a line whose value changed: its first value, and no reason."""
+    if old == new:
         return comment
-    more = f"; {comment.lstrip('# ')}" if comment else ""
-    return f"# was {toml_value(old)}{more}"
+    first = _first_value(comment) or toml_value(old)
+    return "" if first == toml_value(new) else f"{WAS}{first}"
+
+
+def _first_value(comment: str) -> str | None:
+    """The value that an earlier edit kept, without the reason that may follow it."""
+    if not comment.startswith(WAS):
+        return None
+    parts = comment.removeprefix(WAS).split("; ")
+    starts = ("; ".join(parts[: at + 1]) for at in range(len(parts)))
+    return next((text for text in starts if _parsed(f"x = {text}") is not None), None)
+
+
+def _says(inline: Any, path: Key) -> bool:
+    """Whether an inline value has a setting, of which its comment may speak."""
+    for part in path:
+        try:
+            inline = inline[part]
+        except (KeyError, IndexError, TypeError):
+            return False
+    return True
 
 
 def _nested(old: Any, rest: Key, value: Any) -> Any:

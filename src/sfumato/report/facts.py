@@ -94,6 +94,8 @@ class Facts(TypedDict):
     versions: dict[str, str]
     seconds: dict[str, float]
     known_limits: list[str]
+    lowered: list[dict[str, Any]]
+    """What the policy asked before somebody lowered it, and why; mostly empty."""
     privacy: dict[str, Any]
     """The guarantee of a process model, its ledger and its reach; empty without one."""
     loss_by: dict[str, list[dict[str, Any]]]
@@ -154,6 +156,7 @@ def build(manifest: Mapping[str, Any], found: Mapping[str, Any]) -> Facts:
         versions=dict(manifest.get("versions", {})),
         seconds=dict(manifest.get("seconds", {})),
         known_limits=list(manifest.get("known_limits", ())),
+        lowered=list(manifest.get("lowered", ())),
         privacy=dict(manifest.get("privacy", {})),
         loss_by=dict(manifest.get("loss_by", {})),
         not_for_publication=manifest.get("not_for_publication"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sfumato.report.bar_cells import BarRow
@@ -22,6 +22,7 @@ def making_rows(
     facts: Facts, audit: Mapping[str, Any] | None = None
 ) -> Iterator[BarRow]:
     """Algorithm, operator, hashes, versions and times; with an audit, what is private."""
+    yield from lowered_rows(facts["lowered"])
     yield from _thing_rows("algorithm", facts["algorithm"])
     yield from _thing_rows("operator", facts["operator"])
     if audit is not None:
@@ -37,6 +38,20 @@ def making_rows(
     yield from facts["versions"].items()
     for key, seconds in facts["seconds"].items():
         yield f"seconds to {key}", amount(seconds)
+
+
+def lowered_rows(lowered: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """What the policy asked before somebody lowered it, and why."""
+    for each in lowered:
+        yield (
+            f"{each['name']} ({each['setting']})",
+            f"asked: {_value(each['asked'])}; lowered to {_value(each['instead'])} by "
+            f"{each['by']} on {each['date']} because {each['because']}",
+        )
+
+
+def _value(value: object) -> str:
+    return "nothing" if value is None else setting(value)
 
 
 def hash_rows(hashes: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -56,6 +56,8 @@ class ScatterPoint:
     label: str
     front: bool
     accepted: bool
+    weaker: bool
+    """Whether it asks for less than the policy."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,7 +166,8 @@ def _point(
         f"{record['figures'][name]['title']} {_figure(record, name, value)}"
         for name, value in ((record["risk"], risk), (record["utility"], utility))
     ]
-    place = ", on the front" if each["on_front"] else ""
+    below = each["below_text"]
+    place = ", on the front" if each["on_front"] else f", {below}" if below else ""
     return ScatterPoint(
         number=each["number"],
         x=round(x.at(utility), 1),
@@ -174,6 +177,7 @@ def _point(
         label=f"Candidate {each['number']}, {each['name']}: {'; '.join(said)}{place}",
         front=each["on_front"],
         accepted=each["accepted"],
+        weaker=bool(below),
     )
 
 

@@ -80,7 +80,7 @@ def test_advice_is_applied_to_a_new_private_file_with_the_comments_of_the_old(
     text = (place / "new.toml").read_text()
     assert text.splitlines()[0] == f"# {PRIVATE}"
     assert "# Kept by the steward." in text
-    assert "k = 4  # was 3; as agreed" in text
+    assert "k = 4  # was 3\n" in text
     assert S_IMODE((place / "new.toml").stat().st_mode) == 0o600
     assert main(["anonymize", "new.toml", "--quiet"]) == 0
 

@@ -25,7 +25,7 @@ city = { role = "quasi" }
 illness = { role = "sensitive" }
 [[require]]
 model = "k-anonymity"
-k = 4
+k = 2
 [compare]
 algorithms = ["mondrian", "k-member"]
 set = { "require.0.k" = [2, 10] }

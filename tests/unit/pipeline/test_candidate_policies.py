@@ -14,7 +14,7 @@ age = { role = "quasi" }
 illness = { role = "sensitive" }
 [[require]]
 model = "k-anonymity"
-k = 4
+k = 2
 [algorithm]
 name = "mondrian"
 cut = "widest"
@@ -24,8 +24,13 @@ max_suppressed = 0.1
 """
 
 
-def tried(text="", rows=1000):
-    return candidates(Policy.parse(POLICY + text), rows=rows)
+def tried(text="", rows=1000, *, k=2, allow_weaker=False):
+    policy = Policy.parse(POLICY + text).with_setting("require.0.k", k)
+    return candidates(policy, rows=rows, allow_weaker=allow_weaker)
+
+
+def sizes(found):
+    return {each.settings["require.0.k"] for each in found}
 
 
 def test_every_algorithm_meets_every_operator_and_value():
@@ -50,14 +55,18 @@ def test_candidates_are_numbered_from_one():
     assert [each.number for each in found] == [1, 2]
 
 
-def test_a_policy_without_compare_tries_a_few_algorithms_around_its_k():
-    found = tried()
+def test_a_policy_without_compare_tries_a_few_algorithms_from_its_k_on():
+    found = tried(k=4)
     assert len({each.algorithm for each in found}) == 5
-    assert {each.settings["require.0.k"] for each in found} == {2, 4, 5, 10, 25, 50}
+    assert sizes(found) == {4, 5, 10, 25, 50}
+
+
+def test_smaller_k_are_tried_only_if_they_are_asked_for():
+    assert sizes(tried(k=4, allow_weaker=True)) == {2, 4, 5, 10, 25, 50}
 
 
 def test_a_default_k_is_at_most_half_of_the_rows():
-    assert {each.settings["require.0.k"] for each in tried(rows=11)} == {2, 4, 5}
+    assert sizes(tried(rows=11, k=4)) == {4, 5}
 
 
 def test_options_of_the_policys_algorithm_stay_with_it_alone():

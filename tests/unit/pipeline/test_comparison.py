@@ -37,7 +37,7 @@ city = { role = "quasi" }
 illness = { role = "sensitive" }
 [[require]]
 model = "k-anonymity"
-k = 4
+k = 2
 [compare]
 algorithms = ["optimal", "incognito", "mondrian"]
 set = { "require.0.k" = [2, 10] }

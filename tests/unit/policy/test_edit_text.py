@@ -57,7 +57,7 @@ def changed_lines(before: str, after: str) -> list[str]:
 
 def test_a_value_is_replaced_and_the_old_one_stays_in_the_comment():
     after = edited(TEXT, require__0__k=4)
-    assert changed_lines(TEXT, after) == ["k = 4  # was 5; nobody # stands out"]
+    assert changed_lines(TEXT, after) == ["k = 4  # was 5"]
     assert len(after.splitlines()) == len(TEXT.splitlines())
 
 
@@ -83,7 +83,7 @@ def test_a_new_table_goes_to_the_end():
 
 def test_a_setting_above_all_tables_stays_there():
     after = edited(TEXT, unlisted="keep")
-    assert changed_lines(TEXT, after) == ['unlisted = "keep"  # was "drop"; only these']
+    assert changed_lines(TEXT, after) == ['unlisted = "keep"  # was "drop"']
 
 
 def test_none_takes_a_setting_away():
@@ -135,4 +135,25 @@ def test_values_are_read_back_as_they_were(value):
 def test_the_first_value_stays_in_the_comment():
     once = edited(TEXT, require__0__k=4)
     twice = edited(once, require__0__k=7)
-    assert changed_lines(TEXT, twice) == ["k = 7  # was 5; nobody # stands out"]
+    assert changed_lines(TEXT, twice) == ["k = 7  # was 5"]
+
+
+def test_a_reason_that_an_earlier_version_kept_goes_with_the_next_change():
+    text = TEXT.replace("# nobody # stands out", "# was 3; nobody stands out from 2")
+    assert changed_lines(text, edited(text, require__0__k=7)) == ["k = 7  # was 3"]
+
+
+def test_a_value_that_comes_back_needs_no_comment():
+    once = edited(TEXT, require__0__k=4)
+    assert changed_lines(TEXT, edited(once, require__0__k=5)) == ["k = 5"]
+
+
+def test_a_value_that_does_not_change_keeps_its_comment():
+    assert edited(TEXT, require__0__k=5) == TEXT.replace("k = 5   #", "k = 5  #")
+
+
+def test_the_comment_of_an_inline_table_goes_with_a_setting_that_it_may_speak_of():
+    text = 'version = 1\n[columns]\nage = { role = "quasi" }  # known to neighbors\n'
+    after = edited(text, columns__age__role="sensitive")
+    assert "neighbors" not in after
+    assert "neighbors" in edited(text, columns__age__kind="integer")

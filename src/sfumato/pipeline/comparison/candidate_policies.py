@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import product
 from typing import Any
 
 from sfumato import registry
-from sfumato.data.safe_repr import SafeRepr
+from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.errors import PolicyError, UsageError
+from sfumato.pipeline.comparison.policy_floor import (
+    Lowered,
+    below_the_policy,
+    lowered,
+)
 from sfumato.policy import Policy
-from sfumato.report.number_text import setting
+from sfumato.report.number_text import listing, setting
 
 DEFAULT_ALGORITHMS = ("best", "harvest", "mondrian", "k-member", "local-optimal")
 """Where `[compare]` is not given: few, fast, and each of another family."""
@@ -42,13 +47,64 @@ class Candidate(SafeRepr):
     settings: Settings
     """What is changed, by its path: what `--set` takes."""
     policy: Policy
+    below: tuple[Lowered, ...] = ()
+    """What it asks less of than the policy."""
+
+    @property
+    def below_text(self) -> str:
+        """What it asks less of, in words; empty if nothing."""
+        return below_the_policy(self.below)
 
     def _summary(self) -> str:
         return self.name
 
 
-def candidates(policy: Policy, *, rows: int) -> tuple[Candidate, ...]:
-    """The candidates that `[compare]` asks for, or a sensible default."""
+def candidates(
+    policy: Policy, *, rows: int, allow_weaker: bool = False
+) -> tuple[Candidate, ...]:
+    """The candidates that `[compare]` asks for, or a sensible default.
+
+    None asks less than the policy, unless `allow_weaker` asks for those as well.
+    """
+    return _numbered(_asked_for(policy, rows, allow_weaker), allow_weaker)
+
+
+def left_out(
+    policy: Policy, *, rows: int, steps: int | None = None
+) -> tuple[Candidate, ...]:
+    """The candidates of `[compare]`, or of a dial, that are below the policy."""
+    made = (
+        _asked_for(policy, rows, allow_weaker=False)
+        if steps is None
+        else dialed(policy, steps=steps, allow_weaker=True)
+    )
+    return tuple(each for each in made if each.below)
+
+
+def dialed(
+    policy: Policy, *, steps: int, allow_weaker: bool = False
+) -> tuple[Candidate, ...]:
+    """The candidates of the trade-off dial: `utility_weight` from 0 to 1.
+
+    Settings of `[compare]` are kept, so that a dial can be swept for several k.
+    """
+    weights = tuple(round(step / (steps - 1), 6) for step in range(steps))
+    rest = {k: v for k, v in policy.compare.set.items() if k != DIAL}
+    made = _made(policy, (DIAL_ALGORITHM,), (), {**rest, DIAL: weights})
+    return _numbered(made, allow_weaker)
+
+
+def left_out_note(weaker: Sequence[Candidate]) -> str:
+    """One sentence that names what the candidates that are left out ask."""
+    named = listing(list(dict.fromkeys(_lowered_text(each) for each in weaker)))
+    verb = "is" if len(weaker) == 1 else "are"
+    return (
+        f"{counted(len(weaker), 'candidate')} of [compare] {verb} below the policy and "
+        f"left out ({named}); --allow-weaker tries them, too."
+    )
+
+
+def _asked_for(policy: Policy, rows: int, allow_weaker: bool) -> tuple[Candidate, ...]:
     asked = policy.compare
     given = bool(asked.algorithms or asked.operators or asked.set)
     if not given and policy.process_models():
@@ -59,18 +115,24 @@ def candidates(policy: Policy, *, rows: int) -> tuple[Candidate, ...]:
         )
     own = (policy.algorithm.name or registry.DEFAULT_ALGORITHM,)
     algorithms = asked.algorithms or (own if given else default_algorithms(rows))
-    values = dict(asked.set) if given else _default_sizes(policy, rows)
+    values = dict(asked.set) if given else _default_sizes(policy, rows, allow_weaker)
     return _made(policy, algorithms, asked.operators, values)
 
 
-def dialed(policy: Policy, *, steps: int) -> tuple[Candidate, ...]:
-    """The candidates of the trade-off dial: `utility_weight` from 0 to 1.
+def _numbered(made: Sequence[Candidate], allow_weaker: bool) -> tuple[Candidate, ...]:
+    """The candidates that are tried, counted from 1."""
+    tried = [each for each in made if allow_weaker or not each.below]
+    if made and not tried:
+        raise PolicyError(
+            f"Every candidate asks for less than the policy: {_lowered_text(made[0])}.",
+            hint="Change [compare], or try them with --allow-weaker "
+            "(from Python: allow_weaker=True).",
+        )
+    return tuple(replace(each, number=at) for at, each in enumerate(tried, start=1))
 
-    Settings of `[compare]` are kept, so that a dial can be swept for several k.
-    """
-    weights = tuple(round(step / (steps - 1), 6) for step in range(steps))
-    rest = {k: v for k, v in policy.compare.set.items() if k != DIAL}
-    return _made(policy, (DIAL_ALGORITHM,), (), {**rest, DIAL: weights})
+
+def _lowered_text(candidate: Candidate) -> str:
+    return "; ".join(each.told() for each in candidate.below)
 
 
 def default_algorithms(rows: int) -> tuple[str, ...]:
@@ -78,12 +140,15 @@ def default_algorithms(rows: int) -> tuple[str, ...]:
     return FAST_ALGORITHMS if rows >= LARGE_TABLE else DEFAULT_ALGORITHMS
 
 
-def _default_sizes(policy: Policy, rows: int) -> dict[str, tuple[Any, ...]]:
-    """Several k around the policy's own, where it asks for one."""
+def _default_sizes(
+    policy: Policy, rows: int, allow_weaker: bool
+) -> dict[str, tuple[Any, ...]]:
+    """Several k from the policy's own on, where it asks for one."""
     for place, wanted in enumerate(policy.require):
         k = wanted.settings.get("k")
         if wanted.model == "k-anonymity" and isinstance(k, int):
-            sizes = sorted({k, *(size for size in DEFAULT_SIZES if 2 * size <= rows)})
+            fitting = [size for size in DEFAULT_SIZES if 2 * size <= rows]
+            sizes = sorted({k, *(s for s in fitting if allow_weaker or s > k)})
             return {f"require.{place}.k": tuple(sizes)}
     return {}
 
@@ -149,13 +214,15 @@ def _candidate(
     settings |= chosen
     bare = _without_options(policy, algorithm, operator)
     written = {key: _written(value) for key, value in settings.items()}
+    changed = bare.with_settings(written)
     return Candidate(
         number=number,
         name=_name(plan, several),
         algorithm=algorithm,
         operator=operator,
         settings=settings,
-        policy=bare.with_settings(written),
+        policy=changed,
+        below=lowered(policy, changed),
     )
 
 

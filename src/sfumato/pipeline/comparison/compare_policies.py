@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,8 @@ from sfumato.pipeline.comparison.candidate_policies import (
     Candidate,
     candidates,
     dialed,
+    left_out,
+    left_out_note,
 )
 from sfumato.pipeline.comparison.compared_candidates import Comparison
 from sfumato.pipeline.comparison.comparison_figures import Measuring
@@ -72,6 +74,8 @@ class ComparisonTask(SafeRepr):
     """Sweep `utility_weight` in so many steps, instead of `[compare]`."""
     spend: bool = False
     """Whether candidates may be charged to the ledger."""
+    allow_weaker: bool = False
+    """Whether candidates may ask for less than the policy."""
     seed: Seed = field(default_factory=Seed.fresh)
     workers: int | None = None
     threads: int | None = None
@@ -114,7 +118,7 @@ def compare(task: ComparisonTask) -> Comparison:
         utility=utility,
         limits=limits,
         stopped=stopped,
-        notes=(SPENT,) if spends else (),
+        notes=tuple(_notes(task, spends)),
         dial=task.dial is not None,
         # A release that is made afterwards has the machine to itself.
         work=replace(work, threads=task.threads or _cores()),
@@ -144,13 +148,27 @@ def _candidates(task: ComparisonTask) -> tuple[Candidate, ...]:
     if task.source.num_rows and not task.policy.process_models():
         task.policy.check_columns(task.source.column_names)
     if task.dial is None:
-        return candidates(task.policy, rows=task.source.num_rows)
+        return candidates(
+            task.policy, rows=task.source.num_rows, allow_weaker=task.allow_weaker
+        )
     if task.dial < LEAST_STEPS:
         raise UsageError(
             f"A dial has at least {LEAST_STEPS} steps; {task.dial} are asked for.",
             hint="11 steps are the weights 0, 0.1, … 1.",
         )
-    return dialed(task.policy, steps=task.dial)
+    return dialed(task.policy, steps=task.dial, allow_weaker=task.allow_weaker)
+
+
+def _notes(task: ComparisonTask, spends: bool) -> Iterator[str]:
+    """What else to know: what was paid, and which candidates were not tried."""
+    if spends:
+        yield SPENT
+    if task.allow_weaker:
+        return
+    rows = task.source.num_rows
+    weaker = left_out(task.policy, rows=rows, steps=task.dial)
+    if weaker:
+        yield left_out_note(weaker)
 
 
 def _refuse_figures(

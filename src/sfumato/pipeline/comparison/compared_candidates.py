@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
@@ -14,7 +15,7 @@ import numpy as np
 from sfumato.data.arrays import Flags, Floats
 from sfumato.data.result_classes import comes_from
 from sfumato.data.safe_repr import SafeRepr, counted
-from sfumato.errors import InfeasibleError, UsageError
+from sfumato.errors import InfeasibleError, RefusedError, UsageError
 from sfumato.io.private_page import write_private_page
 from sfumato.pipeline.comparison.candidate_policies import Candidate
 from sfumato.pipeline.comparison.figure_catalogue import ComparedFigure, catalogue
@@ -25,7 +26,9 @@ from sfumato.pipeline.comparison.picking import (
     Pick,
     choose,
     excess,
+    no_knee,
 )
+from sfumato.pipeline.comparison.policy_floor import lowering_records
 from sfumato.pipeline.comparison.trade_off_dial import Dial
 from sfumato.pipeline.comparison.try_candidate import Outcome, SharedWork
 from sfumato.pipeline.private_notes import PRIVATE
@@ -43,9 +46,15 @@ class ComparedCandidate(SafeRepr):
     """Whether no other candidate is at least as good in both figures and better in
     one."""
     accepted: bool = False
-    """Whether it is finished and within every limit of `[accept]`."""
+    """Whether it is finished, no weaker than the policy, and within every limit of
+    `[accept]`."""
     dominated_by: int | None = None
     """The number of a candidate that is better."""
+
+    @property
+    def weaker(self) -> bool:
+        """Whether it asks for less than the policy; it is then on no front."""
+        return bool(self.candidate.below)
 
     def _summary(self) -> str:
         return f"{self.number}, {self.candidate.name}: {self.status}"
@@ -84,6 +93,8 @@ class ComparedCandidate(SafeRepr):
             "on_front": self.on_front,
             "accepted": self.accepted,
             "dominated_by": self.dominated_by,
+            "below_policy": [each.record() for each in self.candidate.below],
+            "below_text": self.candidate.below_text,
         }
         if self.outcome is None:
             return record
@@ -164,30 +175,36 @@ class Comparison(SafeRepr):
 
     @property
     def accepted(self) -> tuple[ComparedCandidate, ...]:
-        """The finished candidates within every limit of `[accept]`."""
+        """The finished candidates within every limit of `[accept]` and of the policy."""
         return tuple(each for each in self.candidates if each.accepted)
 
     def _placed(self, place: int) -> ComparedCandidate:
         candidate, above = self.tried[place], dominated_by(self._points, place)
-        outcome = self.outcomes.get(candidate.number)
-        finished = outcome is not None and outcome.failure is None
-        figures = {} if outcome is None else outcome.figures
         return ComparedCandidate(
             candidate=candidate,
-            outcome=outcome,
+            outcome=self.outcomes.get(candidate.number),
             on_front=bool(self._on_front[place]),
-            accepted=finished and excess(self.limits, figures) == 0.0,
+            accepted=self._meets_limits(candidate) and not candidate.below,
             dominated_by=None if above is None else above + 1,
         )
 
+    def _meets_limits(self, candidate: Candidate) -> bool:
+        outcome = self.outcomes.get(candidate.number)
+        if outcome is None or outcome.failure is not None:
+            return False
+        return excess(self.limits, outcome.figures) == 0.0
+
     @cached_property
     def _points(self) -> Floats:
-        """(candidates, 2): risk and loss as costs; NaN where one is not known."""
+        """(candidates, 2): risk and loss as costs; NaN where one is not known.
+
+        A candidate that is weaker than the policy has no place among the others.
+        """
         nothing: Mapping[str, float] = {}
         rows = []
         for candidate in self.tried:
             outcome = self.outcomes.get(candidate.number)
-            figures = nothing if outcome is None else outcome.figures
+            figures = nothing if outcome is None or candidate.below else outcome.figures
             rows.append([_cost(f, figures) for f in (self.risk, self.utility)])
         return np.array(rows, dtype=np.float64).reshape(-1, 2)
 
@@ -211,7 +228,10 @@ class Comparison(SafeRepr):
         if not known:
             raise self.nothing_accepted()
         points = self._points[[each.number - 1 for each in known]]
-        return known[choose(points, pick)]
+        place = choose(points, pick)
+        if place is None:
+            raise no_knee(points)
+        return known[place]
 
     def _numbered(self, number: int) -> ComparedCandidate:
         if not 1 <= number <= len(self.tried):
@@ -221,24 +241,55 @@ class Comparison(SafeRepr):
             )
         return self.candidates[number - 1]
 
-    def release(self, pick: Pick | int = "knee") -> Release:
+    def release(
+        self,
+        pick: Pick | int = "knee",
+        *,
+        by: str | None = None,
+        because: str | None = None,
+    ) -> Release:
         """The release of a candidate, proven; its `save` proves the file again.
 
         It is made once more from the same seed, unless it spent privacy budget: then it
-        is the one that was made.
+        is the one that was made. A candidate that is weaker than the policy is released
+        only if you say who lowers it and why; the manifest and the report keep both.
+        """
+        changes = self.refuse_weaker(pick, by=by, because=because)
+        release = self.made(self.pick(pick).number)
+        if not changes:
+            return release
+        return replace(release, manifest={**release.manifest, "lowered": changes})
+
+    def refuse_weaker(
+        self, pick: Pick | int, *, by: str | None, because: str | None
+    ) -> list[dict[str, Any]]:
+        """Refuse a candidate below the policy that nobody answers for.
+
+        Return what the history keeps of it; empty if it is not below the policy.
         """
         chosen = self.pick(pick)
-        if not chosen.finished or chosen.outcome is None:
-            raise InfeasibleError(
-                f"Candidate {chosen.number} ({chosen.name}) gave no release.",
-                hint="Choose one that is finished.",
+        _finished(chosen)
+        if not chosen.weaker:
+            return []
+        if not (by and because):
+            raise RefusedError(
+                f"Candidate {chosen.number} ({chosen.name}) is "
+                f"{chosen.candidate.below_text}.",
+                hint="Say who lowers it and why: --by NAME --because TEXT (from Python: "
+                "by=…, because=…). The report keeps both.",
             )
-        made = chosen.outcome.release or self.work.make(chosen.candidate.policy)
-        return replace(made, **self.provenance)
+        return lowering_records(chosen.candidate.below, by=by, because=because)
+
+    def made(self, number: int) -> Release:
+        """The release of any candidate that is finished, to look at it."""
+        chosen = self._numbered(number)
+        outcome = _finished(chosen)
+        release = outcome.release or self.work.make(chosen.candidate.policy)
+        return replace(release, **self.provenance)
 
     def nothing_accepted(self) -> InfeasibleError:
         """The error where no candidate is within the limits, or none is finished."""
-        finished = [each for each in self.candidates if each.finished]
+        finished = [e for e in self.candidates if e.finished and not e.weaker]
         if not finished:
             return self._nothing_finished()
         if not self.limits:
@@ -292,17 +343,22 @@ class Comparison(SafeRepr):
         return fault
 
     def picks(self) -> dict[str, int]:
-        """The number of the candidate behind each pick; empty if none is accepted."""
-        try:
-            return {pick: self.pick(pick).number for pick in PICKS}
-        except InfeasibleError:
-            return {}
+        """The number of the candidate behind each pick; empty if none is accepted.
+
+        There is no `knee` where the front has none.
+        """
+        numbers: dict[str, int] = {}
+        for pick in PICKS:
+            with suppress(InfeasibleError, UsageError):
+                numbers[pick] = self.pick(pick).number
+        return numbers
 
     def record(self) -> dict[str, Any]:
         """All of it, for JSON; the first entry says that it is private."""
         swept = self.sweeps
         return {
             "private": " ".join((PRIVATE, *self.notes)),
+            "notes": list(self.notes),
             "sfumato": version("sfumato"),
             "rows": int(self.work.source.num_rows),
             "risk": self.risk.name,
@@ -353,6 +409,16 @@ class Comparison(SafeRepr):
         from sfumato.report.comparison_page import comparison_card
 
         return comparison_card(self.record())
+
+
+def _finished(chosen: ComparedCandidate) -> Outcome:
+    """The outcome of a candidate, if it gave a release."""
+    if not chosen.finished or chosen.outcome is None:
+        raise InfeasibleError(
+            f"Candidate {chosen.number} ({chosen.name}) gave no release.",
+            hint="Choose one that is finished.",
+        )
+    return chosen.outcome
 
 
 def _cost(figure: ComparedFigure, figures: Mapping[str, float]) -> float:

@@ -6,6 +6,9 @@ import numpy as np
 
 from sfumato.data.arrays import Flags, Floats
 
+CLOSE = 1e-12
+"""Scaled costs closer than this are equal."""
+
 
 def on_front(points: Floats) -> Flags:
     """Which points (rows of two costs, lower is better) no other point dominates.
@@ -37,14 +40,19 @@ def dominated_by(points: Floats, place: int) -> int | None:
     return int(found[0]) if len(found) else None
 
 
-def knee(points: Floats) -> int:
-    """The point of a front furthest below the line between the front's two ends.
+def knee(front: Floats) -> int | None:
+    """The point of a front that lies furthest below the line between its two ends.
 
-    Both costs are scaled to the range they have on the front, so the sum of the scaled
-    costs is least. Of equals, the one with the lower first cost.
+    Both costs are scaled to the range they have on the front: the ends then have the
+    sum 1, and the knee has the least. It is never an end; None where no point lies
+    below the line, as on a front of one point or two. Of equals, the one with the lower
+    first cost.
     """
-    low, high = points.min(axis=0), points.max(axis=0)
-    span = np.where(high > low, high - low, 1.0)
-    sums = ((points - low) / span).sum(axis=1)
-    least = np.flatnonzero(np.isclose(sums, sums.min(), rtol=0.0, atol=1e-12))
-    return int(least[np.lexsort((points[least, 1], points[least, 0]))[0]])
+    low, high = front.min(axis=0), front.max(axis=0)
+    if not np.isfinite(front).all() or not (high > low).all():
+        return None
+    sums = ((front - low) / (high - low)).sum(axis=1)
+    if sums.min() >= 1.0 - CLOSE:
+        return None
+    least = np.flatnonzero(np.isclose(sums, sums.min(), rtol=0.0, atol=CLOSE))
+    return int(least[np.lexsort((front[least, 1], front[least, 0]))[0]])

@@ -9,6 +9,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from sfumato.data.arrays import Floats
+from sfumato.data.safe_repr import counted
+from sfumato.errors import UsageError
 from sfumato.pipeline.comparison.figure_catalogue import ComparedFigure, find_figure
 from sfumato.pipeline.comparison.pareto_front import knee, on_front
 from sfumato.report.number_text import amount, percent
@@ -16,6 +18,8 @@ from sfumato.report.number_text import amount, percent
 Pick = Literal["knee", "min-risk", "min-loss"]
 PICKS: tuple[Pick, ...] = get_args(Pick)
 UNKNOWN = float("inf")
+LEAST_POINTS = 3
+"""Points that a front needs to have a knee: two ends, and one between."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +60,29 @@ def excess(limits: Sequence[AcceptLimit], figures: Mapping[str, float]) -> float
     return max((l.excess(figures.get(l.figure.name)) for l in limits), default=0.0)
 
 
-def choose(points: Floats, pick: Pick) -> int:
-    """The place of the point to choose: (risk, loss) of each, both known."""
+def choose(points: Floats, pick: Pick) -> int | None:
+    """The place of the point to choose: (risk, loss) of each, both known.
+
+    None where the knee is asked for, and the front has none.
+    """
     front = np.flatnonzero(on_front(points))
     risk, loss = points[front, 0], points[front, 1]
     if pick == "knee":
-        return int(front[knee(points[front])])
+        place = knee(points[front])
+        return None if place is None else int(front[place])
     order = np.lexsort((loss, risk) if pick == "min-risk" else (risk, loss))
     return int(front[order[0]])
+
+
+def no_knee(points: Floats) -> UsageError:
+    """The error where the knee is asked for, and the front has none."""
+    size = len(np.unique(points[on_front(points)], axis=0))
+    why = (
+        f"the front has {counted(size, 'point')}, and a knee needs {LEAST_POINTS}"
+        if size < LEAST_POINTS
+        else "no point of the front lies below the line between its ends"
+    )
+    return UsageError(
+        f"There is no knee: {why}.",
+        hint="Choose by min-loss (or min-risk), or compare more candidates.",
+    )

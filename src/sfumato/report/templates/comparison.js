@@ -112,7 +112,8 @@
       ...(name in record.accept ? [record.accept[name]] : [])];
     const x = scaleOf(values(utility), box.left, box.right, log);
     const y = scaleOf(values(risk), box.bottom, box.top, log);
-    const front = new Set(onFront(known, risk, utility).map((each) => each.number));
+    const strict = known.filter((each) => !each.below_text);
+    const front = new Set(onFront(strict, risk, utility).map((each) => each.number));
     grid(risk, utility, x, y);
     shades(risk, utility, x, y);
     byId("x-title").textContent = record.figures[utility].title + " →";
@@ -125,7 +126,8 @@
       const at = [x.at(each.figures[utility]), y.at(each.figures[risk])];
       const label = `Candidate ${each.number}, ${each.name}: ${record.figures[risk].title} ` +
         `${figureText(risk, each.figures[risk])}; ${record.figures[utility].title} ` +
-        `${figureText(utility, each.figures[utility])}${front.has(each.number) ? ", on the front" : ""}`;
+        `${figureText(utility, each.figures[utility])}${front.has(each.number) ? ", on the front" : ""}` +
+        (each.below_text ? `, ${each.below_text}` : "");
       point.setAttribute("transform", `translate(${at[0].toFixed(1)} ${at[1].toFixed(1)})`);
       point.setAttribute("aria-label", label);
       point.querySelector("title").textContent = label;
@@ -166,6 +168,7 @@
       ...axes.map((name) => line(record.figures[name].title, figureText(name, each.figures[name]))),
       ...(each.measured ? [line("proven", each.measured)] : []),
       ...("rows_out" in each ? [line("published", `${each.rows_out.toLocaleString("en-US")} rows in ${each.groups.toLocaleString("en-US")} groups`)] : []),
+      ...(each.below_text ? [line("below the policy", each.below_text.replace("below the policy: ", ""))] : []),
       ...(each.dominated_by ? [line("beaten by", `candidate ${each.dominated_by}`)] : []),
       making);
     panel.hidden = false;
