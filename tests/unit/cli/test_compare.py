@@ -105,6 +105,75 @@ def test_a_pick_writes_the_release_that_anonymize_would(place, capsys):
     assert picked["data_sha256"] == same["data_sha256"]
 
 
+FLOOR = ["--set", "require.0.k=5"]
+WEAKER = [*FLOOR, "--allow-weaker"]
+
+
+def test_candidates_below_the_policy_are_left_out_and_named(place, capsys):
+    assert compare(*FLOOR) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].startswith(
+        "2 candidates of [compare] are below the policy and left"
+    )
+    assert "k = 2 instead of 5" in lines[1]
+    assert not any("k = 2 " in line for line in lines[2:])
+
+
+def test_candidates_below_the_policy_are_named_where_they_are_allowed(place, capsys):
+    assert compare(*WEAKER) == 0
+    lines = capsys.readouterr().out.splitlines()
+    weaker = [line for line in lines if "below the policy: k = 2 instead of 5" in line]
+    assert len(weaker) == 2
+    assert not any("front" in line or "min-" in line for line in weaker)
+
+
+@pytest.mark.parametrize("pick", ["min-risk", "min-loss"])
+def test_no_named_pick_takes_a_candidate_below_the_policy(place, pick):
+    assert compare(*WEAKER, "--pick", pick, "--out", "r") == 0
+    manifest = json.loads((place / "r" / "manifest.json").read_text("utf-8"))
+    assert manifest["policy"]["require"][0]["k"] == 10
+    assert "lowered" not in manifest
+
+
+def test_a_number_below_the_policy_needs_a_name_and_a_reason(place, capsys):
+    assert compare(*WEAKER, "--pick", "1", "--out", "r") == 2
+    said = capsys.readouterr().err
+    assert "(mondrian, k = 2) is below the policy: k = 2 instead of 5." in said
+    assert "--because" in said
+    assert not (place / "r").exists()
+
+
+def test_a_number_below_the_policy_is_written_with_its_history(place, capsys):
+    words = ["--pick", "1", "--out", "r", "--by", "Ada Byron", "--because", "agreed"]
+    assert compare(*WEAKER, *words) == 0
+    assert "Warning: candidate 1 is below the policy" in capsys.readouterr().err
+    manifest = json.loads((place / "r" / "manifest.json").read_text("utf-8"))
+    assert manifest["lowered"][0]["asked"] == 5
+    assert manifest["lowered"][0]["because"] == "agreed"
+
+
+def test_a_number_within_the_policy_is_written_as_any_pick(place):
+    assert compare("--pick", "2", "--out", "r") == 0
+    manifest = json.loads((place / "r" / "manifest.json").read_text("utf-8"))
+    assert manifest["policy"]["require"][0]["k"] == 10
+
+
+def test_a_front_without_a_knee_ends_with_2_shows_all_and_names_min_loss(place, capsys):
+    only = ["--set", 'compare.algorithms=["mondrian"]']
+    assert compare(*only, "--pick", "knee", "--out", "r", "--page", "page.html") == 2
+    told = capsys.readouterr()
+    assert "There is no knee: the front has 2 points, and a knee needs 3." in told.err
+    assert "min-loss" in told.err
+    assert "mondrian, k = 10" in told.out
+    assert (place / "page.html").exists()
+    assert not (place / "r").exists()
+
+
+def test_a_pick_that_is_no_name_and_no_number_is_refused(place, capsys):
+    assert compare("--pick", "best", "--out", "r") == 2
+    assert "knee, min-risk, min-loss, or a number" in capsys.readouterr().err
+
+
 def test_a_pick_needs_a_place(place, capsys):
     assert compare("--pick", "knee") == 2
     assert "--out says where; one is missing" in capsys.readouterr().err
