@@ -129,6 +129,12 @@ def keep_assessment(place: Path, record: Mapping[str, Any]) -> Path | None:
     return target
 
 
+def keep_history(place: Path, lowered: Sequence[Mapping[str, Any]]) -> None:
+    """Keep in the manifest of a release what its policy asked before it was lowered."""
+    manifest = {**_record(place / "manifest.json"), "lowered": list(lowered)}
+    replace_file(place / "manifest.json", dump(manifest) + "\n", mode=None)
+
+
 def replace_file(path: Path, text: str, *, mode: int | None) -> None:
     """Put a text in the place of a file, in one step; `mode` None keeps the file's."""
     aside = path.with_name(f".{path.name}.{secrets.token_hex(6)}")

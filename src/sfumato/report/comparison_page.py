@@ -40,7 +40,7 @@ def render_comparison(record: Record) -> str:
         axes={side: _side(record, side) for side in ("risk", "utility")},
         figures=list(record["figures"].items()),
         rows=candidate_rows(record),
-        weaker=any(each["below_text"] for each in record["candidates"]),
+        weaker=any(each.get("below_text") for each in record["candidates"]),
         failed=[each for each in record["candidates"] if each["status"] == "failed"],
         missing=[each for each in record["candidates"] if each["status"] == "not run"],
         limits=[
@@ -135,14 +135,14 @@ def _row(each: Record, record: Record) -> dict[str, Any]:
         "cells": [_shown(record, each, name) for name in record["figures"]],
         "words": ", ".join(filter(None, words)),
         "front": each["on_front"],
-        "weaker": bool(each["below_text"]),
+        "weaker": bool(each.get("below_text")),
     }
 
 
 def _state(each: Record, record: Record) -> str:
     if each["status"] != "finished":
         return str(each["status"])
-    if each["below_text"]:
+    if each.get("below_text"):
         return str(each["below_text"])
     place = ["on the front"] if each["on_front"] else []
     if record["accept"]:

@@ -166,7 +166,7 @@ def _point(
         f"{record['figures'][name]['title']} {_figure(record, name, value)}"
         for name, value in ((record["risk"], risk), (record["utility"], utility))
     ]
-    below = each["below_text"]
+    below = each.get("below_text")
     place = ", on the front" if each["on_front"] else f", {below}" if below else ""
     return ScatterPoint(
         number=each["number"],

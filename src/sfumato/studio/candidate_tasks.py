@@ -15,11 +15,10 @@ from sfumato import api
 from sfumato.algorithms.base import Progress
 from sfumato.errors import GuaranteeError
 from sfumato.io.atomic_files import own_directory, own_file
-from sfumato.pipeline.comparison.candidate_policies import Candidate, candidates
 from sfumato.pipeline.kept_attacks import keep_attacks
 from sfumato.pipeline.named_source import named_source
 from sfumato.pipeline.release_files import ReleaseFiles
-from sfumato.pipeline.reports import report_again
+from sfumato.pipeline.reports import keep_history, report_again
 from sfumato.pipeline.write_release import write_directory
 from sfumato.policy import Policy
 from sfumato.studio.project_folder import CANDIDATES, RELEASE
@@ -33,6 +32,7 @@ def compare(
     policy: str,
     seed: str,
     spend: bool,
+    allow_weaker: bool,
 ) -> dict[str, Any]:
     """Compare the candidates of the policy; what was asked to stop keeps the finished."""
     place = Path(root)
@@ -43,6 +43,7 @@ def compare(
         asked,
         seed=None if process else seed,
         spend=spend,
+        allow_weaker=allow_weaker,
         # One core stays free for the pages.
         workers=max(1, (os.cpu_count() or 2) - 1),
         progress=progress,
@@ -54,9 +55,10 @@ def compare(
         for each in found.candidates:
             if each.finished:
                 # Made and paid for: making it again would cost again.
-                found.release(each.number).save(_place(place, each.number))
+                found.made(each.number).save(_place(place, each.number))
     record = found.record()
     more: dict[str, Any] = {"policy": policy, "seed": None if process else seed}
+    more["allow_weaker"] = allow_weaker
     if not found.accepted:
         refusal = found.nothing_accepted()
         more["refusal"] = {"message": refusal.message, "hint": refusal.hint}
@@ -82,12 +84,6 @@ def make_candidate(
     progress("write", 0.95)
     manifest = made.save(target, force=target.exists())
     return {"number": number, "data_sha256": manifest["data_sha256"]}
-
-
-def numbered_candidate(policy: Policy, rows: int, number: int) -> Candidate | None:
-    """The candidate of a number, as the comparison made it."""
-    found = candidates(policy, rows=rows)
-    return found[number - 1] if 1 <= number <= len(found) else None
 
 
 def attack(
@@ -150,6 +146,7 @@ def release(
     number: int,
     approver: str,
     note: str,
+    lowered: list[dict[str, Any]],
 ) -> dict[str, Any]:
     """Put a candidate in the place of the release: proven again, and signed."""
     place = Path(root)
@@ -159,6 +156,8 @@ def release(
     def fill(aside: Path) -> Mapping[str, Any]:
         progress("copy", 0.1)
         _copy(_place(place, number), aside)
+        if lowered:
+            keep_history(aside, lowered)
         progress("prove the written file", 0.4)
         files = ReleaseFiles.of(aside)
         verdicts.extend(_proven(files, asked, place))
@@ -175,6 +174,7 @@ def release(
         "verdicts": verdicts or list(manifest["requirements"]),
         "proven": bool(verdicts),
         "signature": signed["signature"],
+        "lowered": lowered,
     }
 
 

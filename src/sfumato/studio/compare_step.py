@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from typing import Any
 
 from sfumato import registry
 from sfumato.data.schema import Role
 from sfumato.data.seeds import Seed
-from sfumato.dp.cost import sequential
+from sfumato.dp.cost import Cost, sequential
 from sfumato.errors import RefusedError, SfumatoError, UsageError
-from sfumato.pipeline.comparison.candidate_policies import Candidate, candidates
+from sfumato.pipeline.comparison.candidate_policies import (
+    Candidate,
+    candidates,
+    lowered_texts,
+)
+from sfumato.pipeline.comparison.policy_floor import below_the_policy
 from sfumato.policy import Policy
 from sfumato.report.charts import group_size_chart, loss_chart, size_label
 from sfumato.report.comparison_page import candidate_rows
@@ -23,6 +29,7 @@ from sfumato.studio.chosen_candidate import (
     chosen_of,
 )
 from sfumato.studio.form_input import SentForm
+from sfumato.studio.lowered_policy import answered_for, shortfalls
 from sfumato.studio.paid_comparison import balance_of, begin, lost, settle
 from sfumato.studio.policy_paths import refuse_outside
 from sfumato.studio.protection_step import value_of
@@ -114,24 +121,40 @@ def _plan(facts: ProjectFacts) -> dict[str, Any]:
     assert facts.policy is not None
     assert facts.table is not None
     try:
-        found = inner_candidates(facts.space, facts.policy, facts.table.num_rows)
+        found = inner_candidates(
+            facts.space, facts.policy, facts.table.num_rows, allow_weaker=True
+        )
         balance = balance_of(facts.policy, facts.space)
     except SfumatoError as fault:
-        return {"fault": fault, "names": [], "cost": None, "balance": None}
-    costs = [m.cost for each in found for m in each.policy.process_models()]
+        return {
+            "fault": fault,
+            "names": [],
+            "weaker": [],
+            "cost": None,
+            "balance": None,
+        }
+    weaker = [each for each in found if each.below]
     return {
         "fault": None,
-        "names": [each.name for each in found],
-        "cost": sequential(costs) if costs else None,
+        "names": [each.name for each in found if not each.below],
+        "weaker": lowered_texts(weaker),
+        "cost": _cost([each for each in found if not each.below]),
+        "weaker_cost": _cost(weaker),
         "balance": balance,
     }
 
 
+def _cost(tried: Sequence[Candidate]) -> Cost | None:
+    """What candidates cost together; None where nothing is charged."""
+    costs = [m.cost for each in tried for m in each.policy.process_models()]
+    return sequential(costs) if costs else None
+
+
 def inner_candidates(
-    space: Workspace, policy: Policy, rows: int
+    space: Workspace, policy: Policy, rows: int, *, allow_weaker: bool
 ) -> tuple[Candidate, ...]:
     """The candidates of a policy; none may read or write outside the project folder."""
-    found = candidates(policy, rows=rows)
+    found = candidates(policy, rows=rows, allow_weaker=allow_weaker)
     for each in found:
         refuse_outside(each.policy, space.folder)
     return found
@@ -166,6 +189,7 @@ def _detail(
     bins = size_bins(found[0].get("group_sizes", ()))
     return {
         "candidate": found[0],
+        "below": _below(facts, record, int(number)),
         "made": made,
         "losses": [(each["name"], each["ncp"]) for each in losses],
         "loss_chart": loss_chart(losses) if losses else None,
@@ -173,6 +197,16 @@ def _detail(
         "sizes": [(size_label(each), each) for each in bins if each["groups"]],
         "records": _records(facts, place, record, query) if made else None,
     }
+
+
+def _below(facts: ProjectFacts, record: dict[str, Any], number: int) -> str:
+    """What a candidate asks less of, which has to be confirmed; mostly nothing."""
+    space = facts.space
+    try:
+        candidate = _numbered(space, record, number)
+    except SfumatoError:
+        return ""
+    return below_the_policy(shortfalls(facts, record, candidate.policy))
 
 
 def _records(
@@ -256,15 +290,17 @@ def run(space: Workspace, form: SentForm) -> str | None:
             "Every candidate is charged to the ledger; nothing was charged.",
             hint="Confirm what it costs, then compare.",
         )
+    weaker = form.text("weaker") == "yes"
     facts = ProjectFacts.of(space)
     if facts.table is not None:
-        inner_candidates(space, policy, facts.table.num_rows)
+        inner_candidates(space, policy, facts.table.num_rows, allow_weaker=weaker)
     mark = facts.columns_mark
     arguments = {
         "root": str(space.folder.root),
         "policy": space.read_text(),
         "seed": Seed.fresh().hex(),
         "spend": spend,
+        "allow_weaker": weaker,
     }
     begin(policy, space)
 
@@ -284,11 +320,17 @@ def _candidate(space: Workspace, form: SentForm) -> tuple[dict[str, Any], Candid
     number = form.number("number")
     if not record:
         raise UsageError("Nothing was compared yet.", hint="Compare first.")
+    return record, _numbered(space, record, number)
+
+
+def _numbered(space: Workspace, record: dict[str, Any], number: int) -> Candidate:
     policy = space.history.parsed(record["policy"])
-    found = inner_candidates(space, policy, int(record["rows"]))
+    weaker = bool(record.get("allow_weaker"))
+    rows = int(record["rows"])
+    found = inner_candidates(space, policy, rows, allow_weaker=weaker)
     if not 1 <= number <= len(found):
         raise UsageError(f"There is no candidate {number}.", hint="Choose another.")
-    return record, found[number - 1]
+    return found[number - 1]
 
 
 def make(space: Workspace, form: SentForm) -> str | None:
@@ -319,14 +361,17 @@ def make(space: Workspace, form: SentForm) -> str | None:
 def choose(space: Workspace, form: SentForm) -> str | None:
     """Write the settings of a candidate into the policy, and go on with it."""
     refuse_while_running(space)
-    _, candidate = _candidate(space, form)
+    record, candidate = _candidate(space, form)
+    changes = shortfalls(ProjectFacts.of(space), record, candidate.policy)
+    events = answered_for(form, changes)
     policy = space.require_policy()
     settings = dict(candidate.settings)
     if candidate.algorithm != policy.algorithm.name:
         gone = {f"algorithm.{name}": None for name in policy.algorithm.settings}
         settings = {**gone, **settings}
     what = f"candidate {candidate.number} chosen: {candidate.name}"
-    space.history.edit(settings, what=what, revision=form.text("revision"))
+    revision = form.text("revision")
+    space.history.edit(settings, what=what, revision=revision, lowered=events)
     mark = ProjectFacts.of(space).policy_mark
     told = {"number": candidate.number, "name": candidate.name, "mark": mark}
     space.folder.write_note(CHOSEN, told)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from sfumato.errors import RefusedError, UsageError
 from sfumato.io.atomic_files import OWN_DIRECTORY, OWN_FILE
+from sfumato.pipeline.comparison.policy_floor import still_lowered
 from sfumato.pipeline.reports import replace_file
 from sfumato.policy import Policy
 from sfumato.studio.policy_paths import refuse_outside
@@ -64,10 +65,18 @@ class PolicyHistory:
         text = self.text()
         return "" if text is None else revision_of(text)
 
-    def write(self, text: str, *, what: str, revision: str | None = None) -> None:
+    def write(
+        self,
+        text: str,
+        *,
+        what: str,
+        revision: str | None = None,
+        lowered: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
         """Put another text in the place of the policy, and remember why.
 
         `revision` is that of the page that asks for it; None writes in any case.
+        `lowered` says what it asks less of, who answers for that, and why.
         """
         with self._lock:
             if revision is not None and revision != self.revision():
@@ -77,17 +86,32 @@ class PolicyHistory:
             if text == self.text():
                 return
             self.parsed(text)
-            self._append(text, what)
+            self._append(text, what, lowered)
             replace_file(self.folder.policy, text, mode=OWN_FILE)
 
     def edit(
-        self, settings: Mapping[str, Any], *, what: str, revision: str | None = None
+        self,
+        settings: Mapping[str, Any],
+        *,
+        what: str,
+        revision: str | None = None,
+        lowered: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         """Change settings of the policy, by their paths; None takes one away."""
         policy = self.policy()
         if policy is None:
             raise UsageError("There is no policy yet.", hint="Choose the data first.")
-        self.write(policy.edited(settings), what=what, revision=revision)
+        text = policy.edited(settings)
+        self.write(text, what=what, revision=revision, lowered=lowered)
+
+    def lowered(self) -> list[dict[str, Any]]:
+        """What the policy asked before somebody lowered it, as far as it still does."""
+        policy = self.policy()
+        state = self._record()
+        if policy is None or not state["states"]:
+            return []
+        events = state["states"][state["at"]].get("lowered", [])
+        return [each for each in events if still_lowered(policy, each)]
 
     def undo(self) -> None:
         """Go one state back."""
@@ -129,7 +153,9 @@ class PolicyHistory:
         if not states or self._state(states[at]["number"]) != text:
             self._append(text, OUTSIDE if states else "opened")
 
-    def _append(self, text: str, what: str) -> None:
+    def _append(
+        self, text: str, what: str, lowered: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
         record = self._record()
         kept = record["states"][: record["at"] + 1]
         for gone in [*record["states"][len(kept) :], *kept[:-MOST_STATES]]:
@@ -138,7 +164,10 @@ class PolicyHistory:
         self._place(number).parent.mkdir(mode=OWN_DIRECTORY, exist_ok=True)
         replace_file(self._place(number), text, mode=OWN_FILE)
         when = datetime.now(UTC).isoformat(timespec="seconds")
-        states = [*kept[-MOST_STATES:], {"number": number, "what": what, "when": when}]
+        # Every state has all of them, because the oldest states are forgotten.
+        events = _with_events(kept[-1].get("lowered", []) if kept else [], lowered)
+        state = {"number": number, "what": what, "when": when, "lowered": events}
+        states = [*kept[-MOST_STATES:], state]
         made = {"states": states, "at": len(states) - 1, "next": number + 1}
         self.folder.write_note(HISTORY, made)
 
@@ -154,6 +183,15 @@ class PolicyHistory:
 
     def _state(self, number: int) -> str:
         return str(self._place(number).read_text(encoding="utf-8"))
+
+
+def _with_events(
+    before: Sequence[Mapping[str, Any]], lowered: Sequence[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """Add events; one about the same setting and value takes the place of another."""
+    again = [(each["setting"], each["asked"]) for each in lowered]
+    stay = [each for each in before if (each["setting"], each["asked"]) not in again]
+    return [*stay, *lowered]
 
 
 def revision_of(text: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import RefusedError, UsageError
+from sfumato.report.making_rows import lowered_rows
 from sfumato.studio.attack_step import results
 from sfumato.studio.chosen_candidate import chosen_of, record_at, why_not
 from sfumato.studio.columns_step import confirmed
@@ -64,6 +65,7 @@ def show(facts: ProjectFacts, _query: Query) -> dict[str, Any]:
             chosen_of(facts) and why_not(facts) is None and results(facts)
         ),
         "released": facts.note(RELEASED) or None,
+        "lowered": list(lowered_rows(facts.space.history.lowered())),
         "current": is_current(facts),
         "files": publishable(facts.space.folder.release),
         "folder": facts.space.folder.release,
@@ -130,6 +132,7 @@ def release(space: Workspace, form: SentForm) -> str | None:
         "policy": space.read_text(),
         "number": chosen.number,
         "approver": approver,
+        "lowered": space.history.lowered(),
         "note": form.text("note").strip(),
     }
     task = space.tasks.begin("release", "Releasing", arguments, finish)

@@ -203,6 +203,97 @@ def test_a_comparison_of_an_older_file_is_told(walked):
     assert "changed since this comparison" not in walked.ask("/compare").text
 
 
+WEAKER = {
+    "algorithm": ["mondrian"],
+    "key-0": "require.0.k",
+    "values-0": "2, 5, 10, 25",
+}
+ANSWER = {"weaker": "yes", "by": "Ada Example", "because": "the board agreed"}
+
+
+@pytest.fixture(scope="module")
+def lowered(tmp_path_factory):
+    """The example with a comparison of candidates below its k = 5, too."""
+    home = tmp_path_factory.mktemp("studio") / "home"
+    with running_studio(home) as studio:
+        studio.enter()
+        studio.send("/data/example")
+        confirm_roles(studio)
+        studio.send("/compare/save", **WEAKER)
+        studio.send("/compare/run", weaker="yes")
+        studio.wait()
+        yield studio
+
+
+def test_candidates_below_the_policy_are_tried_only_if_they_are_asked_for(example):
+    example.send("/compare/save", **WEAKER)
+    text = example.ask("/compare").text
+    assert "3 candidates</h2>" in text
+    assert "below the policy, too (k = 2 instead of 5)" in text
+    example.send("/compare/run")
+    example.wait()
+    record = example.space.folder.read_note("comparison")
+    sizes = [e["settings"]["require.0.k"] for e in record["candidates"]]
+    assert sizes == [5, 10, 25]
+
+
+def test_a_candidate_below_the_policy_is_shaded_and_named(lowered):
+    text = lowered.ask("/compare").text
+    assert text.count("below the policy: k = 2 instead of 5") >= 2
+    assert 'class="point k0 weaker"' in text
+    assert '<tr class="weaker">' in text
+
+
+def test_a_candidate_below_the_policy_is_not_chosen_without_an_answer(lowered):
+    before = (lowered.root / "policy.toml").read_text("utf-8")
+    page = lowered.ask("/compare?candidate=1").text
+    assert "Go on with this weaker candidate" in page
+    assert "Go on with this candidate" not in page
+    for sent in ({}, {**ANSWER, "by": " "}, {**ANSWER, "weaker": ""}):
+        answer = lowered.send("/compare/choose", number=1, **sent)
+        assert answer.status == 409
+        assert "below the policy: k = 2 instead of 5" in answer.text
+    assert (lowered.root / "policy.toml").read_text("utf-8") == before
+
+
+def test_the_report_keeps_what_was_asked_who_lowered_it_and_why(lowered):
+    lowered.send("/compare/choose", number=1, **ANSWER)
+    lowered.wait()
+    text = (lowered.root / "policy.toml").read_text("utf-8")
+    assert "stands out from 4 others" not in text
+    assert "k = 2 " in text
+    event = lowered.space.history.lowered()[0]
+    words = (
+        f"asked: 5; lowered to 2 by Ada Example on {event['date']} because the board"
+    )
+    assert words in lowered.ask("/release").text
+    lowered.send("/release/sign", approver="Ada Example")
+    lowered.wait()
+    for name in ("report.html", "private/report.html"):
+        assert words in (lowered.root / "release" / name).read_text("utf-8")
+    manifest = json.loads((lowered.root / "release" / "manifest.json").read_text())
+    assert manifest["lowered"] == [event]
+
+
+def test_another_candidate_is_still_judged_by_what_was_asked(lowered):
+    lowered.send("/compare/choose", number=1, **ANSWER)
+    lowered.wait()
+    assert "weaker candidate" in lowered.ask("/compare?candidate=1").text
+    assert "weaker candidate" not in lowered.ask("/compare?candidate=2").text
+    lowered.send("/compare/choose", number=2)
+    lowered.wait()
+    assert lowered.space.history.lowered() == []
+
+
+def test_a_policy_that_was_raised_since_is_the_floor(lowered):
+    lowered.send("/compare/choose", number=2)
+    lowered.wait()
+    lowered.space.history.edit({"require.0.k": 7}, what="k raised")
+    assert lowered.send("/compare/choose", number=2).status == 409
+    assert "k = 5 instead of 7" in lowered.ask("/compare?candidate=2").text
+    lowered.space.history.undo()
+
+
 def test_operators_are_compared_and_no_longer(example):
     chosen = ["generalize", "suppress"]
     assert example.send("/compare/save", operator=chosen).status == 303

@@ -95,3 +95,26 @@ def test_every_file_is_its_owners(history):
     history.write(ONE, what="first")
     files = [p for p in history.folder.root.rglob("*") if p.is_file()]
     assert {p.stat().st_mode & 0o777 for p in files} == {0o600}
+
+
+KEPT = {"setting": "require.0.k", "name": "k", "asked": 5, "instead": 2}
+REQUIRED = ONE + '[[require]]\nmodel = "k-anonymity"\nk = 5\n'
+
+
+def test_what_was_lowered_stays_with_later_states_and_goes_with_undo(history):
+    history.write(REQUIRED, what="first")
+    history.edit({"require.0.k": 2}, what="lowered", lowered=[KEPT])
+    history.edit({"columns.age.kind": "integer"}, what="kind of age")
+    assert history.lowered() == [KEPT]
+    history.undo()
+    assert history.lowered() == [KEPT]
+    history.undo()
+    assert history.lowered() == []
+
+
+def test_lowering_the_same_setting_again_keeps_one_event(history):
+    history.write(REQUIRED, what="first")
+    history.edit({"require.0.k": 2}, what="lowered", lowered=[KEPT])
+    again = {**KEPT, "instead": 3}
+    history.edit({"require.0.k": 3}, what="lowered", lowered=[again])
+    assert history.lowered() == [again]

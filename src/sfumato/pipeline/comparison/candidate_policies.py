@@ -96,7 +96,7 @@ def dialed(
 
 def left_out_note(weaker: Sequence[Candidate]) -> str:
     """One sentence that names what the candidates that are left out ask."""
-    named = listing(list(dict.fromkeys(_lowered_text(each) for each in weaker)))
+    named = listing(lowered_texts(weaker))
     verb = "is" if len(weaker) == 1 else "are"
     return (
         f"{counted(len(weaker), 'candidate')} of [compare] {verb} below the policy and "
@@ -129,6 +129,11 @@ def _numbered(made: Sequence[Candidate], allow_weaker: bool) -> tuple[Candidate,
             "(from Python: allow_weaker=True).",
         )
     return tuple(replace(each, number=at) for at, each in enumerate(tried, start=1))
+
+
+def lowered_texts(weaker: Sequence[Candidate]) -> list[str]:
+    """What candidates ask less of, each once: `k = 2 instead of 5`."""
+    return list(dict.fromkeys(_lowered_text(each) for each in weaker))
 
 
 def _lowered_text(candidate: Candidate) -> str:
