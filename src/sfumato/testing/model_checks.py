@@ -19,6 +19,7 @@ from sfumato.algorithms.common.compiled_rules import compile_rules
 from sfumato.data.grouping import SUPPRESSED, Grouping
 from sfumato.errors import PolicyError
 from sfumato.models.base import Groups, Model, OutputModel, Scope, SensitiveModel
+from sfumato.models.common.strictness import looser_parameters
 from sfumato.testing.awkward_tables import Awkward, request_for
 from sfumato.testing.conformance_check import CALM, Check, must, must_be_named, nonsense
 from sfumato.testing.model_definitions import holds_by_definition, is_defined
@@ -226,6 +227,22 @@ def _monotone_under_suppression(models: st.SearchStrategy[Any]) -> None:
     leaving_out_keeps_it()
 
 
+def _strictness_is_as_declared(models: st.SearchStrategy[Any]) -> None:
+    @CALM
+    @given(cases(models, together=True), models)
+    def strict_implies_loose(case: ModelCase, other: OutputModel) -> None:
+        request, grouping = case
+        model = request.models[0]
+        if looser_parameters(model, other):
+            return
+        groups = groups_of(replace(request, models=(other,)), grouping)
+        if other.verify(groups).holds:
+            asked = model.verify(groups_of(request, grouping))
+            must(asked.holds, f"{other} is called as strict as {model}, and is not")
+
+    strict_implies_loose()
+
+
 def _feasibility_is_exact(models: st.SearchStrategy[Any]) -> None:
     @CALM
     @given(models, st.data())
@@ -347,6 +364,7 @@ _STATEMENTS: Mapping[str, Callable[[st.SearchStrategy[Any]], None]] = MappingPro
         "the compiled rules are safe with subjects": _rules_are_safe_with_subjects,
         "monotone under merging as declared": _monotone_under_merging,
         "monotone under suppression as declared": _monotone_under_suppression,
+        "strictness of parameters is as declared": _strictness_is_as_declared,
         _FEASIBLE: _feasibility_is_exact,
         "the numbering of groups does not matter": _numbering_does_not_matter,
     }

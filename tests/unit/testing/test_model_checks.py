@@ -70,6 +70,13 @@ class NeedsCompany(KAnonymity):
         return Verdict(groups.count >= 2, None)
 
 
+class IsStricterBelow(KAnonymity):
+    """Says that it asks for more where k is smaller."""
+
+    stricter_above: ClassVar[tuple[str, ...]] = ()
+    stricter_below: ClassVar[tuple[str, ...]] = ("k",)
+
+
 class MindsNumbers(KAnonymity):
     def verify(self, groups):
         return Verdict(bool((groups.sizes[:1] >= self.k).all()), None)
@@ -86,6 +93,7 @@ FAULTS = [
     (DespairsInSilence, "feasibility agrees with trying everything"),
     (AtMost, "monotone under merging as declared"),
     (NeedsCompany, "monotone under suppression as declared"),
+    (IsStricterBelow, "strictness of parameters is as declared"),
     (MindsNumbers, "the numbering of groups does not matter"),
 ]
 
