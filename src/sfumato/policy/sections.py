@@ -238,8 +238,8 @@ class CompareSection(Section):
     set: dict[str, Annotated[tuple[Any, ...], Field(strict=False, min_length=1)]] = (
         Field(default_factory=dict)
     )
-    """Settings by their path, each with the values to try: `{ "require.0.k" = [2,
-    5] }`."""
+    """Settings by their path, each with the values to try: `{ "require.0.k" = [5,
+    10] }`; those that ask for less than the policy are left out."""
 
     def _summary(self) -> str:
         names = ", ".join((*self.algorithms, *self.operators, *self.set))
