@@ -82,7 +82,7 @@ def compared_and_picked(demo: Path) -> Path:
         "compare",
         str(demo / "policy.toml"),
         "--pick",
-        "knee",
+        "min-loss",
         "--out",
         str(place),
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -289,9 +289,10 @@ class Comparison(SafeRepr):
 
     def nothing_accepted(self) -> InfeasibleError:
         """The error where no candidate is within the limits, or none is finished."""
-        finished = [e for e in self.candidates if e.finished and not e.weaker]
+        strict = [each for each in self.candidates if not each.weaker]
+        finished = [each for each in strict if each.finished]
         if not finished:
-            return self._nothing_finished()
+            return _nothing_finished(strict)
         if not self.limits:
             return InfeasibleError(
                 f"No candidate has both {self.risk.name} and {self.utility.name}.",
@@ -326,21 +327,6 @@ class Comparison(SafeRepr):
             elif limit.excess(value) > 0.0:
                 said.append(limit.told(value))
         return said
-
-    def _nothing_finished(self) -> InfeasibleError:
-        failed = [e for e in self.outcomes.values() if e.failure is not None]
-        if not failed or failed[0].failure is None:
-            return InfeasibleError(
-                "No candidate was finished.", hint="Let the comparison run on."
-            )
-        first = failed[0].failure
-        fault = InfeasibleError(
-            f"None of {counted(len(self.tried), 'candidate')} gave a release; the "
-            f"first says: {first.message}",
-            hint=first.hint,
-        )
-        fault.exit_code = first.exit_code
-        return fault
 
     def picks(self) -> dict[str, int]:
         """The number of the candidate behind each pick; empty if none is accepted.
@@ -409,6 +395,23 @@ class Comparison(SafeRepr):
         from sfumato.report.comparison_page import comparison_card
 
         return comparison_card(self.record())
+
+
+def _nothing_finished(strict: Sequence[ComparedCandidate]) -> InfeasibleError:
+    """The error where no candidate that asks as much as the policy gave a release."""
+    outcomes = [each.outcome for each in strict if each.outcome is not None]
+    first = next((each.failure for each in outcomes if each.failure is not None), None)
+    if first is None:
+        return InfeasibleError(
+            "No candidate was finished.", hint="Let the comparison run on."
+        )
+    fault = InfeasibleError(
+        f"None of {counted(len(strict), 'candidate')} gave a release; the first says: "
+        f"{first.message}",
+        hint=first.hint,
+    )
+    fault.exit_code = first.exit_code
+    return fault
 
 
 def _finished(chosen: ComparedCandidate) -> Outcome:
