@@ -31,8 +31,10 @@ if TYPE_CHECKING:
     from sfumato.pipeline.assessment import Assessment
     from sfumato.pipeline.check_result import CheckResult
     from sfumato.pipeline.comparison.compared_candidates import Comparison
+    from sfumato.pipeline.published_bounds import bounds
     from sfumato.pipeline.release import Release
     from sfumato.policy import Policy
+    from sfumato.risk.figure_bounds import Bounds
     from sfumato.workload.queries import Workload
 
     __version__: str
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Advice": "sfumato.pipeline.advice.advice",
     "Assessment": "sfumato.pipeline.assessment",
+    "Bounds": "sfumato.risk.figure_bounds",
     "CheckResult": "sfumato.pipeline.check_result",
     "Comparison": "sfumato.pipeline.comparison.compared_candidates",
     "Policy": "sfumato.policy",
@@ -49,6 +52,7 @@ _HOMES = {
     "anonymize": "sfumato.api",
     "assess": "sfumato.api",
     "attack": "sfumato.api",
+    "bounds": "sfumato.pipeline.published_bounds",
     "check": "sfumato.api",
     "compare": "sfumato.api",
     "look_up": "sfumato.api",
@@ -60,6 +64,7 @@ _HOMES = {
 __all__ = [
     "Advice",
     "Assessment",
+    "Bounds",
     "CheckResult",
     "Comparison",
     "Policy",
@@ -70,6 +75,7 @@ __all__ = [
     "anonymize",
     "assess",
     "attack",
+    "bounds",
     "check",
     "compare",
     "look_up",

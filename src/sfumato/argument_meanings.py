@@ -56,6 +56,9 @@ MEANINGS = {
     "encoding": "The encoding of a CSV file; left out, detected.",
     "multiline": "Whether cells of a CSV file may have several lines.",
     "missing": "Texts that mean there is no value; left out, detected.",
+    "column": "The name of a published column.",
+    "of": "Bound the 'published' rows, or all rows of the 'source'.",
+    "ends": "The lowest and the highest value that the column can have.",
     "k": "The smallest size of a group; left out, 5.",
     "measure": "The error to lower; left out, one that fits the queries.",
     "train_share": "The share of the queries that the search sees.",
@@ -78,6 +81,7 @@ RETURNS = {
     "tune": "The tuned policy, and its error on queries that it never saw.",
     "compare": "A `Comparison`; `release` makes the chosen candidate.",
     "attack": "How each attack went, and the bound that was promised; private.",
+    "bounds": "`Bounds` of mean, shares and quantiles, and which rows they cover.",
     "look_up": "How many rows may be the person's, and what follows; private.",
 }
 WRONG_INPUT = (
@@ -95,6 +99,7 @@ NO_RELEASE = (
     "GuaranteeError: The draft failed its proof; nothing is returned.",
 )
 RAISES = {
+    "bounds": (*WRONG_INPUT, "RefusedError: Nothing follows from the cells."),
     "propose": WRONG_INPUT[:3],
     "anonymize": WRONG_INPUT + NO_RELEASE,
     "compare": (*WRONG_INPUT, NO_RELEASE[0], NO_RELEASE[3]),
@@ -134,6 +139,9 @@ EXAMPLES = {
     ),
     "attack": (
         f"{RELEASED}>>> sf.attack(release, people, 'linkage')['linkage'].success\n0.5\n"
+    ),
+    "bounds": (
+        f"{RELEASED}>>> sf.bounds(release, 'age').mean\nBetween(low=27.0, high=29.5)\n"
     ),
     "look_up": (
         f"{RELEASED}>>> who = pa.table({{'age': [23]}})\n"

@@ -32,7 +32,15 @@ from sfumato.hierarchies.tree import table_levels
 from sfumato.hierarchies.validate import refuse_reserved
 from sfumato.hierarchies.vocabulary import vocabulary_table
 
-__all__ = ["OPTIONS", "WORDS", "Spec", "build", "refuse_reserved", "written_leaves"]
+__all__ = [
+    "OPTIONS",
+    "WORDS",
+    "Spec",
+    "build",
+    "refuse_reserved",
+    "written_labels",
+    "written_leaves",
+]
 
 WORDS = ("auto", "flat", "free", "learned")
 """Hierarchies that depend on the data."""
@@ -79,17 +87,25 @@ def written_leaves(
 
     Does not read the column's cells, for runs that may not look at them.
     """
+    written = written_labels(name, spec, kind=kind, base=base)
+    return None if written is None else written.leaves
+
+
+def written_labels(
+    name: str, spec: Spec, *, kind: Kind, base: Path | None = None
+) -> LabelTable | None:
+    """Return the labels of a hierarchy that is written down; None if it is not."""
     nothing = Column(name=name, kind=kind, codes=np.empty(0, np.int32), labels=())
     place = base or Path()
     if isinstance(spec, str) and spec not in WORDS:
-        return read_file(place / spec, nothing).leaves
+        return read_file(place / spec, nothing)
     if not isinstance(spec, Mapping):
         return None
     builder = _builder(nothing, spec)
     _check_options(nothing, builder, spec)
     if builder == "file":
-        return _file_table(nothing, spec["file"], spec, place).leaves
-    return _tree_of(nothing, spec["tree"], place).leaves if builder == "tree" else None
+        return _file_table(nothing, spec["file"], spec, place)
+    return _tree_of(nothing, spec["tree"], place) if builder == "tree" else None
 
 
 def _hierarchy_levels(column: Column, spec: Spec, base: Path) -> UpperLevels:

@@ -11,6 +11,9 @@ from sfumato.errors import HierarchyError
 from sfumato.hierarchies.axis import STAR
 from sfumato.hierarchies.hierarchy_files import LabelTable
 
+SUFFIX = " (group)"
+"""What the name of a group gets that a value has too."""
+
 
 def vocabulary_table(column: Column, name: object) -> LabelTable:
     """Lay a column's values out under the groups of a vocabulary, narrow then broad.
@@ -45,7 +48,7 @@ def _level(values: Sequence[str], groups: Sequence[str | None]) -> tuple[str, ..
 
 def _free(name: str, taken: set[str]) -> str:
     while name.casefold() in taken:
-        name += " (group)"
+        name += SUFFIX
     return name
 
 

@@ -4,8 +4,9 @@ from sfumato.data.vocabularies.word_groups import (
     NAMES,
     Grouped,
     group,
+    group_names,
     plain_words,
     recognized,
 )
 
-__all__ = ["NAMES", "Grouped", "group", "plain_words", "recognized"]
+__all__ = ["NAMES", "Grouped", "group", "group_names", "plain_words", "recognized"]

@@ -53,6 +53,14 @@ def group(vocabulary: str, value: str) -> Grouped | None:
     return None
 
 
+@cache
+def group_names(vocabulary: str) -> frozenset[str]:
+    """The names of all groups of a vocabulary, narrow and broad."""
+    known = _spellings(vocabulary)
+    grouped = [*known.whole.values(), *known.stems.values()]
+    return frozenset(name for each in grouped for name in (each.narrow, each.broad))
+
+
 def recognized(vocabulary: str, values: Sequence[str]) -> float:
     """The share of distinct values that a vocabulary knows."""
     known = sum(group(vocabulary, value) is not None for value in values)
