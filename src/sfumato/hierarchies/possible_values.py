@@ -7,6 +7,7 @@ cell that may also hide a missing value says so.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +23,10 @@ from sfumato.hierarchies.build import Spec
 from sfumato.hierarchies.hierarchy_files import LabelTable
 from sfumato.hierarchies.labels import Exact, Span, parse_exact, parse_set, parse_span
 from sfumato.hierarchies.vocabulary import SUFFIX
+
+DAY = 86_400
+"""The seconds of a day: under a calendar, a date stands for all its moments."""
+_DAY = re.compile(r"-?\d{4,}-\d\d-\d\d")
 
 
 class NumberRange(NamedTuple):
@@ -82,8 +87,10 @@ class CellTexts:
             return self._over(members)
         number = self.number(text)
         if number is not None:
-            return NumberRange(number, number)
-        return None if self.written is not None else self._interval(text)
+            whole_day = self.kind is Kind.DATETIME and _DAY.fullmatch(text)
+            shaped = self.hierarchy not in (None, "free", "flat")
+            return NumberRange(number, number + DAY if whole_day and shaped else number)
+        return None if self._trusted else self._interval(text)
 
     def number(self, text: str) -> Exact | None:
         """The number behind the text of one value."""
@@ -113,6 +120,11 @@ class CellTexts:
             return None, None
         over = self._over(self.written.leaves)
         return (None, None) if over is None else (over.low, over.high)
+
+    @property
+    def _trusted(self) -> bool:
+        """Whether labels may be false, as nobody checked them."""
+        return isinstance(self.hierarchy, Mapping) and bool(self.hierarchy.get("trust"))
 
     @property
     def _may_miss(self) -> bool:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from sfumato.call_arguments import one_of, path_of, policy_of, spelled_out
+from sfumato.data.safe_repr import counted
 from sfumato.data.schema import Kind, Role
 from sfumato.errors import DataError, RefusedError, UsageError
 from sfumato.hierarchies.labels import Exact, exact_position
@@ -250,8 +251,8 @@ def _unpublished(
     low, high = limits
     if low is None or high is None:
         raise RefusedError(
-            f"{rows:,} rows of the source were left out, and the ends of "
-            f"'{column.name}' are not declared: nothing bounds their values.",
+            f"The release leaves out {counted(rows, 'row')} of the source, and the ends "
+            f"of '{column.name}' are not declared: nothing bounds such a value.",
             hint="Give the ends that the column can have: ends=(0, 120).",
         )
     return [NumberCell(low, high, rows, 0)]

@@ -85,7 +85,9 @@ class PublishedTable:
                 f"The published table has no column '{name}'.",
                 hint=f"Its columns: {', '.join(table.column_names)}.",
             )
-        parts = coded_cells(table, names, self.policy.data.missing)
+        marks = self.policy.data.missing
+        # A bound that is not there is an empty cell of a CSV file.
+        parts = coded_cells(table, names, marks if len(names) == 1 else (*marks, ""))
         cells = as_intervals(*parts) if len(parts) == 2 else parts[0]
         counts = np.bincount(cells.codes, times, len(cells.texts))
         texts = [STAR if t is None and len(parts) == 2 else t for t in cells.texts]
@@ -119,11 +121,11 @@ class PublishedColumn:
     def counted(self) -> tuple[tuple[str | None, int], ...]:
         """The texts that rows show, with their number; None where there is no value."""
         pairs = zip(self.texts, self.counts.tolist(), strict=True)
-        return tuple((self._without_nan(text), rows) for text, rows in pairs if rows)
+        return tuple((self._without_gaps(text), rows) for text, rows in pairs if rows)
 
-    def _without_nan(self, text: str | None) -> str | None:
-        not_a_number = text is not None and text.lower() == "nan"
-        return None if not_a_number and self.kind.numeric else text
+    def _without_gaps(self, text: str | None) -> str | None:
+        empty = text is not None and text.lower() in ("", "nan")
+        return None if empty and self.kind.numeric else text
 
     @property
     def role(self) -> Role | None:
@@ -228,7 +230,10 @@ def published_table(
         files = ReleaseFiles.of(Path(published))
         record = files.manifest
         asked = policy or recorded_policy(record)
-        table, beside = files.tables(asked)
+        if files.address is None:
+            table, beside = _tables(files.data, asked, record)
+        else:
+            table, beside = files.tables(asked)
     else:
         record = {} if manifest is None else read_manifest(manifest)
         asked = policy or recorded_policy(record)

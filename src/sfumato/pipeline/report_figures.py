@@ -23,6 +23,7 @@ from sfumato.pipeline.column_lines import (
     private_lines,
     public_lines,
 )
+from sfumato.pipeline.example_bounds import example_bounds
 from sfumato.pipeline.expand_requirements import smallest_group
 from sfumato.pipeline.findings import Findings
 from sfumato.pipeline.open_bits import mixed_sets, share_lost
@@ -61,7 +62,11 @@ class ReportFigures:
     def public(self) -> dict[str, Any]:
         """What follows from the published table, and counts of many source rows."""
         found = self.found
-        figures: dict[str, Any] = {"cells": cell_forms(found)}
+        forms = cell_forms(found)
+        figures: dict[str, Any] = {
+            "cells": forms,
+            "examples": example_bounds(found, forms),
+        }
         cells = found.run.operator.form is Form.CELLS
         if self.exposed and cells and found.request.subject is None:
             figures["exposure"] = self.exposed

@@ -7,6 +7,7 @@ from typing import Any
 
 from sfumato.report.bar_cells import BarRow
 from sfumato.report.definitions import CELL_FORMS
+from sfumato.report.facts import Facts
 from sfumato.report.number_text import amount
 from sfumato.report.worked_example import worked_example
 
@@ -14,12 +15,9 @@ ALWAYS_CLEAR = frozenset({"value", "synthetic"})
 """Forms that need no explanation of their own."""
 
 
-def data_dictionary(
-    columns: Mapping[str, Mapping[str, Any]],
-    kinds: Mapping[str, Mapping[str, Any]],
-    file: Mapping[str, str],
-) -> dict[str, Any]:
+def data_dictionary(facts: Facts) -> dict[str, Any]:
     """The rows of its tables, and an example that runs on this release."""
+    columns, file = facts["cells"], facts["file"]
     present = {
         form["form"]: form for column in columns.values() for form in column["forms"]
     }
@@ -31,7 +29,7 @@ def data_dictionary(
             for key, words in CELL_FORMS.items()
             if key in present and not present.keys() <= ALWAYS_CLEAR
         ],
-        "example": worked_example(columns, kinds, file) if columns else "",
+        "example": worked_example(columns, facts["examples"], file) if columns else "",
     }
 
 

@@ -107,6 +107,8 @@ class Facts(TypedDict):
     kinds: dict[str, dict[str, Any]]
     cells: dict[str, dict[str, Any]]
     """By published column its role, its kind and the forms of its cells."""
+    examples: list[dict[str, str]]
+    """Columns of the worked example, and the bounds that it prints."""
     file: dict[str, str]
     """The name and the delimiter of the data file."""
     exposure: dict[str, Any]
@@ -126,7 +128,7 @@ def build(manifest: Mapping[str, Any], found: Mapping[str, Any]) -> Facts:
 
     `found` has `columns` (measures by column), `group_sizes` (size and number of
     groups), the sentences of `algorithm` and `operator`, and what the report draws
-    (`cells`, `exposure`, `marginals`, `least`, `file`), each of them optional.
+    (`cells`, `examples`, `exposure`, `marginals`, `least`, `file`), each of them optional.
     """
     policy = dict(manifest.get("policy", {}))
     operator = dict(manifest.get("operator", {}))
@@ -163,6 +165,7 @@ def build(manifest: Mapping[str, Any], found: Mapping[str, Any]) -> Facts:
         explanation=_explanation(found),
         kinds=dict(manifest.get("kinds", {})),
         cells=dict(found.get("cells", {})),
+        examples=list(found.get("examples", ())),
         file={"name": "data.csv", **found.get("file", {})},
         exposure=dict(found.get("exposure", {})),
         marginals=dict(found.get("marginals", {})),

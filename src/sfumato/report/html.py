@@ -119,7 +119,7 @@ def _shared(facts: Facts, signature: Mapping[str, str] | None) -> dict[str, Any]
         "sizes": _size_rows(facts),
         "giveaways": _giveaway_rows(facts["giveaways"]),
         "limits": list(_limits(facts)),
-        "dictionary": data_dictionary(facts["cells"], facts["kinds"], facts["file"]),
+        "dictionary": data_dictionary(facts),
         "explanation": facts["explanation"],
         "hashes": [name for name, _ in hash_rows(facts["hashes"])],
         "policy": tomli_w.dumps(_without_none(facts["policy"])),

@@ -68,8 +68,51 @@ def test_it_bounds_the_mean_of_a_generalized_number(tmp_path, format):
 def test_it_reads_two_columns_of_bounds(tmp_path):
     release = sf.anonymize(PEOPLE, **SETTINGS, publish={"numbers": "bounds"})
     release.save(tmp_path / "release")
-    assert "age_from" in example_of(tmp_path / "release")
-    assert run(tmp_path / "release").startswith("The mean lies between")
+    assert 'sf.bounds("data.csv", "age"' in example_of(tmp_path / "release")
+    assert run(tmp_path / "release").startswith("The mean of age lies between")
+
+
+def test_it_shows_the_answers_that_it_prints(tmp_path):
+    sf.anonymize(PEOPLE, **SETTINGS).save(tmp_path / "release")
+    example = example_of(tmp_path / "release").splitlines()
+    printed = run(tmp_path / "release").splitlines()[:6]
+    answers = [line for line in example if line.startswith(("# The", "# In", "# Cov"))]
+    assert answers == [f"# {line}" for line in printed]
+
+
+@pytest.fixture(scope="module")
+def tails():
+    """Many rows in a tail, and of a coded sex only two values."""
+    people = pd.DataFrame(
+        {
+            "sex": [1 + i % 2 for i in range(200)],
+            "score": [i % 50 if i % 5 else 500 + i for i in range(200)],
+        }
+    )
+    hierarchies = {"score": {"intervals": [5, 10], "top": 60}}
+    settings = {"quasi": ["sex", "score"], "hierarchies": hierarchies, "k": 8}
+    return people, sf.anonymize(people, **settings, insecure_seed=1)
+
+
+def test_it_says_which_rows_are_covered_where_an_end_is_open(tails, tmp_path):
+    people, release = tails
+    release.save(tmp_path / "release")
+    said = run(tmp_path / "release").splitlines()
+    covered = people["score"] < 60
+    between = said[0].removeprefix(
+        "In the rows covered, the mean of score lies between "
+    )
+    low, high = map(float, between.split(" and "))
+    assert low <= people["score"][covered].mean() <= high
+    assert high < people["score"].mean()
+    assert "Covered: 160 of 200 published rows (80.0%)" in said[2]
+    assert "not covered, as an end is not shown: 40" in said[2]
+
+
+def test_a_coded_sex_is_no_example_where_there_is_a_better_one(tails, tmp_path):
+    tails[1].save(tmp_path / "release")
+    assert '"score", manifest' in example_of(tmp_path / "release")
+    assert '"sex", manifest' not in example_of(tmp_path / "release")
 
 
 def test_it_spreads_sets_over_their_values(tmp_path):
@@ -90,4 +133,4 @@ def test_it_runs_on_the_demo(tmp_path):
     from sfumato.cli import main
 
     assert main(["demo", "--out", str(tmp_path / "demo")]) == 0
-    assert "Rows that show more than *" in run(tmp_path / "demo" / "release")
+    assert "published rows" in run(tmp_path / "demo" / "release")
