@@ -66,7 +66,7 @@ trial: $(VENV)/.tests library  ## Try the wheel with the lowest and the newest v
 
 MINUTES := 30
 
-PARTS := combinations csv_files damaged_files figures
+PARTS := combinations csv_files damaged_files figure_bounds
 
 fuzz: $(VENV)/.tests  ## Random cases for MINUTES=30, each of PARTS as long, killed runs; SEED=, CASE= repeat.
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) \

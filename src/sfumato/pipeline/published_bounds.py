@@ -19,10 +19,10 @@ from sfumato.pipeline.release import Release
 from sfumato.policy import Policy
 from sfumato.publish.generalize import Generalize
 from sfumato.publish.microaggregate import Microaggregate
-from sfumato.risk.figure_bounds import Bounds, CategoryCell, NumberCell, Value
+from sfumato.risk.figure_bounds import Bounds, CategoryCell, GivenValue, NumberCell
 
 OF = ("published", "source")
-Ends = Sequence[Value | None]
+GivenEnds = Sequence[GivenValue | None]
 """The lowest and the highest value of a column, as a call names them."""
 Limits = tuple[Exact | None, Exact | None]
 HALF_UNITS = {Kind.DATE: Fraction(1, 2), Kind.DATETIME: Fraction(1, 10**6)}
@@ -40,7 +40,7 @@ def bounds(
     *,
     manifest: str | os.PathLike[str] | None = None,
     of: Literal["published", "source"] = "published",
-    ends: Ends | None = None,
+    ends: GivenEnds | None = None,
     base: str | os.PathLike[str] | None = None,
 ) -> Bounds:
     """Bound the mean, shares and quantiles of a column by its published cells alone.
@@ -73,7 +73,7 @@ def column_bounds(
     column: PublishedColumn,
     *,
     of: str = "published",
-    ends: Ends | None = None,
+    ends: GivenEnds | None = None,
 ) -> Bounds:
     """Bound the figures of a column that was read."""
     _refuse_unbounded(column)
@@ -124,10 +124,9 @@ def _refuse_unbounded(column: PublishedColumn) -> None:
     operator = column.published.operator
     typical = isinstance(operator, Microaggregate) and column.grouped
     if typical and not _shows_means(column):
-        shown = operator.numbers if column.kind.numeric else "most frequent value"
         raise RefusedError(
-            f"'{operator.name}' shows the {shown} of each group in '{column.name}', "
-            "which bounds no figure.",
+            f"'{operator.name}', as it is set, shows in '{column.name}' the middle or "
+            "the most frequent value of each group, which bounds no figure.",
             hint="Publish by 'generalize', or numbers as their means.",
         )
 
@@ -135,12 +134,13 @@ def _refuse_unbounded(column: PublishedColumn) -> None:
 def _shows_means(column: PublishedColumn) -> bool:
     """Whether cells are the means of groups."""
     operator = column.published.operator
-    averaging = isinstance(operator, Generalize | Microaggregate)
-    means = averaging and operator.numbers == "mean"
+    means = isinstance(operator, Generalize | Microaggregate) and (
+        operator.numbers == "mean"
+    )
     return means and column.grouped and column.kind.numeric
 
 
-def _limits(column: PublishedColumn, ends: Ends | None) -> Limits:
+def _limits(column: PublishedColumn, ends: GivenEnds | None) -> Limits:
     """The ends of a column: given, declared, or those of its hierarchy file."""
     if ends is not None:
         return _given_limits(column, ends)
@@ -149,17 +149,16 @@ def _limits(column: PublishedColumn, ends: Ends | None) -> Limits:
     domain = column.published.policy.column(column.name).domain
     if domain is None:
         return column.reader.ends
-    ranged = isinstance(domain, Mapping)
-    listed = [domain.get("low"), domain.get("high")] if ranged else domain
-    low, *others = [exact_position(each, kind=column.kind) for each in listed]
-    high = others[-1] if others else low
-    known = [number for number in (low, *others) if number is not None]
-    if ranged or len(known) <= len(others):
-        return low, high
-    return min(known), max(known)
+    if isinstance(domain, Mapping):
+        low, high = domain.get("low"), domain.get("high")
+        kind = column.kind
+        return exact_position(low, kind=kind), exact_position(high, kind=kind)
+    numbers = [exact_position(each, kind=column.kind) for each in domain]
+    known = [number for number in numbers if number is not None]
+    return (min(known), max(known)) if len(known) == len(numbers) else (None, None)
 
 
-def _given_limits(column: PublishedColumn, ends: Ends) -> Limits:
+def _given_limits(column: PublishedColumn, ends: GivenEnds) -> Limits:
     """The ends that a call names; refuse what is no pair of them."""
     pair = tuple(ends) if isinstance(ends, list | tuple) else ()
     limits = [exact_position(end, kind=column.kind) for end in pair]
@@ -183,8 +182,7 @@ def _number_cells(column: PublishedColumn, limits: Limits) -> list[NumberCell]:
         reach = _mean_range(column, text) if means else column.reader.range(text)
         if reach is None:
             continue
-        if _lies_beyond(reach, limits):
-            beyond += rows
+        beyond += rows if _lies_beyond(reach, limits) else 0
         low = limits[0] if reach.low is None else reach.low
         high = limits[1] if reach.high is None else reach.high
         if low is not None and high is not None:
@@ -205,14 +203,15 @@ def _mean_range(column: PublishedColumn, text: str) -> NumberRange | None:
     mean = column.reader.number(text)
     if mean is None:
         return None
-    slack = HALF_UNITS.get(column.kind, abs(mean) * ROUNDING)
+    slack = HALF_UNITS.get(column.kind, ROUNDING * abs(Fraction(mean)))
     return NumberRange(mean - slack, mean + slack, not column.reader.complete)
 
 
 def _lies_beyond(reach: NumberRange, limits: Limits) -> bool:
     """Whether no value of a cell lies between the limits."""
-    above = None not in (reach.low, limits[1]) and reach.low > limits[1]
-    below = None not in (reach.high, limits[0]) and reach.high < limits[0]
+    low, high = limits
+    above = reach.low is not None and high is not None and reach.low > high
+    below = reach.high is not None and low is not None and reach.high < low
     return above or below
 
 

@@ -24,7 +24,7 @@ from sfumato.errors import RefusedError, UsageError
 from sfumato.hierarchies.labels import Exact, exact_position, value_text
 from sfumato.hierarchies.possible_values import Categories
 
-Value = str | int | float | date
+GivenValue = str | int | float | date
 MICROSECONDS = 10**6
 COMMONEST = 8
 """Categories whose shares are printed."""
@@ -38,6 +38,7 @@ class Between(NamedTuple):
     low: float | str
     """A number, or the text of a date."""
     high: float | str
+    """The same, and never below `low`."""
 
 
 class NumberCell(NamedTuple):
@@ -59,7 +60,7 @@ class CategoryCell(NamedTuple):
     """How many of these rows have a value at least."""
 
 
-Ends = tuple[Exact, Exact]
+ExactEnds = tuple[Exact, Exact]
 Weighted = tuple[Exact, int, int]
 """A number, the rows that may have it, and those that have a value for sure."""
 _MOMENTS = frozenset({Kind.DATE, Kind.DATETIME})
@@ -118,11 +119,11 @@ class Bounds(SafeRepr):
             )
         return self._shown(self._quantile(Fraction(str(share))))
 
-    def share(self, *values: Value) -> Between:
+    def share(self, *values: GivenValue) -> Between:
         """Bounds of the share of rows with one of some values."""
         return _floats(self._share(values))
 
-    def share_between(self, low: Value, high: Value) -> Between:
+    def share_between(self, low: GivenValue, high: GivenValue) -> Between:
         """Bounds of the share of rows with a number or date from one end to another."""
         first, last = self._number(low), self._number(high)
         cells = self._numbers("share")
@@ -191,24 +192,24 @@ class Bounds(SafeRepr):
         everywhere = self.covered + self.missing == self.rows
         return f"The {said}" if everywhere else f"In the rows covered, the {said}"
 
-    def _told(self, ends: Ends) -> tuple[str, str]:
+    def _told(self, ends: ExactEnds) -> tuple[str, str]:
         if self.kind in _MOMENTS:
             low, high = self._shown(ends)
             return str(low), str(high)
         return _printed(ends)
 
-    def _mean(self) -> Ends:
+    def _mean(self) -> ExactEnds:
         cells = self._numbers("mean")
         low = _least_mean([(c.low, c.rows, c.least) for c in cells])
         return low, -_least_mean([(-c.high, c.rows, c.least) for c in cells])
 
-    def _quantile(self, share: Fraction) -> Ends:
+    def _quantile(self, share: Fraction) -> ExactEnds:
         cells = self._numbers("quantile")
         low = _least_quantile([(c.low, c.rows, c.least) for c in cells], share)
         mirrored = [(-c.high, c.rows, c.least) for c in cells]
         return low, -_least_quantile(mirrored, 1 - share)
 
-    def _share(self, values: Sequence[Value]) -> Ends:
+    def _share(self, values: Sequence[GivenValue]) -> ExactEnds:
         self._refuse_withheld("share")
         if self.kind.numeric:
             cells = self._numbers("share")
@@ -248,7 +249,7 @@ class Bounds(SafeRepr):
                 hint="Ask for its mean.",
             )
 
-    def _number(self, value: Value) -> Exact:
+    def _number(self, value: GivenValue) -> Exact:
         number = exact_position(value, kind=self.kind)
         if number is None and isinstance(value, str):
             number = exact_position(value, kind=Kind.DECIMAL)
@@ -259,7 +260,7 @@ class Bounds(SafeRepr):
             )
         return number
 
-    def _shown(self, ends: Ends) -> Between:
+    def _shown(self, ends: ExactEnds) -> Between:
         """Round outward: days and microseconds for dates, floats for numbers."""
         if self.kind not in _MOMENTS:
             return _floats(ends)
@@ -303,7 +304,7 @@ def _share(
     cells: Sequence[NumberCell | CategoryCell],
     must: Sequence[bool],
     may: Sequence[bool],
-) -> Ends:
+) -> ExactEnds:
     """Bounds of a share, by cell whether its rows must, and whether they may belong."""
     certain = sum(cell.least for cell, sure in zip(cells, must, strict=True) if sure)
     others = sum(cell.rows for cell, sure in zip(cells, must, strict=True) if not sure)
@@ -314,7 +315,7 @@ def _share(
     return low, high
 
 
-def _floats(ends: Ends) -> Between:
+def _floats(ends: ExactEnds) -> Between:
     return Between(_down(ends[0]), -_down(-ends[1]))
 
 
@@ -327,7 +328,7 @@ def _down(number: Exact) -> float:
     return nextafter(near, -inf) if Fraction(near) > number else near
 
 
-def _printed(ends: Ends) -> tuple[str, str]:
+def _printed(ends: ExactEnds) -> tuple[str, str]:
     """Both figures in a few digits, rounded outward; to the nearest where they agree."""
     low, high = ends
     if low == high:

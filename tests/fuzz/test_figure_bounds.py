@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sfumato import registry
-from tests.fuzz.figures import try_operator
+from tests.fuzz.figure_bounds import try_operator
 
 RELEASES = 60
 """Releases of each operator; `make fuzz` tries 1,000."""

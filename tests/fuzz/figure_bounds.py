@@ -1,4 +1,4 @@
-"""Whether bounds of figures hold for the source: `python -m tests.fuzz.figures`.
+"""Whether bounds of figures hold for the source: `python -m tests.fuzz.figure_bounds`.
 
 A thousand releases of every operator are drawn at random. What is true is computed
 from the cells of the source, in plain Python; the tests try fewer.
@@ -260,7 +260,7 @@ def try_operator(
 
 def main() -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m tests.fuzz.figures", description=__doc__
+        prog="python -m tests.fuzz.figure_bounds", description=__doc__
     )
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--seed", default="", help="a fresh one unless given")
