@@ -70,6 +70,7 @@ def public_objects(release, tmp_path_factory):
         "Advice": sfumato.advise(source(), policy),
         "Release": release,
         "Assessment": sfumato.assess(source(), release),
+        "Bounds": sfumato.bounds(release, NAME),
         "Comparison": sfumato.compare(source(), policy, workers=1),
         "CheckResult": sfumato.check(source(), **SETTINGS),
         "Policy": policy,
