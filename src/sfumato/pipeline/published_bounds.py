@@ -89,10 +89,7 @@ def column_bounds(
         left_out = _left_out(column, column.rows - covered - missing)
         cells += _unpublished(column, limits, left_out)
     if not cells:
-        raise RefusedError(
-            f"No published cell of '{column.name}' shows both ends of a value.",
-            hint="Give the ends that the column can have: ends=(0, 120).",
-        )
+        raise _nothing_shown(column, valued=missing < column.rows)
     return Bounds(
         column=column.name,
         kind=column.kind,
@@ -105,6 +102,19 @@ def column_bounds(
         withheld=dict.fromkeys(("quantile", "share"), OF_MEANS)
         if _shows_means(column)
         else {},
+    )
+
+
+def _nothing_shown(column: PublishedColumn, *, valued: bool) -> RefusedError:
+    """Build the error for a column without any row that can be bounded."""
+    if not valued:
+        return RefusedError(
+            f"No published row of '{column.name}' has a value.",
+            hint="Name another column.",
+        )
+    return RefusedError(
+        f"No published cell of '{column.name}' shows both ends of a value.",
+        hint="Give the ends that the column can have: ends=(0, 120).",
     )
 
 

@@ -187,6 +187,15 @@ def test_ends_that_are_no_pair_are_refused(ends):
         bounds_of(["1"], ends=ends, **NUMBERS)
 
 
+@pytest.mark.parametrize(
+    ("cells", "text"),
+    [([None, None], "No published row of 'x' has a value"), (["*"], "shows both ends")],
+)
+def test_a_column_without_a_row_to_bound_is_refused(cells, text):
+    with pytest.raises(RefusedError, match=text):
+        bounds_of(cells, **NUMBERS)
+
+
 def test_a_table_that_nobody_describes_is_refused():
     with pytest.raises(UsageError, match="Nothing says how the cells"):
         sf.bounds(pa.table({"x": ["1"]}), "x")
