@@ -142,12 +142,12 @@ class CellTexts:
 
     def _over(self, texts: Sequence[str]) -> NumberRange | None:
         """From the lowest to the highest of some values."""
-        known = [self.number(text) for text in texts if text not in self.marks]
-        ends = [number for number in known if number is not None]
-        if not ends or len(ends) < len(known):
+        members = [self.number(text) for text in texts if text not in self.marks]
+        ends = [number for number in members if number is not None]
+        if not ends or len(ends) < len(members):
             return None
         unsure = self.written is not None and len(texts) > 1
-        hides = unsure or len(known) < len(texts)
+        hides = unsure or len(members) < len(texts)
         return NumberRange(min(ends), max(ends), hides and self._may_miss)
 
     def _interval(self, text: str) -> NumberRange | None:

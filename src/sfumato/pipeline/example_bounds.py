@@ -29,22 +29,22 @@ class ExampleBounds(TypedDict):
 
 
 def example_bounds(
-    found: Findings, forms: Mapping[str, Mapping[str, Any]]
+    findings: Findings, forms: Mapping[str, Mapping[str, Any]]
 ) -> list[ExampleBounds]:
     """Bounds for the example; `forms` are those of the published cells."""
-    if found.certificate is not None or found.run.operator.form is not Form.CELLS:
+    if findings.certificate is not None or findings.run.operator.form is not Form.CELLS:
         return []
-    table = _as_a_reader_has_it(found)
-    bounded = (_first_bounded(found, table, forms, kinds) for kinds in GROUPS)
-    return [each for each in bounded if each is not None]
+    table = _as_a_reader_has_it(findings)
+    bounded = (_first_bounded(findings, table, forms, kinds) for kinds in GROUPS)
+    return [example for example in bounded if example is not None]
 
 
-def _as_a_reader_has_it(found: Findings) -> PublishedTable:
+def _as_a_reader_has_it(findings: Findings) -> PublishedTable:
     """The draft beside what its manifest will say; of equal rows, one."""
-    policy = found.run.policy.public_dict()
-    manifest = {"policy": policy, "kinds": names(found.claim.decided)}
-    rows, times = found.shown_rows or (None, None)
-    quasi = found.draft.table.select(list(found.draft.quasi))
+    policy = findings.run.policy.public_dict()
+    manifest = {"policy": policy, "kinds": names(findings.claim.decided)}
+    rows, times = findings.shown_rows or (None, None)
+    quasi = findings.draft.table.select(list(findings.draft.quasi))
     return PublishedTable(
         policy=recorded_policy(manifest),
         table=quasi if rows is None else quasi.take(rows),
@@ -54,13 +54,13 @@ def _as_a_reader_has_it(found: Findings) -> PublishedTable:
 
 
 def _first_bounded(
-    found: Findings,
+    findings: Findings,
     table: PublishedTable,
     forms: Mapping[str, Mapping[str, Any]],
     kinds: tuple[str, ...],
 ) -> ExampleBounds | None:
     """The column with most values for which bounds follow."""
-    sizes = {coded.name: coded.axis.size for coded in found.shown}
+    sizes = {coded.name: coded.axis.size for coded in findings.shown}
     for name in sorted(
         _coarse(forms, kinds), key=lambda n: -min(sizes.get(n, 0), MANY)
     ):

@@ -59,10 +59,10 @@ def bounds(
     they are, and none of them.
     """
     one_of("of", of, OF)
-    asked = policy_of(policy)
+    reading_policy = policy_of(policy)
     table = published_table(
         published,
-        asked,
+        reading_policy,
         manifest=None if manifest is None else path_of(manifest, what="manifest"),
         base=None if base is None else path_of(base, what="base"),
     )
@@ -164,8 +164,12 @@ def _limits(column: PublishedColumn, ends: GivenEnds | None) -> Limits:
         kind = column.kind
         return exact_position(low, kind=kind), exact_position(high, kind=kind)
     numbers = [exact_position(each, kind=column.kind) for each in domain]
-    known = [number for number in numbers if number is not None]
-    return (min(known), max(known)) if len(known) == len(numbers) else (None, None)
+    known_ends = [number for number in numbers if number is not None]
+    return (
+        (min(known_ends), max(known_ends))
+        if len(known_ends) == len(numbers)
+        else (None, None)
+    )
 
 
 def _given_limits(column: PublishedColumn, ends: GivenEnds) -> Limits:
@@ -173,8 +177,13 @@ def _given_limits(column: PublishedColumn, ends: GivenEnds) -> Limits:
     pair = tuple(ends) if isinstance(ends, list | tuple) else ()
     limits = [exact_position(end, kind=column.kind) for end in pair]
     read = [end is None for end in pair] == [limit is None for limit in limits]
-    known = [limit for limit in limits if limit is not None]
-    if len(pair) != 2 or not read or not column.kind.numeric or known != sorted(known):
+    known_ends = [limit for limit in limits if limit is not None]
+    if (
+        len(pair) != 2
+        or not read
+        or not column.kind.numeric
+        or known_ends != sorted(known_ends)
+    ):
         raise UsageError(
             f"'ends' are not the lowest and the highest value of '{column.name}', whose "
             f"kind is '{column.kind}'.",

@@ -147,7 +147,9 @@ class PublishedColumn:
             hierarchy=self._hierarchy,
             written=self._written,
             marks=frozenset(policy.data.missing),
-            dates=DateOrder(self._told["dates"]) if "dates" in self._told else None,
+            dates=DateOrder(self._recorded_kind["dates"])
+            if "dates" in self._recorded_kind
+            else None,
             complete=policy.data.missing_as == "drop"
             and self.role in (Role.QUASI, Role.SENSITIVE),
         )
@@ -156,8 +158,8 @@ class PublishedColumn:
     def kind(self) -> Kind:
         """What its values are: by the manifest, the policy, or the cells."""
         section = self.published.policy.column(self.name)
-        if "kind" in self._told:
-            return Kind(self._told["kind"])
+        if "kind" in self._recorded_kind:
+            return Kind(self._recorded_kind["kind"])
         if section.kind is not None or section.order is not None:
             return section.kind or Kind.ORDERED
         if isinstance(self._hierarchy, Mapping) and "calendar" in self._hierarchy:
@@ -165,10 +167,12 @@ class PublishedColumn:
         return self._inferred()
 
     @property
-    def _told(self) -> Mapping[str, str]:
+    def _recorded_kind(self) -> Mapping[str, str]:
         """What the manifest says about the kind of the values."""
-        told: Mapping[str, Mapping[str, str]] = self.published.manifest.get("kinds", {})
-        return told.get(self.name, {})
+        recorded: Mapping[str, Mapping[str, str]] = self.published.manifest.get(
+            "kinds", {}
+        )
+        return recorded.get(self.name, {})
 
     @property
     def _plain(self) -> bool:
@@ -197,19 +201,19 @@ class PublishedColumn:
 
     @cached_property
     def _written(self) -> LabelTable | None:
-        place = self.published.base
-        return written_labels(self.name, self._hierarchy, kind=self.kind, base=place)
+        base = self.published.base
+        return written_labels(self.name, self._hierarchy, kind=self.kind, base=base)
 
     def _inferred(self) -> Kind:
         """The kind of the values that the cells are made of."""
         if self._plain:
             missing = self.published.policy.data.missing
             return infer_kind(self.cells, missing=missing)[0]
-        place = self.published.base
+        base = self.published.base
         written = written_labels(
-            self.name, self._hierarchy, kind=Kind.CATEGORY, base=place
+            self.name, self._hierarchy, kind=Kind.CATEGORY, base=base
         )
-        pieces = [each for text in self.texts for each in _pieces(text)]
+        pieces = [piece for text in self.texts for piece in _pieces(text)]
         values = pa.array(pieces if written is None else written.leaves, pa.string())
         return infer_kind(pa.chunked_array([values]))[0]
 
@@ -223,40 +227,44 @@ def published_table(
 ) -> PublishedTable:
     """Read what was published, with the policy given or the one that is recorded."""
     if isinstance(published, Release):
-        asked = policy or published.claim.policy
+        reading_policy = policy or published.claim.policy
         table, beside = published.whole_table(), published.beside
         record = published.manifest
     elif is_path(published) and manifest is None and Path(published).is_dir():
         files = ReleaseFiles.of(Path(published))
         record = files.manifest
-        asked = policy or recorded_policy(record)
+        reading_policy = policy or recorded_policy(record)
         if files.address is None:
-            table, beside = _tables(files.data, asked, record)
+            table, beside = _tables(files.data, reading_policy, record)
         else:
-            table, beside = files.tables(asked)
+            table, beside = files.tables(reading_policy)
     else:
         record = {} if manifest is None else read_manifest(manifest)
-        asked = policy or recorded_policy(record)
-        table, beside = _tables(published, asked, record)
+        reading_policy = policy or recorded_policy(record)
+        table, beside = _tables(published, reading_policy, record)
     marks = record.get("policy", {}).get("data", {}).get("missing", ())
     return PublishedTable(
-        policy=with_empty_mark(with_marks(asked, tuple(map(str, marks))), table),
+        policy=with_empty_mark(
+            with_marks(reading_policy, tuple(map(str, marks))), table
+        ),
         table=table,
         beside=beside,
         manifest=record,
-        base=base or asked.base,
+        base=base or reading_policy.base,
     )
 
 
 def recorded_policy(manifest: Mapping[str, Any]) -> Policy:
     """What the policy in a manifest says about cells."""
-    told = manifest.get("policy")
-    if not isinstance(told, dict):
+    recorded = manifest.get("policy")
+    if not isinstance(recorded, dict):
         raise UsageError(
             "Nothing says how the cells of the published table are to be read.",
             hint="Give the policy of the release, or manifest='manifest.json'.",
         )
-    return Policy.model_validate({key: told[key] for key in READ if key in told})
+    return Policy.model_validate(
+        {key: recorded[key] for key in READ if key in recorded}
+    )
 
 
 def _tables(

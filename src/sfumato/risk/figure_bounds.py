@@ -140,15 +140,17 @@ class Bounds(SafeRepr):
         """Which rows are covered, and what becomes of the others, in words."""
         rows = "published rows" if self.of == "published" else "rows of the source"
         share = self.covered / self.rows
-        said = [f"Covered: {self.covered:,} of {self.rows:,} {rows} ({share:.1%})"]
+        words = [f"Covered: {self.covered:,} of {self.rows:,} {rows} ({share:.1%})"]
         open_rows = self.rows - self.covered - self.missing
         if open_rows:
-            said.append(f"not covered, as an end is not shown: {open_rows:,}")
+            words.append(f"not covered, as an end is not shown: {open_rows:,}")
         if self.missing:
-            said.append(f"without a value, so not counted: {self.missing:,}")
+            words.append(f"without a value, so not counted: {self.missing:,}")
         if self.left_out:
-            said.append(f"not published, so any value may be theirs: {self.left_out:,}")
-        return "; ".join(said)
+            words.append(
+                f"not published, so any value may be theirs: {self.left_out:,}"
+            )
+        return "; ".join(words)
 
     def record(self) -> dict[str, Any]:
         """The bounds as one JSON object."""
@@ -170,7 +172,7 @@ class Bounds(SafeRepr):
         """The mean and what is covered, for a notebook; no value of a row."""
         rows = []
         if self.kind.numeric and self.covered > 1:
-            rows.append(("mean", *self._told(self._mean())))
+            rows.append(("mean", *self._texts(self._mean())))
         return html_fragment(
             "Bounds", ("figure", "at least", "at most"), rows, self.coverage
         )
@@ -182,17 +184,17 @@ class Bounds(SafeRepr):
         figures = {f"mean of {self.column}": self._mean()}
         if "quantile" not in self.withheld:
             figures[f"median of {self.column}"] = self._quantile(Fraction(1, 2))
-        return [self._sentence(n, self._told(ends)) for n, ends in figures.items()]
+        return [self._sentence(n, self._texts(ends)) for n, ends in figures.items()]
 
     def _sentence(self, figure: str, ends: tuple[str, str]) -> str:
         low, high = ends
-        said = f"{figure} is {low}"
+        words = f"{figure} is {low}"
         if low != high:
-            said = f"{figure} lies between {low} and {high}"
+            words = f"{figure} lies between {low} and {high}"
         everywhere = self.covered + self.missing == self.rows
-        return f"The {said}" if everywhere else f"In the rows covered, the {said}"
+        return f"The {words}" if everywhere else f"In the rows covered, the {words}"
 
-    def _told(self, ends: ExactEnds) -> tuple[str, str]:
+    def _texts(self, ends: ExactEnds) -> tuple[str, str]:
         if self.kind in _MOMENTS:
             low, high = self._shown(ends)
             return str(low), str(high)

@@ -232,7 +232,7 @@ def test_bounds_hold_for_the_source_if_number_and_ends_are_declared(release):
     low, high = map(float, bounds.mean)
     assert low <= sum(PEOPLE["age"].to_pylist()) / 41 <= high
     assert (bounds.rows, bounds.left_out) == (41, 1)
-    assert sf.bounds(release, "ill", of="source").share("u").high <= 27 / 40
+    assert float(sf.bounds(release, "ill", of="source").share("u").high) <= 27 / 40
 
 
 def test_the_source_is_refused_where_nobody_says_what_was_left_out(release):
