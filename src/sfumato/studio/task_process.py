@@ -29,12 +29,15 @@ class ProgressSender:
     """Reports the progress of a task, not too often."""
 
     def __init__(self, stream: BinaryIO) -> None:
-        self._stream, self._next = stream, 0.0
+        self._stream, self._next, self._step = stream, 0.0, ""
 
     def __call__(self, step: str, share: float) -> None:
-        """Send the step and the share that is done, unless one was sent just now."""
-        if monotonic() >= self._next:
-            self._next = monotonic() + PATIENCE
+        """Send the step and the share that is done, unless one was sent just now.
+
+        A new step is always sent: it may be a long one that reports nothing more.
+        """
+        if step != self._step or monotonic() >= self._next:
+            self._next, self._step = monotonic() + PATIENCE, step
             send(self._stream, ("progress", (step, float(share))))
 
 
