@@ -491,6 +491,7 @@ def attack(
     sample: int | None = None,
     insecure_seed: int | None = None,
     progress: bool | Progress = False,
+    stop: threading.Event | None = None,
     base: str | os.PathLike[str] | None = None,
 ) -> Attacked:
     """Attack a release as others might; the result is private.
@@ -500,6 +501,7 @@ def attack(
     all quasi-identifiers, or the columns in `known`. `control` holds people who are not
     in the original, and `others` are directories of other releases of the same people,
     with their private parts. At most `sample` people are attacked, 10,000 where left out.
+    Ctrl-C, or setting `stop`, keeps what is finished.
     """
     from sfumato.pipeline.attack_run import AttackRun, names_of
     from sfumato.risk.attacks.base import SAMPLE
@@ -516,6 +518,7 @@ def attack(
             after=made_after(release),
             seed=seed_of(None, insecure_seed),
             progress=watcher,
+            stop=stop,
             sample=SAMPLE if sample is None else sample,
         )
         return run.run([each for name in listed for each in names_of(name)])

@@ -50,7 +50,7 @@ MEANINGS = {
     "dial": "Sweep the trade-off of `tgc` in so many steps instead.",
     "spend": "Whether candidates may be charged to a ledger.",
     "allow_weaker": "Whether candidates that ask less than the policy are tried, too.",
-    "stop": "An event that ends the comparison and keeps what is finished.",
+    "stop": "An event that ends the work and keeps what is finished.",
     "profile": "A named set of requirements and column rules.",
     "delimiter": "The character between cells of a CSV file; left out, detected.",
     "encoding": "The encoding of a CSV file; left out, detected.",

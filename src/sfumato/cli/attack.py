@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sfumato.pipeline.lookup import LookedUp
     from sfumato.policy import Policy
     from sfumato.risk.attacks.base import AttackResult
+    from sfumato.risk.attacks.judgment import Size
 
 EXCEEDED = 1
 LOOK_UP = "lookup"
@@ -172,11 +173,14 @@ def _attacked(
 
 
 def _print(found: Attacked, kept: Path | None) -> None:
+    from sfumato.report.attack_verdict import MARKS, not_tried_sentence
+    from sfumato.risk.attacks.judgment import Light
+
     for note in found.notes():
         typer.echo(note)
     typer.echo()
     head = ("attack", "column", "people", "success", "95%", "baseline", "control")
-    rows = [(*head, "worst", "bound"), *(_row(each) for each in found.results)]
+    rows = [(*head, "gain", "worst", "bound"), *(_row(e) for e in found.results)]
     print_columns(rows)
     for each in found.results:
         if each.note:
@@ -184,13 +188,11 @@ def _print(found: Attacked, kept: Path | None) -> None:
     if found.skipped:
         typer.echo("\nNot run:")
         print_columns(list(found.skipped.items()))
+    if untried := not_tried_sentence(found.record()["attacks"], found.skipped):
+        typer.echo(f"\n{untried}")
     if kept is not None:
         typer.echo(f"\nThe people most at risk are in {kept}.")
-    typer.echo(
-        "\nEvery promised bound holds."
-        if found.holds
-        else "\nA promised bound is exceeded."
-    )
+    typer.echo(f"\n{MARKS[Light(found.light)]} {found.summary}")
 
 
 def _row(each: AttackResult) -> tuple[str, ...]:
@@ -205,9 +207,16 @@ def _row(each: AttackResult) -> tuple[str, ...]:
         f"{_figure(each.low)} to {_figure(each.high)}",
         _figure(each.baseline),
         _figure(each.control),
-        _figure(each.worst),
+        _sized(each.gain, each.gain_size),
+        _sized(each.worst, each.worst_size),
         _bound(each),
     )
+
+
+def _sized(value: float | None, size: Size | None) -> str:
+    from sfumato.report.risk_rows import sized
+
+    return sized(_figure(value), size)
 
 
 def _figure(value: float | None) -> str:

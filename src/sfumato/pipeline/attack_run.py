@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,6 +29,7 @@ from sfumato.pipeline.release_files import ReleaseFiles
 from sfumato.pipeline.run import Run
 from sfumato.pipeline.same_people import same_people
 from sfumato.policy import Policy
+from sfumato.report.attack_verdict import attack_summary, not_tried
 from sfumato.risk.attacks.base import (
     SAMPLE,
     Attack,
@@ -54,6 +56,8 @@ class Attacked(SafeRepr):
         >>> found = sf.attack(release, people, ["linkage", "homogeneity"])
         >>> found.holds, found["linkage"].success, found["linkage"].bound
         (True, 0.5, 0.5)
+        >>> found.light
+        'red'
     """
 
     results: tuple[AttackResult, ...]
@@ -62,17 +66,32 @@ class Attacked(SafeRepr):
     """Attacks that could not be run, and why."""
     certified: bool = False
     """Whether the release is differentially private."""
+    stopped: bool = False
+    """Whether it was stopped before all attacks were finished."""
 
     def _summary(self) -> str:
-        broken = sum(result.exceeded for result in self.results)
-        return (
-            f"{counted(len(self.results), 'attack')}; {broken} above a promised bound"
-        )
+        verdict = attack_summary(self._records())
+        return f"{counted(len(self.results), 'attack')}; {verdict.short}"
 
     @property
     def holds(self) -> bool:
-        """Whether every promised bound holds."""
+        """Whether every promised bound holds; says nothing about what none bounds."""
         return not any(result.exceeded for result in self.results)
+
+    @property
+    def light(self) -> str:
+        """The worst of promises, gains over guessing and worst persons, as a color."""
+        return attack_summary(self._records()).light.value
+
+    @property
+    def summary(self) -> str:
+        """The same in a few sentences."""
+        return attack_summary(self._records()).sentence
+
+    @property
+    def not_tried(self) -> tuple[str, ...]:
+        """The attacks of the catalogue that were neither run nor refused."""
+        return not_tried(self._records(), self.skipped)
 
     def __getitem__(self, name: str) -> AttackResult:
         """The first result of an attack.
@@ -97,14 +116,25 @@ class Attacked(SafeRepr):
         return {
             "private": " ".join(self.notes()),
             "holds": self.holds,
-            "attacks": [result.record() for result in self.results],
+            "light": self.light,
+            "summary": self.summary,
+            "attacks": self._records(),
             "skipped": dict(self.skipped),
+            "not_tried": list(self.not_tried),
+            "stopped": self.stopped,
         }
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [result.record() for result in self.results]
 
     def private_lines(self) -> list[dict[str, Any]]:
         """The private facts, line by line: what they are, then one attack each."""
-        head = {"private": " ".join(self.notes())}
+        head = {"private": " ".join(self.notes()), "skipped": dict(self.skipped)}
         return [head, *(result.private_record() for result in self.results)]
+
+
+class _StoppedError(Exception):
+    """Ends an attack because the run is to stop."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -123,29 +153,63 @@ class AttackRun:
     """The hashes of the releases that this one was made after, by its manifest."""
     bounds: bool = True
     """Whether the policy's requirements say what is promised."""
+    stop: threading.Event | None = None
+    """Ends the run when it is set; what is finished is kept."""
 
     @property
     def policy(self) -> Policy:
         return self.files.policy
 
     def run(self, names: Sequence[str]) -> Attacked:
-        """Run attacks by name; those that do not apply are skipped, with a reason."""
+        """Run attacks by name; those that do not apply are skipped, with a reason.
+
+        Ctrl-C, or setting `stop`, keeps the attacks that are finished.
+        """
         scene = self.scene()
         results: list[AttackResult] = []
         skipped: dict[str, str] = {}
-        for at, name in enumerate(names):
-            self.progress(name, at / max(len(names), 1))
-            for attack, asked, bounds in self._ways(name, scene):
-                reason = attack.refusal(asked)
-                if reason is not None:
-                    skipped[name] = reason
-                    continue
-                results += [_bounded(each, bounds) for each in attack.run(asked)]
+        stopped = False
+        try:
+            for at, name in enumerate(names):
+                progress = self._progress(name, at, len(names))
+                results += self._run_one(
+                    name, replace(scene, progress=progress), skipped
+                )
+        except (KeyboardInterrupt, _StoppedError):
+            stopped = True
         return Attacked(
             results=tuple(results),
             skipped=skipped,
             certified=bool(self.policy.process_models()),
+            stopped=stopped,
         )
+
+    def _run_one(
+        self, name: str, scene: AttackInput, skipped: dict[str, str]
+    ) -> list[AttackResult]:
+        """The results of one attack; where it does not apply, `skipped` says why."""
+        results: list[AttackResult] = []
+        for attack, asked, bounds in self._ways(name, scene):
+            reason = attack.refusal(asked)
+            if reason is not None:
+                skipped[name] = reason
+                continue
+            results += [_bounded(each, bounds) for each in attack.run(asked)]
+        return results
+
+    def _progress(self, name: str, at: int, total: int) -> Progress:
+        """The progress of one attack of several, under its own name; announces it."""
+
+        def show(step: str, share: float) -> None:
+            self._go_on()
+            self.progress(f"{name}: {step}" if step else name, (at + share) / total)
+
+        show("", 0.0)
+        return show
+
+    def _go_on(self, _step: str = "", _share: float = 0.0) -> None:
+        if self.stop is not None and self.stop.is_set():
+            raise _StoppedError
 
     def _ways(
         self, name: str, scene: AttackInput
@@ -223,6 +287,7 @@ class AttackRun:
             source=self.files.original,
             base=self.files.base,
             seed=self.seed,
+            progress=self._go_on,
         )
         table, rows = coded_rows(run)
         counts = generated_counts(run.policy.models(), table)
@@ -328,8 +393,18 @@ def truthful(pair: Pair) -> bool:
 
 
 def names_of(name: str) -> tuple[str, ...]:
-    """Return the attacks that a name stands for: itself, or the whole catalogue."""
+    """Return the attacks that a name stands for: itself, or the whole catalogue.
+
+    Slow ones come last.
+    """
     if name == "all":
-        return registry.names("attacks")
+        names = registry.names("attacks")
+        return tuple(sorted(names, key=lambda each: bool(_slow(each))))
     registry.load("attacks", name)
     return (name,)
+
+
+def _slow(name: str) -> str:
+    """Why an attack is slow; empty if it is not."""
+    reason: str = registry.load("attacks", name).slow
+    return reason

@@ -41,13 +41,19 @@ class ReportSource:
     facts: Mapping[str, Any]
     audit: Mapping[str, Any]
     attacks: Sequence[Mapping[str, Any]] = ()
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    """Attacks that could not be run, and why."""
     assessment: Mapping[str, Any] = field(default_factory=dict)
     signature: Mapping[str, str] | None = None
 
     def public(self) -> str:
         """The edition to be published with the data."""
         return render(
-            self.manifest, self.facts, attacks=self.attacks, signature=self.signature
+            self.manifest,
+            self.facts,
+            attacks=self.attacks,
+            skipped=self.skipped,
+            signature=self.signature,
         )
 
     def private(self) -> str:
@@ -63,6 +69,7 @@ class ReportSource:
             self.facts,
             private=part,
             attacks=self.attacks,
+            skipped=self.skipped,
             signature=self.signature,
         )
 
@@ -102,11 +109,13 @@ def read_report_source(place: Path, manifest: Mapping[str, Any]) -> ReportSource
     if signature and signature.get("data_sha256") != manifest["data_sha256"]:
         signature = None
     assessment = private / ASSESSMENT
+    attacks, skipped = _latest_attacks(private / ATTACKS)
     return ReportSource(
         manifest=manifest,
         facts=facts,
         audit=audit,
-        attacks=_latest_attacks(private / ATTACKS),
+        attacks=attacks,
+        skipped=skipped,
         assessment=_record(assessment) if assessment.exists() else {},
         signature=signature,
     )
@@ -217,11 +226,15 @@ def _hash_of(file: Path) -> str:
         ) from None
 
 
-def _latest_attacks(place: Path) -> tuple[Mapping[str, Any], ...]:
-    """The last result of each attack, of all runs that were kept."""
+def _latest_attacks(
+    place: Path,
+) -> tuple[tuple[Mapping[str, Any], ...], dict[str, str]]:
+    """The last result of each attack, of all runs that were kept; and the attacks that
+    could not be run, with the reason."""
     if not place.exists():
-        return ()
+        return (), {}
     latest: dict[str, Mapping[str, Any]] = {}
+    skipped: dict[str, str] = {}
     for line in place.read_text(encoding="utf-8").splitlines():
         record = _parsed(line, place)
         if "name" in record:
@@ -229,7 +242,9 @@ def _latest_attacks(place: Path) -> tuple[Mapping[str, Any], ...]:
                 key: record.get(key) for key in ("name", "column", "known", "options")
             }
             latest[dump_line(asked)] = record
-    return tuple(latest.values())
+        elif isinstance(reasons := record.get("skipped"), dict):
+            skipped |= reasons
+    return tuple(latest.values()), skipped
 
 
 def _record(place: Path) -> dict[str, Any]:

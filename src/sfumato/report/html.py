@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import tomli_w
 
+from sfumato.report.attack_verdict import attack_summary, coverage
 from sfumato.report.bar_cells import BarRow
 from sfumato.report.charts import group_size_chart, size_label
 from sfumato.report.column_rows import (
@@ -46,6 +48,7 @@ from sfumato.report.risk_rows import (
 from sfumato.report.templating import compile_templates, fill
 
 PAGE = "page.html.jinja"
+NOTHING: Mapping[str, str] = MappingProxyType({})
 TEMPLATES = (
     *(PAGE, "base.html.jinja", "style.css", "table.html.jinja", "charts.html.jinja"),
     *("promises.html.jinja", "risk.html.jinja", "columns.html.jinja"),
@@ -85,19 +88,21 @@ def render(
     *,
     private: PrivatePart | None = None,
     attacks: Sequence[Mapping[str, Any]] = (),
+    skipped: Mapping[str, str] = NOTHING,
     signature: Mapping[str, str] | None = None,
 ) -> str:
     """The report of a release: the public edition, or the private one.
 
     `found` is what its run found beyond the manifest, `attacks` are the results that
-    `sfumato attack` keeps, `signature` says who approved the release.
+    `sfumato attack` keeps, `skipped` are attacks that could not be run, with reasons,
+    `signature` says who approved the release.
     """
     facts = build(manifest, found)
     values = _shared(facts, signature)
     more = (
-        _public(facts, attacks)
+        _public(facts, attacks, skipped)
         if private is None
-        else _private(facts, private, attacks)
+        else _private(facts, private, attacks, skipped)
     )
     values |= more
     return fill(PAGE, **values, contents=list(_contents(values)))
@@ -127,14 +132,19 @@ def _shared(facts: Facts, signature: Mapping[str, str] | None) -> dict[str, Any]
     }
 
 
-def _public(facts: Facts, attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _public(
+    facts: Facts, attacks: Sequence[Mapping[str, Any]], skipped: Mapping[str, str]
+) -> dict[str, Any]:
     sides = {"after": facts["exposure"]} if facts["exposure"] else {}
     # Under a process model, nothing is compared with the source.
     told = [] if facts["privacy"] else public_attack_rows(attacks)
     return {
         "private": None,
         "risk": _risk(facts, sides),
-        "attacks": {"rows": told},
+        "attacks": {
+            "rows": told,
+            "coverage": coverage(attacks, skipped) if told else "",
+        },
         "marginals": public_marginals(facts["marginals"]),
         "correlations": [],
         "mixed": None,
@@ -148,7 +158,10 @@ def _public(facts: Facts, attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any
 
 
 def _private(
-    facts: Facts, private: PrivatePart, attacks: Sequence[Mapping[str, Any]]
+    facts: Facts,
+    private: PrivatePart,
+    attacks: Sequence[Mapping[str, Any]],
+    skipped: Mapping[str, str],
 ) -> dict[str, Any]:
     figures, audit = private.figures, private.audit
     sides = {k: v for k, v in figures.get("exposure", {}).items() if v}
@@ -157,7 +170,12 @@ def _private(
     return {
         "private": private,
         "risk": _risk(facts, sides),
-        "attacks": {"head": ATTACK_HEAD, "rows": attack_rows(attacks)},
+        "attacks": {
+            "head": ATTACK_HEAD,
+            "rows": attack_rows(attacks),
+            "summary": attack_summary(attacks),
+            "coverage": coverage(attacks, skipped),
+        },
         "marginals": private_marginals(figures.get("marginals", {})),
         "correlations": correlation_rows(figures.get("correlations", [])),
         "mixed": mixed_rows(figures.get("mixed")),
@@ -183,7 +201,10 @@ def _contents(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         "diversity": ("Diversity", values["constraints"]),
         "ledger": ("Ledger", values["facts"]["privacy"]),
         "risk": ("Risk", values["risk"]["present"]),
-        "attacks": ("Attacks", values["attacks"]["rows"]),
+        "attacks": (
+            "Attacks",
+            values["attacks"]["rows"] or values["attacks"]["coverage"],
+        ),
     }
     yield from ((key, title) for key, (title, there) in optional.items() if there)
     yield "columns", "Columns"

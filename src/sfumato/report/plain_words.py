@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
+from sfumato.report.attack_verdict import MARKS
 from sfumato.report.definitions import groups
 from sfumato.report.facts import Facts
 from sfumato.report.number_text import amount, counted, listing, percent
+from sfumato.risk.attacks.judgment import GAIN_LIMITS, Light, Size, size_of
 
 
 def verdict_sentence(facts: Facts, *, kept: bool) -> str:
@@ -85,7 +88,15 @@ def _published(facts: Facts) -> str:
     )
 
 
-def key_numbers(facts: Facts) -> Iterator[tuple[str, str]]:
+class KeyNumber(NamedTuple):
+    """A number at the top of the page; some are judged by a color and a symbol."""
+
+    name: str
+    text: str
+    light: Light | None = None
+
+
+def key_numbers(facts: Facts) -> Iterator[KeyNumber]:
     """The numbers at the top of the page."""
     numbers = [
         ("rows in the source", facts["rows_in"]),
@@ -93,12 +104,22 @@ def key_numbers(facts: Facts) -> Iterator[tuple[str, str]]:
         ("rows suppressed", facts["rows_suppressed"]),
         ("groups", facts["groups"]),
     ]
-    yield from ((name, amount(value)) for name, value in numbers if value is not None)
+    for name, value in numbers:
+        if value is not None:
+            yield KeyNumber(name, amount(value))
     if "ncp" in facts["utility"]:
-        yield "information lost (NCP)", percent(facts["utility"]["ncp"])
+        yield KeyNumber("information lost (NCP)", percent(facts["utility"]["ncp"]))
     for key in ("prosecutor_max", "value_max"):
         if key in facts["risk"]:
-            yield "highest risk", percent(facts["risk"][key])
+            yield KeyNumber("highest risk", percent(facts["risk"][key]))
     if facts["giveaways"]:
-        most = max(each["unique"] for each in facts["giveaways"].values())
-        yield "rows that one other column gives away", percent(most)
+        yield _given_away(max(e["unique"] for e in facts["giveaways"].values()))
+
+
+def _given_away(share: float) -> KeyNumber:
+    """The rows that one column gives away: none is good, and many are bad."""
+    light = Light.GREEN if share == 0 else Light.AMBER
+    if size_of(share, GAIN_LIMITS) is Size.LARGE:
+        light = Light.RED
+    text = f"{MARKS[light]} {percent(share)}"
+    return KeyNumber("rows that one other column gives away", text, light)

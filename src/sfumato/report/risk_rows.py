@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from sfumato.report.attack_verdict import MARKS, JudgedAttack
 from sfumato.report.bar_cells import BarRow, bar
 from sfumato.report.number_text import amount, percent
+from sfumato.risk.attacks.judgment import Size
 from sfumato.risk.figures.thresholds import THRESHOLDS
 
 QUESTIONS = {
@@ -99,27 +101,34 @@ def _by_class(sizes: Sequence[Mapping[str, int]]) -> list[float]:
 
 ATTACK_HEAD = (
     *("attack", "column", "people", "success", "95% interval", "baseline", "control"),
-    *("worst", "promised bound"),
+    *("gain over guessing", "worst person", "promised bound"),
 )
 """What the columns of `attack_rows` are."""
 
 
 def attack_rows(attacks: Sequence[Mapping[str, Any]]) -> list[BarRow]:
     """Every attack with its figures; private."""
-    return [
-        (
-            _attack_name(each),
-            each.get("column") or "–",
-            amount(each["n"]),
-            percent(each["success"]),
-            f"{percent(each['low'])} to {percent(each['high'])}",
-            percent(each["baseline"]),
-            percent(each.get("control")),
-            percent(each.get("worst")),
-            _bound(each),
-        )
-        for each in attacks
-    ]
+    return [_attack_row(each, JudgedAttack.of(each)) for each in attacks]
+
+
+def _attack_row(attack: Mapping[str, Any], judged: JudgedAttack) -> BarRow:
+    return (
+        _attack_name(attack),
+        attack.get("column") or "–",
+        amount(attack["n"]),
+        percent(attack["success"]),
+        f"{percent(attack['low'])} to {percent(attack['high'])}",
+        percent(attack["baseline"]),
+        percent(attack.get("control")),
+        sized(percent(judged.gain), judged.gain_size),
+        sized(percent(attack.get("worst")), judged.worst_size),
+        _bound(attack),
+    )
+
+
+def sized(text: str, size: Size | None) -> str:
+    """A figure with how large it is, as a symbol and a word."""
+    return text if size is None else f"{text} {MARKS[size]} {size}"
 
 
 def public_attack_rows(attacks: Sequence[Mapping[str, Any]]) -> list[BarRow]:

@@ -8,7 +8,9 @@ from typing import Any
 from sfumato import registry
 from sfumato.data.schema import Role
 from sfumato.errors import UsageError
+from sfumato.pipeline.attack_run import names_of
 from sfumato.policy import Policy
+from sfumato.report.attack_verdict import attack_summary, not_tried_sentence
 from sfumato.report.risk_rows import ATTACK_HEAD, attack_rows
 from sfumato.studio.chosen_candidate import chosen_of, record_at, why_not
 from sfumato.studio.form_input import SentForm
@@ -34,10 +36,11 @@ def state(facts: ProjectFacts) -> StepState:
     reason = why_not(facts)
     if reason is not None:
         return StepState.blocked(reason)
-    found = results(facts)
-    if not found:
+    attacks = results(facts).get("attacks", ())
+    if not attacks:
         return StepState.open("not attacked yet")
-    return StepState.done("bounds hold" if found["holds"] else "a bound is exceeded")
+    summary = attack_summary(attacks)
+    return StepState.done(summary.short, light=summary.light)
 
 
 def results(facts: ProjectFacts) -> dict[str, Any]:
@@ -62,12 +65,19 @@ def show(facts: ProjectFacts, _query: Query) -> dict[str, Any]:
         "found": results(facts) or None,
         "known": facts.policy.names(Role.QUASI),
         "sample": SAMPLE,
-        "names": [(each.name, each.sentence) for each in registry.catalogue("attacks")],
+        "names": [_choice(name) for name in names_of("all")],
         **_table(results(facts)),
         "person": facts.space.answers.get("lookup"),
         "most": MOST_SHOWN,
         "chosen": chosen_of(facts),
     }
+
+
+def _choice(name: str) -> tuple[str, str]:
+    """An attack, and what it tries; of a slow one also why it comes last."""
+    kind = registry.load("attacks", name)
+    last = f" It comes last: it {kind.slow}." if kind.slow else ""
+    return name, kind.sentence + last
 
 
 def _table(found: dict[str, Any]) -> dict[str, Any]:
@@ -80,7 +90,12 @@ def _table(found: dict[str, Any]) -> dict[str, Any]:
         # What an attack tries is said once, at its first column.
         sentence = told.pop(each["name"], "")
         shown.append(([cells[place] for place in kept], sentence, each["note"]))
-    return {"head": [ATTACK_HEAD[place] for place in kept], "rows": shown}
+    return {
+        "head": [ATTACK_HEAD[place] for place in kept],
+        "rows": shown,
+        "summary": attack_summary(attacks),
+        "not_tried": not_tried_sentence(attacks, found.get("skipped", {})),
+    }
 
 
 def commands(facts: ProjectFacts) -> list[str]:
@@ -121,7 +136,7 @@ def run(space: Workspace, form: SentForm) -> str | None:
         "number": number,
         "known": [] if everything else known,
         "sample": max(1, sample),
-        "names": [n for n in registry.names("attacks") if n in form.all("attack")],
+        "names": [name for name in names_of("all") if name in form.all("attack")],
     }
     task = space.tasks.begin("attack", "Attacking the candidate", arguments, finish)
     task.ended.wait(SHORT_WAIT)

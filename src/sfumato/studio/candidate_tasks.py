@@ -88,7 +88,7 @@ def make_candidate(
 
 def attack(
     progress: Progress,
-    _stop: threading.Event,
+    stop: threading.Event,
     *,
     root: str,
     policy: str,
@@ -97,7 +97,10 @@ def attack(
     sample: int,
     names: list[str],
 ) -> dict[str, Any]:
-    """Attack a candidate that was made; without names, in every way."""
+    """Attack a candidate that was made; without names, in every way.
+
+    What was asked to stop keeps the attacks that are finished.
+    """
     place = Path(root)
     asked = Policy.parse(policy, source="The policy", base=place)
     target = _place(place, number)
@@ -109,9 +112,11 @@ def attack(
         known=known,
         sample=sample,
         progress=progress,
+        stop=stop,
         base=place,
     )
-    keep_attacks(found, target)
+    if found.results:
+        keep_attacks(found, target)
     return {**found.record(), "number": number, "known": known}
 
 

@@ -22,6 +22,7 @@ from starlette.routing import Route
 
 from sfumato.errors import OutputError, RefusedError, SfumatoError, UsageError
 from sfumato.policy import Policy
+from sfumato.report.attack_verdict import MARKS
 from sfumato.report.templating import fill, text_of_template
 from sfumato.studio.access import Access
 from sfumato.studio.attack_step import STEP as ATTACKS
@@ -406,6 +407,8 @@ def _rail(facts: ProjectFacts, chosen: StudioStep) -> Sequence[Mapping[str, Any]
             "title": step.title,
             "state": str(state.progressed),
             "reason": state.reason,
+            "light": state.light or "",
+            "mark": MARKS[state.light] if state.light else "",
             "chosen": step is chosen,
         }
         for place, (step, state) in enumerate(states, start=1)

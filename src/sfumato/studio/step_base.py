@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from sfumato.risk.attacks.judgment import Light
 from sfumato.studio.form_input import SentForm
 from sfumato.studio.workspace import ProjectFacts, Workspace
 
@@ -25,10 +26,12 @@ class StepState:
 
     progressed: Progressed
     reason: str = ""
+    light: Light | None = None
+    """How good what was found is, where that is judged."""
 
     @classmethod
-    def done(cls, reason: str = "") -> StepState:
-        return cls(Progressed.DONE, reason)
+    def done(cls, reason: str = "", *, light: Light | None = None) -> StepState:
+        return cls(Progressed.DONE, reason, light)
 
     @classmethod
     def open(cls, reason: str = "") -> StepState:

@@ -60,6 +60,25 @@ def test_all_attacks_run_and_the_output_says_that_it_is_private(place, capsys):
     assert "Every promised bound holds." in said
 
 
+def test_the_last_line_takes_the_worst_of_promise_gain_and_person(place, capsys):
+    assert attacked(place, "linkage") == 0
+    said = capsys.readouterr().out
+    assert "16 of 17 attacks were not tried: distance-linkage," in said
+    last = said.splitlines()[-1]
+    assert last.startswith("✗ Largest gain over guessing: ")
+    assert "Every promised bound holds." in last
+
+
+def test_the_json_has_the_color_the_gain_and_what_was_not_tried(place, capsys):
+    assert attacked(place, "linkage", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["holds"], found["light"]) == (True, "red")
+    assert found["summary"].startswith("Largest gain over guessing: ")
+    assert len(found["not_tried"]) == 16
+    (result,) = found["attacks"]
+    assert (result["promise"], result["gain_size"]) == ("holds", "large")
+
+
 def test_the_json_has_every_promised_key(place, capsys):
     assert attacked(place, "linkage", "--json") == 0
     found = json.loads(capsys.readouterr().out)

@@ -144,6 +144,31 @@ def test_attacks_are_told_in_public_only_as_within_or_above_their_bound(place):
     assert "guess</th>" in private
 
 
+def test_the_private_edition_colors_attacks_by_the_worst_of_them(place):
+    attacked(place, success=0.275, low=0.25, high=0.3, baseline=0.0004)
+    assert main(["report", str(place)]) == 0
+    public, private = pages(place)
+    assert '<p class="light red">✗ Attacks: gain large, bounds hold' in private
+    assert '<p class="light red">✗ Largest gain over guessing: 27.5%, large' in private
+    assert "27.5% ✗ large" in private
+    assert "large" not in public.split('id="attacks"')[1].split("</section>")[0]
+
+
+def test_the_report_lists_the_attacks_that_were_not_tried(place):
+    assert main(["report", str(place)]) == 0
+    public, private = pages(place)
+    assert "17 of 17 attacks were not tried: linkage" in private
+    assert "not tried" not in public
+    attacked(place)
+    kept = {"private": PRIVATE, "skipped": {"definetti": "the table is not swapped"}}
+    with (place / "private" / "attacks.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps(kept) + "\n")
+    assert main(["report", str(place)]) == 0
+    for page in pages(place):
+        assert "15 of 17 attacks were not tried: distance-linkage" in page
+        assert "1 could not be run: definetti." in page
+
+
 def test_the_last_result_of_an_attack_counts(place):
     attacked(place)
     attacked(place, exceeded=True, worst=0.5)

@@ -55,6 +55,7 @@ FOUND: dict[str, Any] = {
     "group_sizes": [{"size": 5, "groups": 300}, {"size": 12, "groups": 120}],
     "algorithm": {"cuts": 419},
 }
+GIVEAWAYS = {"role": "insensitive", "unique_with_quasi": 0.5}
 VOID = {"meta", "br", "rect", "line", "path", "circle"}
 
 
@@ -239,3 +240,22 @@ used = [name for _, name in templating._environment(templating.REPORT).cache]
 assert sorted(used) == sorted(html.TEMPLATES), used
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("share", "light", "text"),
+    [
+        (0.0, "green", "✓ 0.00%"),
+        (0.0004, "amber", "! 0.04%"),
+        (0.588, "red", "✗ 58.8%"),
+    ],
+)
+def test_rows_that_one_column_gives_away_have_a_mark_of_their_own(share, light, text):
+    column = GIVEAWAYS | {"unique": share}
+    risk = MANIFEST["risk"] | {"columns": {"ward": column}}
+    page = render(MANIFEST | {"risk": risk}, FOUND)
+    head = page.split('id="short"')[1].split("</section>")[0]
+    assert (
+        "<dt>rows that one other column gives away</dt>"
+        f'<dd class="light {light}">{text}</dd>'
+    ) in head

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import sfumato as sf
+from sfumato import registry
 from sfumato.errors import UsageError
-from sfumato.pipeline.attack_run import Attacked
+from sfumato.pipeline.attack_run import Attacked, names_of
 from sfumato.pipeline.private_notes import OUTSIDE, PRIVATE
 
 
@@ -97,3 +100,75 @@ def test_differentially_private_releases_are_attacked(name, tmp_path):
     assert found.certified
     assert found["membership"].n == len(table)
     assert ("linkage" in found.skipped) == (name == "dp-synthesis")
+
+
+def test_the_progress_names_the_attack_that_runs(release):
+    table, policy, made = release
+    seen = []
+
+    def watch(step, share):
+        seen.append((step.split(":")[0], share))
+
+    names = ["linkage", "guess", "minimality"]
+    sf.attack(made, table, names, policy, progress=watch)
+    assert list(dict(seen)) == names
+    assert [share for _, share in seen] == sorted(share for _, share in seen)
+
+
+@pytest.fixture(scope="module")
+def mixed(release):
+    """A release whose groups have several values, and so very many worlds."""
+    table, policy, _ = release
+    table = table.assign(ill=list("abcd") * 9)
+    return table, policy, sf.anonymize(table, policy, insecure_seed=1)
+
+
+def test_a_slow_attack_says_how_far_it_is_and_what_is_left(mixed):
+    table, policy, made = mixed
+    seen = []
+    sf.attack(
+        made, table, "minimality", policy, progress=lambda step, _: seen.append(step)
+    )
+    assert seen[:2] == ["minimality", "minimality: world 1 of 200"]
+    assert seen[2].startswith("minimality: world 2 of 200, about ")
+    assert seen[2].endswith(" s left")
+
+
+def test_all_attacks_end_with_the_slow_one():
+    assert set(names_of("all")) == set(registry.names("attacks"))
+    assert names_of("all")[-1] == "minimality"
+
+
+def test_a_run_that_is_stopped_keeps_the_attacks_that_are_finished(mixed):
+    table, policy, made = mixed
+    stop = threading.Event()
+
+    def watch(step, _share):
+        if step.startswith("minimality: world 3"):
+            stop.set()
+
+    names = ["linkage", "minimality", "guess"]
+    found = sf.attack(made, table, names, policy, progress=watch, stop=stop)
+    assert [each.name for each in found.results] == ["linkage"]
+    assert found.stopped
+    assert {"minimality", "guess"} <= set(found.not_tried)
+    assert not found.skipped
+
+
+def test_ctrl_c_in_a_run_keeps_the_attacks_that_are_finished(release):
+    table, policy, made = release
+
+    def watch(step, _share):
+        if step == "guess":
+            raise KeyboardInterrupt
+
+    found = sf.attack(made, table, ["linkage", "guess"], policy, progress=watch)
+    assert [each.name for each in found.results] == ["linkage"]
+    assert found.stopped
+
+
+def test_attacks_that_were_neither_run_nor_refused_are_listed(release):
+    table, policy, made = release
+    found = sf.attack(made, table, ["linkage", "definetti"], policy)
+    assert len(found.not_tried) == len(registry.names("attacks")) - 2
+    assert not {"linkage", "definetti"} & set(found.not_tried)

@@ -318,7 +318,10 @@ def test_results_show_no_cell_when_printed():
     table, asked = people(), policy(k=5)
     release = sf.anonymize(table, asked, insecure_seed=3)
     found = sf.attack(release, table, "guess", asked)
-    assert repr(found) == "<Attacked: 2 attacks; 0 above a promised bound>"
+    assert (
+        repr(found)
+        == "<Attacked: 2 attacks; gain large, worst person large, nothing promised>"
+    )
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import html
 import json
 import re
+from time import sleep
 
 import pytest
 
 from sfumato import registry
+from sfumato.studio.background_task import TaskState
 from tests.running_studio import confirm_roles, running_studio
 
 FEW = {"algorithm": ["mondrian"], "key-0": "require.0.k", "values-0": "5"}
@@ -92,8 +94,51 @@ def _rows(studio) -> list[tuple[str, str, str]]:
     return ROW.findall(studio.ask("/attacks").text)
 
 
+def test_bounds_that_hold_are_no_green_check_beside_a_large_gain(attacked):
+    text = html.unescape(attacked.ask("/attacks").text)
+    assert results(attacked)["holds"]
+    assert '<p class="light red">✗ Largest gain over guessing:' in text
+    assert "Every promised bound holds." in text
+    assert '<span class="mark red" aria-hidden="true">✗</span>' in text
+    assert "bounds hold" in text
+    assert re.search(r"done: gain large, [^<]*bounds hold", text)
+
+
+def test_each_gain_says_how_large_it_is_in_words_and_symbols(attacked):
+    rows = {name: CELL.findall(rest) for name, _, rest in _rows(attacked)}
+    marks = {"small": "✓", "noticeable": "!", "large": "✗"}
+    linkage = results(attacked)["attacks"][0]
+    size = linkage["gain_size"]
+    assert rows["linkage"][5] == f"{linkage['gain']:.2%} {marks[size]} {size}"
+    assert rows["skewness"][5] == "–"
+
+
+def test_the_slow_attack_comes_last_and_says_so(attacked):
+    text = attacked.ask("/attacks").text
+    assert "It comes last: it runs the algorithm up to 200 times" in text
+    assert results(attacked)["attacks"][-1]["name"] == "minimality"
+
+
 def test_the_report_of_the_release_tells_of_the_attacks(attacked):
     attacked.send("/release/sign", approver="Ada Example")
     attacked.wait()
     report = (attacked.root / "release" / "report.html").read_text("utf-8")
     assert "✓ within the promised bound" in report
+    private = (attacked.root / "release" / "private" / "report.html").read_text("utf-8")
+    assert "✗ Attacks: gain large" in private
+
+
+def test_a_canceled_run_keeps_the_attacks_that_are_finished(attacked):
+    names = ["linkage", "minimality"]
+    attacked.send("/attacks/run", sample=40, attack=names)
+    task = attacked.space.tasks.current
+    while task.running and not task.step.startswith("minimality"):
+        sleep(0.01)
+    assert task.step.startswith("minimality"), "the label names another attack"
+    attacked.send("/task/cancel", back="attacks")
+    assert task.ended.wait(60)
+    assert task.state is TaskState.DONE
+    text = attacked.ask("/attacks").text
+    assert [name for name, _, _ in ROW.findall(text)] == ["linkage"]
+    assert "It was canceled. What is finished is shown." in text
+    assert "16 of 17 attacks were not tried: distance-linkage" in text

@@ -22,6 +22,16 @@ from sfumato.data.rules import View
 from sfumato.data.safe_repr import SafeRepr, counted
 from sfumato.data.seeds import Seed
 from sfumato.models.base import TOLERANCE
+from sfumato.risk.attacks.judgment import (
+    WORST_LIMITS,
+    Light,
+    PromiseVerdict,
+    Size,
+    gain_over,
+    gain_size,
+    light_of,
+    size_of,
+)
 from sfumato.risk.attacks.success_interval import mean_interval, rate_interval
 from sfumato.risk.possible_worlds import Rerun
 from sfumato.risk.table_pair import Pair
@@ -125,6 +135,13 @@ class AttackResult(SafeRepr):
     """The success on people who are not in the table, if there are any."""
     worst: float | None = None
     """The figure of the person, or group, that is worst off."""
+    gain: float | None = None
+    """The share of what guessing misses that the attack achieves; None where its
+    success is not a share of people. Guessing is the control, if there is one."""
+    gain_size: Size | None = None
+    """Whether the gain is small, noticeable or large."""
+    worst_size: Size | None = None
+    """The same of the person who is worst off."""
     bound: float | None = None
     """What a model promises; None where none does."""
     on_average: bool = False
@@ -151,6 +168,18 @@ class AttackResult(SafeRepr):
             figures.append(self.worst)
         return max(figures) > self.bound + TOLERANCE
 
+    @property
+    def promise(self) -> PromiseVerdict:
+        """Whether the promised bound holds, if there is one."""
+        if self.bound is None:
+            return PromiseVerdict.NONE
+        return PromiseVerdict.BROKEN if self.exceeded else PromiseVerdict.HOLDS
+
+    @property
+    def light(self) -> Light:
+        """The worst of the promise, the gain and the worst person, as a color."""
+        return light_of(self.promise, (self.gain_size, self.worst_size))
+
     def record(self) -> dict[str, Any]:
         """The result as one JSON object."""
         return {
@@ -166,6 +195,11 @@ class AttackResult(SafeRepr):
             "worst": self.worst,
             "bound": self.bound,
             "exceeded": self.exceeded,
+            "promise": self.promise.value,
+            "gain": self.gain,
+            "gain_size": self.gain_size and self.gain_size.value,
+            "worst_size": self.worst_size and self.worst_size.value,
+            "light": self.light.value,
             "options": dict(self.options),
             "note": self.note,
         }
@@ -188,6 +222,8 @@ class Attack(ABC):
     """Whether it trains a model (extra `learn`)."""
     rate: ClassVar[bool] = True
     """Whether its success is a share of people, or a chance; else a mean figure."""
+    slow: ClassVar[str] = ""
+    """Why it takes much longer than others, which run before it; empty if it does not."""
 
     def refusal(self, scene: AttackInput) -> str | None:
         """Explain why it cannot run on these tables; None if it can."""
@@ -196,6 +232,10 @@ class Attack(ABC):
     @abstractmethod
     def run(self, scene: AttackInput) -> tuple[AttackResult, ...]:
         """Attack; one result, or one for each sensitive column."""
+
+    def gain(self, share: float, baseline: float) -> float:
+        """How much a share is above that of guessing."""
+        return gain_over(share, baseline)
 
     def options(self) -> dict[str, Any]:
         """The options as a record."""
@@ -217,7 +257,7 @@ class Attack(ABC):
         success = float(chances.mean()) if len(chances) else 0.0
         low, high = (rate_interval if self.rate else mean_interval)(chances)
         rows = scene.targets if rows is None else rows
-        return AttackResult(
+        result = AttackResult(
             name=self.name,
             known=scene.columns,
             n=len(chances),
@@ -231,6 +271,21 @@ class Attack(ABC):
             options=self.options(),
             at_risk=most_at_risk(chances, rows),
             note=note,
+        )
+        return self._judged(result) if self.rate else result
+
+    def _judged(self, result: AttackResult) -> AttackResult:
+        """The result with its gain over guessing, and how large that is."""
+        control, worst = result.control, result.worst
+        guessing = result.baseline if control is None else control
+        gain = self.gain(result.success, guessing)
+        return replace(
+            result,
+            gain=gain,
+            gain_size=gain_size(gain, self.gain(result.high, guessing)),
+            worst_size=None
+            if worst is None
+            else size_of(self.gain(worst, guessing), WORST_LIMITS),
         )
 
 

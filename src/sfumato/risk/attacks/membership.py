@@ -34,6 +34,10 @@ class Membership(Attack):
     def refusal(self, scene: AttackInput) -> str | None:
         return None if scene.columns else "no column is known"
 
+    def gain(self, share: float, baseline: float) -> float:
+        """The advantage: people who are told rightly, less those who are told falsely."""
+        return share - baseline
+
     def run(self, scene: AttackInput) -> tuple[AttackResult, ...]:
         shown = ShownTuples(scene.pair, scene.columns)
         found = matched(shown, scene.leaves(scene.targets))

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from time import monotonic
 from typing import ClassVar
 
 import numpy as np
 
+from sfumato.algorithms.base import Progress
 from sfumato.data.arrays import Codes, Floats
 from sfumato.data.grouping import Grouping
 from sfumato.data.rules import View
+from sfumato.data.seeds import Seed
 from sfumato.hierarchies.sensitive_axis import roll_up
 from sfumato.risk.attacks.attribute import AttributeAttack
 from sfumato.risk.attacks.base import AttackInput, AttackResult
 from sfumato.risk.possible_worlds import (
     Published,
+    Remake,
     Rerun,
     drawn_posteriors,
     exact_posteriors,
@@ -36,6 +40,8 @@ class Minimality(AttributeAttack):
     such worlds if they are few. Worlds that lead to other groups are ruled out. The
     worst figure is the largest chance that the attacker gives to a value.
     Baseline: guessing the commonest value of a person's group.
+    Cost: it runs the algorithm up to 200 times, and comes after the other attacks. On
+    3,000 rows that takes about half a minute with `mondrian`, minutes with `best`.
     Bound: none. `blind` and `simulatable` make groups that tell next to nothing.
     Reference: Wong, Fu, Wang and Pei 2007.
     """
@@ -43,6 +49,7 @@ class Minimality(AttributeAttack):
     name: ClassVar[str] = "minimality"
     sentence: ClassVar[str] = "Ask why the groups are no smaller than they are."
     knows: ClassVar[str] = "everybody's quasi-identifiers, the policy and the algorithm"
+    slow: ClassVar[str] = "runs the algorithm up to 200 times, which may take minutes"
 
     worlds: int = 200
     """How many worlds are tried."""
@@ -60,7 +67,8 @@ class Minimality(AttributeAttack):
         assert scene.rerun is not None
         rerun = scene.rerun()
         seen = _published(scene, rerun, view.column)
-        remake, seed = rerun.remake(view.column), scene.seed.child("minimality")
+        seed, total = scene.seed.child("minimality"), min(seen.worlds(), self.worlds)
+        remake = _counted(rerun.remake(view.column), total, scene.progress)
         if seen.worlds() <= self.worlds:
             beliefs = exact_posteriors(seen, remake, seed)
         else:
@@ -78,6 +86,23 @@ class Minimality(AttributeAttack):
             column=view.column,
             rows=rerun.rows[there],
         )
+
+
+def _counted(remake: Remake, total: int, progress: Progress) -> Remake:
+    """The same, saying before each world which one it is, and how long the rest takes."""
+    started, done = monotonic(), 0
+
+    def counted(values: Codes, seed: Seed) -> Grouping:
+        nonlocal done
+        step = f"world {done + 1:,} of {total:,}"
+        if done:
+            left = (monotonic() - started) / done * (total - done)
+            step += f", about {left:,.0f} s left"
+        progress(step, done / total)
+        done += 1
+        return remake(values, seed)
+
+    return counted
 
 
 def _published(scene: AttackInput, rerun: Rerun, column: str) -> Published:
