@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from sfumato import registry
 from sfumato.report.number_text import percent
 from sfumato.risk.attacks.judgment import (
+    GAIN_LIMITS,
     WORST_LIMITS,
     Light,
     PromiseVerdict,
@@ -32,6 +33,18 @@ PROMISES = {
     PromiseVerdict.NONE: ("No promise bounds these attacks.", "nothing promised"),
 }
 """What is said of all promises together, at length and in short."""
+
+
+HOW_JUDGED = (
+    "Three things are judged apart. The promise: whether the bound holds. The gain: the "
+    "share of people whom guessing misses and the attack finds, small up to "
+    f"{GAIN_LIMITS[0]:.0%} and large above {GAIN_LIMITS[1]:.0%}. The worst person: the "
+    "one of whom an attacker becomes most certain, which as a gain is small up to "
+    f"{WORST_LIMITS[0]:.0%} and large above {WORST_LIMITS[1]:.0%}. Guessing sees the "
+    "published marginals alone (the baseline); where the attack was tried on people "
+    "outside the table (the control), that success takes its place."
+)
+"""What pages say of the three things."""
 
 
 class AttackSummary(NamedTuple):

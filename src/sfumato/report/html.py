@@ -13,7 +13,7 @@ from typing import Any
 
 import tomli_w
 
-from sfumato.report.attack_verdict import attack_summary, coverage
+from sfumato.report.attack_verdict import HOW_JUDGED, attack_summary, coverage
 from sfumato.report.bar_cells import BarRow
 from sfumato.report.charts import group_size_chart, size_label
 from sfumato.report.column_rows import (
@@ -38,8 +38,7 @@ from sfumato.report.number_text import (
 )
 from sfumato.report.plain_words import key_numbers, verdict_sentence, words
 from sfumato.report.risk_rows import (
-    ATTACK_HEAD,
-    attack_rows,
+    attack_table,
     public_attack_rows,
     question_rows,
     size_class_rows,
@@ -171,9 +170,9 @@ def _private(
         "private": private,
         "risk": _risk(facts, sides),
         "attacks": {
-            "head": ATTACK_HEAD,
-            "rows": attack_rows(attacks),
+            **attack_table(attacks)._asdict(),
             "summary": attack_summary(attacks),
+            "how": HOW_JUDGED,
             "coverage": coverage(attacks, skipped),
         },
         "marginals": private_marginals(figures.get("marginals", {})),

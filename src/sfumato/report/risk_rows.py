@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from sfumato.report.attack_verdict import MARKS, JudgedAttack
 from sfumato.report.bar_cells import BarRow, bar
@@ -103,12 +103,29 @@ ATTACK_HEAD = (
     *("attack", "column", "people", "success", "95% interval", "baseline", "control"),
     *("gain over guessing", "worst person", "promised bound"),
 )
-"""What the columns of `attack_rows` are."""
+"""What is told of an attack; the last three columns judge it."""
 
 
-def attack_rows(attacks: Sequence[Mapping[str, Any]]) -> list[BarRow]:
-    """Every attack with its figures; private."""
-    return [_attack_row(each, JudgedAttack.of(each)) for each in attacks]
+class AttackTable(NamedTuple):
+    """The names of the columns, and a row for every result; private."""
+
+    head: list[str]
+    rows: list[BarRow]
+
+
+def attack_table(attacks: Sequence[Mapping[str, Any]]) -> AttackTable:
+    """Every attack with its figures; without controls where no result has one."""
+    controlled = any(each.get("control") is not None for each in attacks)
+    shown = [
+        place
+        for place, name in enumerate(ATTACK_HEAD)
+        if controlled or name != "control"
+    ]
+    rows = [_attack_row(each, JudgedAttack.of(each)) for each in attacks]
+    return AttackTable(
+        head=[ATTACK_HEAD[place] for place in shown],
+        rows=[tuple(row[place] for place in shown) for row in rows],
+    )
 
 
 def _attack_row(attack: Mapping[str, Any], judged: JudgedAttack) -> BarRow:
@@ -128,7 +145,7 @@ def _attack_row(attack: Mapping[str, Any], judged: JudgedAttack) -> BarRow:
 
 def sized(text: str, size: Size | None) -> str:
     """A figure with how large it is, as a symbol and a word."""
-    return text if size is None else f"{text} {MARKS[size]} {size}"
+    return text if size is None else f"{MARKS[size]} {text} {size}"
 
 
 def public_attack_rows(attacks: Sequence[Mapping[str, Any]]) -> list[BarRow]:

@@ -10,8 +10,8 @@ from sfumato.data.schema import Role
 from sfumato.errors import UsageError
 from sfumato.pipeline.attack_run import names_of
 from sfumato.policy import Policy
-from sfumato.report.attack_verdict import attack_summary, not_tried_sentence
-from sfumato.report.risk_rows import ATTACK_HEAD, attack_rows
+from sfumato.report.attack_verdict import HOW_JUDGED, attack_summary, not_tried_sentence
+from sfumato.report.risk_rows import attack_table
 from sfumato.studio.chosen_candidate import chosen_of, record_at, why_not
 from sfumato.studio.form_input import SentForm
 from sfumato.studio.step_base import Query, StepState, StudioStep, needs_data
@@ -84,16 +84,16 @@ def _table(found: dict[str, Any]) -> dict[str, Any]:
     """The results as the private report shows them, each with what it tries."""
     told = {each.name: each.sentence for each in registry.catalogue("attacks")}
     attacks, shown = found.get("attacks", []), []
-    # The studio knows no people outside the table, who would be a control.
-    kept = [place for place, name in enumerate(ATTACK_HEAD) if name != "control"]
-    for each, cells in zip(attacks, attack_rows(attacks), strict=True):
+    table = attack_table(attacks)
+    for each, cells in zip(attacks, table.rows, strict=True):
         # What an attack tries is said once, at its first column.
         sentence = told.pop(each["name"], "")
-        shown.append(([cells[place] for place in kept], sentence, each["note"]))
+        shown.append((cells, sentence, each["note"]))
     return {
-        "head": [ATTACK_HEAD[place] for place in kept],
+        "head": table.head,
         "rows": shown,
         "summary": attack_summary(attacks),
+        "how": HOW_JUDGED,
         "not_tried": not_tried_sentence(attacks, found.get("skipped", {})),
     }
 

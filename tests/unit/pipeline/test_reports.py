@@ -150,7 +150,8 @@ def test_the_private_edition_colors_attacks_by_the_worst_of_them(place):
     public, private = pages(place)
     assert '<p class="light red">✗ Attacks: gain large, bounds hold' in private
     assert '<p class="light red">✗ Largest gain over guessing: 27.5%, large' in private
-    assert "27.5% ✗ large" in private
+    assert "✗ 27.5% large" in private
+    assert "small up to 9% and large above 20%" in private
     assert "large" not in public.split('id="attacks"')[1].split("</section>")[0]
 
 

@@ -109,7 +109,7 @@ def test_each_gain_says_how_large_it_is_in_words_and_symbols(attacked):
     marks = {"small": "✓", "noticeable": "!", "large": "✗"}
     linkage = results(attacked)["attacks"][0]
     size = linkage["gain_size"]
-    assert rows["linkage"][5] == f"{linkage['gain']:.2%} {marks[size]} {size}"
+    assert rows["linkage"][5] == f"{marks[size]} {linkage['gain']:.2%} {size}"
     assert rows["skewness"][5] == "–"
 
 
