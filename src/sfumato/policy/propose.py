@@ -28,7 +28,7 @@ from sfumato.data.table import Column
 from sfumato.errors import DataError, UsageError
 from sfumato.policy.missing_marks import found_marks
 from sfumato.policy.profiles import Profile, profile_of
-from sfumato.policy.proposed_hierarchy import proposed_hierarchy
+from sfumato.policy.proposed_hierarchy import number_text, proposed_hierarchy
 
 PLAIN = Profile(name="", title="", source="", k=5, k_reason="", l=2)
 """What is asked for without a profile."""
@@ -43,6 +43,13 @@ FATES = MappingProxyType(
         Role.WEIGHT: "Published as the weight of each row",
         Role.SUBJECT: "Counted as persons, and not published",
         Role.IDENTIFIER: "Removed, because it names people",
+    }
+)
+CODED = MappingProxyType(
+    {
+        "bands": "the width of the intervals that are published",
+        "bottom": "this and below are published together",
+        "top": "this and above are published together",
     }
 )
 SETS_SHOWN = 5
@@ -239,10 +246,18 @@ def _column(guess: Guess, found: Inference) -> Iterator[str]:
         return
     yield _line(f'role = "{guess.role}"', guess.role_reason)
     yield _line(f'kind = "{guess.kind}"', f"{guess.kind_reason}; {_counted(guess)}")
+    yield from _coding(guess)
     if guess.role is Role.QUASI:
         proposed = proposed_hierarchy(guess, found.columns[guess.name])
         if proposed is not None:
             yield _line(f"hierarchy = {proposed.setting}", proposed.reason)
+
+
+def _coding(guess: Guess) -> Iterator[str]:
+    """Bands and tails of a column that is published beside the quasi-identifiers."""
+    if guess.coding is not None:
+        for name, value in guess.coding.settings():
+            yield _line(f"{name} = {number_text(value)}", CODED[name])
 
 
 def _counted(guess: Guess) -> str:

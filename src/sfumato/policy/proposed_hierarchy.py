@@ -78,7 +78,7 @@ def _numbers(guess: Guess, column: Column) -> ProposedHierarchy | None:
         return _table("intervals", ["5", "10", "20"], "years in spans")
     if _are_months(guess, column):
         return _table("intervals", ["3", "6"], "quarters of the year", "origin = 1")
-    widths = [_number(width) for width in interval_widths(column)]
+    widths = [number_text(width) for width in interval_widths(column)]
     return _table("intervals", widths, "round widths")
 
 
@@ -151,7 +151,8 @@ def _table(
     return ProposedHierarchy(f"{{ {builder} = [{written}]{more} }}", reason)
 
 
-def _number(width: float) -> str:
+def number_text(width: float) -> str:
+    """A number as TOML, without a fraction where it has none."""
     return str(int(width)) if width.is_integer() else repr(width)
 
 

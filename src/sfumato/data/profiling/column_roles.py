@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sfumato.data.arrays import Ints
+from sfumato.data.profiling.band_choice import BandCoding
 from sfumato.data.profiling.column_names import (
     is_about_others,
     is_circumstance,
@@ -53,6 +54,8 @@ class Decision:
     role: Role
     reason: str
     drop: bool = False
+    coding: BandCoding | None = None
+    """The bands and tails that a column of numbers is published with."""
 
 
 def decide(

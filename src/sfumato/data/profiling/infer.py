@@ -10,11 +10,13 @@ import pyarrow as pa
 
 from sfumato.data.coding import code_column, infer_kind
 from sfumato.data.parallel import each
+from sfumato.data.profiling.band_choice import BandCoding
 from sfumato.data.profiling.column_names import names_an_area_code
 from sfumato.data.profiling.column_roles import Decision, decide
 from sfumato.data.profiling.column_signs import Sign, Signs, signs_of
 from sfumato.data.profiling.identifying_power import Power, identifying_power
 from sfumato.data.profiling.name_words import Concept
+from sfumato.data.profiling.rare_values import without_giveaways
 from sfumato.data.schema import Kind, Role
 from sfumato.data.table import Column
 
@@ -38,6 +40,8 @@ class Guess:
     power: Power
     missing: int
     """How many cells have no value."""
+    coding: BandCoding | None = None
+    """The bands and tails that it is published with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +82,9 @@ def infer(
     coded = each(lambda n: _coded(n, source.column(n), missing), source.column_names)
     found = each(lambda pair: signs_of(*pair), coded)
     decisions = decide(found, k=k, given=_forbidden(found, leaves_out) | dict(given))
-    guesses = tuple(_guess(one, decisions[one.name]) for one in found)
     columns = {column.name: column for column, _ in coded}
+    decisions = without_giveaways(columns, decisions, k=k)
+    guesses = tuple(_guess(one, decisions[one.name]) for one in found)
     quasi = [g.name for g in guesses if g.role is Role.QUASI and not g.drop]
     return Inference(
         rows=source.num_rows,
@@ -128,4 +133,5 @@ def _guess(found: Signs, decision: Decision) -> Guess:
         understood=found.sign is not Sign.UNKNOWN,
         power=found.power,
         missing=found.missing,
+        coding=decision.coding,
     )
