@@ -14,6 +14,7 @@ from sfumato.cli.success_output import (
     done,
     measure_rows,
     print_columns,
+    print_exact_columns,
     print_giveaways,
     print_json,
     requirement_rows,
@@ -267,6 +268,7 @@ def chosen_seed(text: str | None, number: int | None) -> Seed | None:
 def print_release(manifest: Mapping[str, Any], out: Path) -> None:
     """Print a summary of the release: what, how useful, and where."""
     typer.echo(_counted(manifest))
+    print_exact_columns(manifest["risk"])
     if "search" in manifest:
         typer.echo(_searched(manifest["search"]))
     by_ledger = ", and by the ledger of its making" if "privacy" in manifest else ""
@@ -274,12 +276,11 @@ def print_release(manifest: Mapping[str, Any], out: Path) -> None:
     print_columns(requirement_rows(manifest["requirements"]))
     if "after" in manifest:
         typer.echo(_together(manifest["after"]))
-    measures = {**manifest["utility"], **manifest["risk"]}
-    columns = measures.pop("columns", {})
+    measures = measure_rows({**manifest["utility"], **manifest["risk"]})
     if measures:
         typer.echo("\nUtility and remaining risk:")
-        print_columns(measure_rows(measures))
-    print_giveaways(columns)
+        print_columns(measures)
+    print_giveaways(manifest["risk"].get("columns", {}))
     if "row_numbers" in manifest:
         typer.echo(
             "\nThe first column has no name: it was read as row numbers and left out."

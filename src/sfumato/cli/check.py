@@ -24,6 +24,7 @@ from sfumato.cli.requirements import output_model, parse_requirement, split_name
 from sfumato.cli.success_output import (
     measure_rows,
     print_columns,
+    print_exact_columns,
     print_giveaways,
     print_json,
     reader_may_leave,
@@ -266,6 +267,7 @@ def _print(file: str, result: CheckResult) -> None:
 
     rows, groups = counted(result.rows, "row"), counted(result.groups, "group")
     typer.echo(f"{file}: {rows}, {groups}")
+    print_exact_columns(result.risk)
     print_columns(requirement_rows(result.verdicts))
     _print_inferred(result)
     _print_risk(result)
@@ -317,9 +319,9 @@ def _print_loss(result: CheckResult) -> None:
 
 
 def _print_risk(result: CheckResult) -> None:
-    measures = {key: each for key, each in result.risk.items() if key != "columns"}
+    measures = measure_rows(result.risk)
     if measures:
         typer.echo("\nRemaining risk:")
-        print_columns(measure_rows(measures))
+        print_columns(measures)
     print_giveaways(result.risk.get("columns", {}))
     typer.echo("")

@@ -79,16 +79,29 @@ def requirement_rows(verdicts: Sequence[Mapping[str, Any]]) -> list[tuple[str, .
     return rows
 
 
-def measure_rows(measures: Mapping[str, float]) -> list[tuple[str, str]]:
-    """Return one row per measure: its title and its value."""
+def measure_rows(measures: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return one row per measure that is a number: its title and its value."""
     from sfumato.report.definitions import measure
     from sfumato.report.number_text import amount, percent
 
-    named = [(measure(key), value) for key, value in measures.items()]
+    named = [
+        (measure(key), value)
+        for key, value in measures.items()
+        if not isinstance(value, Mapping)
+    ]
     return [
         (words.title, percent(value) if words.share else amount(value))
         for words, value in named
     ]
+
+
+def print_exact_columns(risk: Mapping[str, Any]) -> None:
+    """Print how many rows the columns that are published exactly make unique."""
+    from sfumato.report.exact_column_words import unique_sentence
+
+    sentence = unique_sentence(risk)
+    if sentence is not None:
+        typer.echo(sentence)
 
 
 def print_giveaways(columns: Mapping[str, Mapping[str, Any]]) -> None:

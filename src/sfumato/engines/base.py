@@ -64,10 +64,13 @@ class Engine(AbstractContextManager["Engine"], ABC):
         return self.count([column])
 
     @abstractmethod
-    def alone(self, column: str, beside: Sequence[str], missing: Sequence[str]) -> int:
+    def alone(
+        self, column: str, beside: Sequence[str], missing: Sequence[str] | None
+    ) -> int:
         """Count the rows whose combination of cells no other row has.
 
-        Rows whose cell in `column` is null or one of the marks in `missing` do not count.
+        Rows whose cell in `column` is null or one of the marks in `missing` do not count;
+        without marks (None), all rows do.
         """
 
     @abstractmethod

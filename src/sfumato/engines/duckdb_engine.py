@@ -85,10 +85,12 @@ class DuckDBEngine(Engine):
         ]
         return CountedLines(pa.table(cells, list(columns)), np.concatenate(times))
 
-    def alone(self, column: str, beside: Sequence[str], missing: Sequence[str]) -> int:
+    def alone(
+        self, column: str, beside: Sequence[str], missing: Sequence[str] | None
+    ) -> int:
         """Count the rows whose combination of cells no other row has."""
         names = _places(1 + len(beside))
-        known = f"{names[0]} IS NOT NULL"
+        known = "true" if missing is None else f"{names[0]} IS NOT NULL"
         if missing and carrier(column, self._kind(column)) == pa.string():
             known += f" AND {names[0]} NOT IN ({_listed(map(_quoted, missing))})"
         inner = (

@@ -38,12 +38,16 @@ class MemoryEngine(Engine):
         _, first, times = np.unique(key, return_index=True, return_counts=True)
         return CountedLines(self.table.select(list(columns)).take(first), times)
 
-    def alone(self, column: str, beside: Sequence[str], missing: Sequence[str]) -> int:
+    def alone(
+        self, column: str, beside: Sequence[str], missing: Sequence[str] | None
+    ) -> int:
         """Count the rows whose combination of cells no other row has."""
         known = [value_places(self.table.column(name)) for name in beside]
-        places = value_places(self.table.column(column), missing)
+        places = value_places(self.table.column(column), missing or ())
         together = joined([*known, places], self.table.num_rows)
-        return alone(np.where(places < 0, -1, together))
+        return alone(
+            together if missing is None else np.where(places < 0, -1, together)
+        )
 
     def ordered(self, key: Sequence[str]) -> BatchSource:
         """The same rows in the order of the key."""

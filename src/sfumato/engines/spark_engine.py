@@ -98,13 +98,16 @@ class SparkEngine(Engine):
         times = found.column("count").to_numpy().astype(np.int64)
         return CountedLines(pa.table(cells, list(columns)), times)
 
-    def alone(self, column: str, beside: Sequence[str], missing: Sequence[str]) -> int:
+    def alone(
+        self, column: str, beside: Sequence[str], missing: Sequence[str] | None
+    ) -> int:
         """Count the rows whose combination of cells no other row has."""
         frame, places = self._carried([column, *beside])
-        known = frame["c0"].isNotNull()
+        if missing is not None:
+            frame = frame.filter(frame["c0"].isNotNull())
         if missing and types.is_string(self._kind(column)):
-            known &= ~frame["c0"].isin(list(missing))
-        lines = frame.filter(known).groupBy(*places).count()
+            frame = frame.filter(~frame["c0"].isin(list(missing)))
+        lines = frame.groupBy(*places).count()
         with explained():
             return int(lines.filter("count = 1").count())
 

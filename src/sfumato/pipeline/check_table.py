@@ -33,6 +33,7 @@ from sfumato.pipeline.counted_proof import (
     proof_rows,
     prove_on_engine,
 )
+from sfumato.pipeline.exact_columns import Holders, persons_of
 from sfumato.pipeline.expand_requirements import expanded, from_record
 from sfumato.pipeline.manifest import requirements as requirement_records
 from sfumato.pipeline.manifest import risk as risk_of
@@ -119,7 +120,8 @@ def check_table(asked: AskedCheck, given: GivenTables) -> CheckResult:
     proof = claim.verify(table, beside)
     names = table.column_names
     made = added(asked.policy, asked.operator, names)
-    shares = claimed_giveaways(asked.policy, table, asked.form, made=made)
+    held = Holders.asked(claim.models, persons_of(proof))
+    shares = claimed_giveaways(asked.policy, table, asked.form, made=made, held=held)
     result = _result(asked, claim, proof, names, table.num_rows, shares)
     return replace(result, row_numbers=has_row_numbers(table))
 
@@ -135,7 +137,9 @@ def check_on_engine(asked: AskedCheck, engine: Engine) -> CheckResult:
     quasi = [name for name in names if asked.policy.role(name) is Role.QUASI]
     quasi += [name for name in made if name not in quasi]
     rows = proof_rows(proof)
-    shares = engine_giveaways(asked.policy, engine, quasi=quasi, rows=rows)
+    shares = engine_giveaways(
+        asked.policy, engine, quasi=quasi, rows=rows, models=claim.models
+    )
     result = _result(asked, claim, proof, names, rows, shares)
     numbered = has_row_numbers(engine.source.schema.empty_table())
     return replace(result, row_numbers=numbered)

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from sfumato.data.schema import Role
+from sfumato.pipeline.exact_columns import Holders
 from sfumato.pipeline.unique_values import released_giveaways
 from sfumato.pipeline.verification import BOUNDS
 from sfumato.policy import Policy
@@ -42,7 +43,12 @@ def unmentioned(
 
 
 def claimed_giveaways(
-    policy: Policy, table: pa.Table, form: Form, *, made: Sequence[str]
+    policy: Policy,
+    table: pa.Table,
+    form: Form,
+    *,
+    made: Sequence[str],
+    held: Holders,
 ) -> dict[str, Any]:
     """How many rows the columns that are not quasi-identifiers give away.
 
@@ -52,4 +58,4 @@ def claimed_giveaways(
     quasi = [name for name in names if policy.role(name) is Role.QUASI]
     quasi += [name for name in made if name not in quasi]
     swapped = policy.names(Role.SENSITIVE) if form is Form.SWAPPED else ()
-    return released_giveaways(policy, table, quasi=quasi, but=swapped)
+    return released_giveaways(policy, table, quasi=quasi, held=held, but=swapped)

@@ -8,12 +8,15 @@ from typing import Any
 from sfumato.data.schema import Role
 from sfumato.engines.base import Engine
 from sfumato.errors import DataError
-from sfumato.pipeline.unique_values import (
-    UNTOUCHED,
-    alone_shares,
-    refuse_alone,
+from sfumato.models.base import OutputModel
+from sfumato.pipeline.exact_columns import (
+    engine_exact_risk,
+    engine_unique,
+    exact_names,
+    refuse_unique,
     unasked,
 )
+from sfumato.pipeline.unique_values import UNTOUCHED, alone_shares, refuse_alone
 from sfumato.pipeline.verification import Claim
 from sfumato.policy import Policy
 from sfumato.verify import Proof
@@ -37,10 +40,24 @@ def refuse_counted_giveaways(
     policy: Policy, engine: Engine, rows: int, *, but: Collection[str] = ()
 ) -> None:
     """Refuse to publish a column that tells rows apart, unless the policy says so."""
-    names = [name for name in engine.source.names if name not in but]
-    for name in unasked(policy, names):
-        alone = engine.alone(name, (), policy.data.missing)
-        refuse_alone(policy, name, alone, rows)
+    names = unasked(policy, engine.source.names, but=but)
+    missing = policy.data.missing
+    alone = {name: engine.alone(name, (), missing) for name in names}
+    refuse_alone(policy, alone, rows)
+
+
+def refuse_counted_unique_rows(
+    policy: Policy,
+    engine: Engine,
+    rows: int,
+    *,
+    quasi: Sequence[str],
+    but: Collection[str] = (),
+) -> None:
+    """Refuse a table of which exact columns make too many rows unique."""
+    names = unasked(policy, engine.source.names, but=but)
+    if names:
+        refuse_unique(policy, names, engine_unique(engine, quasi, names), rows)
 
 
 def engine_giveaways(
@@ -49,6 +66,7 @@ def engine_giveaways(
     *,
     quasi: Sequence[str],
     rows: int,
+    models: Sequence[OutputModel],
     but: Collection[str] = (),
 ) -> dict[str, Any]:
     """How many rows the columns that are not quasi-identifiers give away."""
@@ -57,13 +75,17 @@ def engine_giveaways(
     roles = {name: policy.role(name) or Role.INSENSITIVE for name in names}
     kept = {name: role for name, role in roles.items() if role in UNTOUCHED}
     missing = policy.data.missing
+    single = {name: engine.alone(name, (), missing) for name in kept}
     found = {
         name: alone_shares(
-            role,
-            engine.alone(name, (), missing),
-            engine.alone(name, quasi, missing),
-            rows=rows,
+            role, single[name], engine.alone(name, quasi, missing), rows=rows
         )
         for name, role in kept.items()
     }
-    return {"columns": found} if found else {}
+    if not found:
+        return {}
+    exact = {name: single[name] for name in exact_names(kept)}
+    together = engine_exact_risk(
+        policy, engine, quasi=quasi, single=exact, rows=rows, models=models
+    )
+    return together | {"columns": found}

@@ -26,7 +26,11 @@ from sfumato.io.strip_hidden import bare
 from sfumato.pipeline import manifest
 from sfumato.pipeline.build_request import build_request, coded_rows
 from sfumato.pipeline.column_kinds import decide
-from sfumato.pipeline.counted_proof import prove_on_engine, refuse_counted_giveaways
+from sfumato.pipeline.counted_proof import (
+    prove_on_engine,
+    refuse_counted_giveaways,
+    refuse_counted_unique_rows,
+)
 from sfumato.pipeline.earlier_release_proof import (
     CandidateProof,
     Earlier,
@@ -35,6 +39,7 @@ from sfumato.pipeline.earlier_release_proof import (
 )
 from sfumato.pipeline.earlier_release_repair import solve_after
 from sfumato.pipeline.earlier_releases import refuse_after
+from sfumato.pipeline.exact_columns import refuse_unique_rows
 from sfumato.pipeline.expand_requirements import (
     SourceCounts,
     compared_counts,
@@ -53,7 +58,7 @@ from sfumato.pipeline.private_run import (
 from sfumato.pipeline.release import Release
 from sfumato.pipeline.report_figures import ReportFigures
 from sfumato.pipeline.run import Run
-from sfumato.pipeline.unique_values import refuse_giveaways
+from sfumato.pipeline.unique_values import quasi_places, refuse_giveaways
 from sfumato.pipeline.verification import Claim, Private
 from sfumato.pipeline.written_format import (
     refuse_unwritable_cells,
@@ -146,6 +151,21 @@ def _refuse_giveaways(
         return
     with run.out_of_core.engine(table, rows) as engine:
         refuse_counted_giveaways(run.policy, engine, table.num_rows, but=but)
+
+
+def _refuse_unique_rows(found: Findings) -> None:
+    """Refuse a draft of which columns that stay exact make too many rows unique."""
+    policy, draft, held = found.run.policy, found.draft, found.run.out_of_core
+    if held is None:
+        known = found.shown_tuples
+        if known is None:
+            known = quasi_places(draft.table, draft.quasi)
+        refuse_unique_rows(policy, draft.table, known=known, but=found.made)
+        return
+    with held.engine(draft.table, found.published_rows) as engine:
+        refuse_counted_unique_rows(
+            policy, engine, found.rows_out, quasi=draft.quasi, but=found.made
+        )
 
 
 def _refuse_table(run: Run, certificate: Certificate | None) -> None:
@@ -265,6 +285,7 @@ def _insist(found: Findings) -> None:
         _refuse_giveaways(
             found.run, found.draft.table, found.published_rows, found.made
         )
+        _refuse_unique_rows(found)
 
 
 def _insist_on_models(proof: Proof, request: Request) -> None:

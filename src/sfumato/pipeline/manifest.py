@@ -20,6 +20,7 @@ from sfumato.models.base import Model, OutputModel, Target, Verdict
 from sfumato.models.common.targets import rows_of
 from sfumato.pipeline import column_kinds as kinds
 from sfumato.pipeline.counted_proof import engine_giveaways
+from sfumato.pipeline.exact_columns import Holders, persons_of
 from sfumato.pipeline.findings import Findings
 from sfumato.pipeline.loss_by_value import ValueLoss, loss_by
 from sfumato.pipeline.private_run import Certificate
@@ -148,12 +149,18 @@ def _giveaways(found: Findings) -> dict[str, Any]:
             policy,
             draft.table,
             quasi=draft.quasi,
+            held=Holders.asked(found.request.models, persons_of(found.proof)),
             but=made,
             known=found.shown_tuples,
         )
     with held.engine(draft.table, found.published_rows) as engine:
         return engine_giveaways(
-            policy, engine, quasi=draft.quasi, rows=found.rows_out, but=made
+            policy,
+            engine,
+            quasi=draft.quasi,
+            rows=found.rows_out,
+            models=found.request.models,
+            but=made,
         )
 
 

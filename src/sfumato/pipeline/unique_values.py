@@ -10,12 +10,25 @@ import pyarrow as pa
 from sfumato.data.arrays import Ints
 from sfumato.data.parallel import each
 from sfumato.data.schema import Role
-from sfumato.data.unique_rows import MOST, alone, alone_together, joined, value_places
+from sfumato.data.unique_rows import (
+    MOST,
+    MOST_TOGETHER,
+    alone,
+    alone_together,
+    joined,
+    value_places,
+)
+from sfumato.pipeline.exact_columns import (
+    EXACT,
+    Holders,
+    exact_names,
+    exact_risk,
+    unasked,
+)
 from sfumato.policy import Policy
+from sfumato.report.exact_column_words import UNIQUE, rare_sentence, unique_sentence
 
-UNTOUCHED = (Role.SENSITIVE, Role.INSENSITIVE, Role.WEIGHT)
-ASKED_FOR = (Role.INSENSITIVE, Role.WEIGHT)
-"""Roles that no requirement covers; publishing unique values needs `keep_as_is`."""
+UNTOUCHED = (Role.SENSITIVE, *EXACT)
 
 
 def refuse_giveaways(
@@ -25,29 +38,29 @@ def refuse_giveaways(
 
     `but` lists the columns that the operator added.
     """
-    asked = unasked(policy, [name for name in table.column_names if name not in but])
+    asked = unasked(policy, table.column_names, but=but)
     counts = each(lambda name: rows_alone(table, name, policy.data.missing), asked)
-    for name, count in zip(asked, counts, strict=True):
-        refuse_alone(policy, name, count, table.num_rows)
+    refuse_alone(policy, dict(zip(asked, counts, strict=True)), table.num_rows)
 
 
-def unasked(policy: Policy, names: Sequence[str]) -> list[str]:
-    """The columns published as they are without the policy having said so."""
-    kept = [name for name in names if policy.role(name) in ASKED_FOR]
-    return [name for name in kept if not policy.column(name).keep_as_is]
-
-
-def refuse_alone(policy: Policy, name: str, count: int, rows: int) -> None:
-    """Refuse a column if too many of its values occur once."""
-    if count > MOST * rows:
-        raise policy.fault(
-            ("columns", name),
-            f"would be published as it is, and {count:,} of {rows:,} rows "
-            f"({count / rows:.1%}) have a value that occurs once: "
-            "whoever knows it finds the row.",
-            hint="Say drop = true, make it a quasi-identifier, or say "
-            "keep_as_is = true if nobody outside can know its values.",
-        )
+def refuse_alone(policy: Policy, counts: Mapping[str, int], rows: int) -> None:
+    """Refuse columns of which too many values occur once, all in one message."""
+    shares = {
+        name: f"{count:,} of {rows:,} rows ({count / rows:.1%})"
+        for name, count in counts.items()
+        if count > MOST * rows
+    }
+    if not shares:
+        return
+    (first, share), *others = shares.items()
+    more = "".join(f" So would '{name}': {text}." for name, text in others)
+    raise policy.fault(
+        ("columns", first),
+        f"would be published as it is, and {share} have a value that occurs once: "
+        f"whoever knows it finds the row.{more}",
+        hint="Give numbers bands, say drop = true, make it a quasi-identifier, or say "
+        "keep_as_is = true if nobody outside can know its values.",
+    )
 
 
 def rows_alone(table: pa.Table, name: str, missing: Sequence[str]) -> int:
@@ -70,7 +83,7 @@ def giveaways(
     """
     rows = table.num_rows
     if known is None:
-        known = joined((value_places(table.column(name)) for name in quasi), rows)
+        known = quasi_places(table, quasi)
 
     def share(name: str) -> dict[str, Any]:
         places = value_places(table.column(name), missing)
@@ -96,14 +109,18 @@ def released_giveaways(
     table: pa.Table,
     *,
     quasi: Sequence[str],
+    held: Holders,
     but: Collection[str] = (),
     known: Ints | None = None,
 ) -> dict[str, Any]:
     """The giveaways of a published table, as a part of its risk.
 
     Pseudonyms are left out: nobody outside knows them. `known` numbers the
-    combinations of the quasi-identifiers, where that was done.
+    combinations of the quasi-identifiers, where that was done; `held` says how many
+    have to hold each value.
     """
+    if known is None:
+        known = quasi_places(table, quasi)
     left_out = {*quasi, *but}
     names = [name for name in table.column_names if name not in left_out]
     roles = {name: policy.role(name) or Role.INSENSITIVE for name in names}
@@ -111,12 +128,24 @@ def released_giveaways(
     found = giveaways(
         table, kept, quasi=quasi, missing=policy.data.missing, known=known
     )
-    return {"columns": found} if found else {}
+    if not found:
+        return {}
+    return exact_risk(
+        policy, table, names=exact_names(kept), known=known, held=held
+    ) | {"columns": found}
+
+
+def quasi_places(table: pa.Table, quasi: Sequence[str]) -> Ints:
+    """A number for each row's combination of quasi-identifiers."""
+    parts = (value_places(table.column(name)) for name in quasi)
+    return joined(parts, table.num_rows)
 
 
 def warnings(risk: Mapping[str, Any]) -> list[str]:
-    """One warning for each column in which more than 5% of rows have a unique value."""
-    return [
+    """What exact columns give away: together, by rare values, by unique ones."""
+    found = [unique_sentence(risk)] if risk.get(UNIQUE, 0.0) > MOST_TOGETHER else []
+    found.append(rare_sentence(risk))
+    return [text for text in found if text is not None] + [
         f"{each['unique']:.1%} of rows have a value of '{name}' ({each['role']}) that "
         "occurs once: whoever knows it finds the row."
         for name, each in risk.get("columns", {}).items()

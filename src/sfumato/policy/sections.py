@@ -179,7 +179,8 @@ class ColumnSection(Section):
     """Leave the column out of the release."""
     keep_as_is: bool = False
     """Publish an insensitive column or a weight although more than 5% of rows have
-    a value that occurs once; without it such a run ends with 2 and the figures.
+    a value that occurs once, or such columns together make more than 20% of rows unique
+    beside the quasi-identifiers; without it such a run ends with 2 and the figures.
     `init` never writes it."""
 
     def _summary(self) -> str:

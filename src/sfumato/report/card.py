@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sfumato.report.exact_column_words import UNIQUE
 from sfumato.report.number_text import amount, percent
 from sfumato.report.templating import fill
 
-RISKS = ("prosecutor_max", "value_max")
+RISKS = {
+    "prosecutor_max": "highest risk",
+    "value_max": "highest risk",
+    UNIQUE: "rows unique with exact columns",
+}
 
 
 def card(manifest: Mapping[str, Any]) -> str:
@@ -29,8 +34,8 @@ def _counts(manifest: Mapping[str, Any]) -> str:
     if "rows_suppressed" in manifest:
         parts.append(f"{amount(manifest['rows_suppressed'])} rows suppressed")
     parts += [
-        f"highest risk {percent(manifest['risk'][key])}"
-        for key in RISKS
+        f"{name} {percent(manifest['risk'][key])}"
+        for key, name in RISKS.items()
         if key in manifest["risk"]
     ]
     return ", ".join(parts) + "."

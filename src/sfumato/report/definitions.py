@@ -122,6 +122,12 @@ MEASURES = {
         "The same chance, averaged over all published rows: groups divided by rows.",
         share=True,
     ),
+    "unique_with_exact_columns": Measure(
+        "Rows unique with exact columns",
+        "The share of rows that are unique by the published quasi-identifiers together "
+        "with all insensitive columns and weights. An empty cell counts as a value.",
+        share=True,
+    ),
 }
 
 TREATMENTS = {

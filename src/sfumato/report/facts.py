@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
+from sfumato.report.exact_column_words import RARE
+
 LAYOUT = 1
 """The version of this layout; raised when a key changes its meaning."""
 MOST_BARS = 24
@@ -83,6 +85,8 @@ class Facts(TypedDict):
     group_sizes: list[SizeBin]
     utility: dict[str, Any]
     risk: dict[str, Any]
+    rare_values: dict[str, Any]
+    """The exact columns with values that few hold; empty where there is none."""
     giveaways: dict[str, dict[str, Any]]
     """For each column that is not a quasi-identifier, the share of rows with a value
     that occurs once: alone, and with the quasi-identifiers."""
@@ -120,7 +124,7 @@ class Facts(TypedDict):
 
 
 def _measures(risk: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in risk.items() if key != "columns"}
+    return {key: value for key, value in risk.items() if key not in ("columns", RARE)}
 
 
 def build(manifest: Mapping[str, Any], found: Mapping[str, Any]) -> Facts:
@@ -150,6 +154,7 @@ def build(manifest: Mapping[str, Any], found: Mapping[str, Any]) -> Facts:
         group_sizes=size_bins(found.get("group_sizes", ())),
         utility=dict(manifest.get("utility", {})),
         risk=_measures(manifest.get("risk", {})),
+        rare_values=dict(manifest.get("risk", {}).get(RARE, {})),
         giveaways=dict(manifest.get("risk", {}).get("columns", {})),
         algorithm=dict(manifest.get("algorithm", {})),
         operator=operator,

@@ -7,6 +7,12 @@ from typing import NamedTuple
 
 from sfumato.report.attack_verdict import MARKS
 from sfumato.report.definitions import groups
+from sfumato.report.exact_column_words import (
+    RARE,
+    UNIQUE,
+    rare_sentence,
+    unique_sentence,
+)
 from sfumato.report.facts import Facts
 from sfumato.report.number_text import amount, counted, listing, percent
 from sfumato.risk.attacks.judgment import GAIN_LIMITS, Light, Size, size_of
@@ -54,6 +60,8 @@ def _sentences(facts: Facts) -> Iterator[str]:
             "Whoever finds a person's row guesses the person's sensitive value with a "
             f"chance of at most {risk}."
         )
+    told = {**facts["risk"], "columns": facts["giveaways"], RARE: facts["rare_values"]}
+    yield from filter(None, (unique_sentence(told), rare_sentence(told)))
     if "ncp" in facts["utility"]:
         yield (
             f"The quasi-identifiers lost {percent(facts['utility']['ncp'])} of their "
@@ -112,14 +120,17 @@ def key_numbers(facts: Facts) -> Iterator[KeyNumber]:
     for key in ("prosecutor_max", "value_max"):
         if key in facts["risk"]:
             yield KeyNumber("highest risk", percent(facts["risk"][key]))
+    if UNIQUE in facts["risk"]:
+        share = float(facts["risk"][UNIQUE])
+        yield _marked_share("rows unique with exact columns", share)
     if facts["giveaways"]:
-        yield _given_away(max(e["unique"] for e in facts["giveaways"].values()))
+        most = max(each["unique"] for each in facts["giveaways"].values())
+        yield _marked_share("rows that one other column gives away", most)
 
 
-def _given_away(share: float) -> KeyNumber:
-    """The rows that one column gives away: none is good, and many are bad."""
+def _marked_share(name: str, share: float) -> KeyNumber:
+    """A share of rows that are given away: none is good, and many are bad."""
     light = Light.GREEN if share == 0 else Light.AMBER
     if size_of(share, GAIN_LIMITS) is Size.LARGE:
         light = Light.RED
-    text = f"{MARKS[light]} {percent(share)}"
-    return KeyNumber("rows that one other column gives away", text, light)
+    return KeyNumber(name, f"{MARKS[light]} {percent(share)}", light)

@@ -19,8 +19,10 @@ from sfumato.pipeline.kept_attacks import keep_attacks
 from sfumato.pipeline.named_source import named_source
 from sfumato.pipeline.release_files import ReleaseFiles
 from sfumato.pipeline.reports import keep_history, report_again
+from sfumato.pipeline.unique_values import warnings
 from sfumato.pipeline.write_release import write_directory
 from sfumato.policy import Policy
+from sfumato.report.exact_column_words import unique_sentence
 from sfumato.studio.project_folder import CANDIDATES, RELEASE
 
 
@@ -178,6 +180,8 @@ def release(
         "groups": manifest["groups"],
         "verdicts": verdicts or list(manifest["requirements"]),
         "proven": bool(verdicts),
+        "exact": unique_sentence(manifest["risk"]),
+        "warnings": warnings(manifest["risk"]),
         "signature": signed["signature"],
         "lowered": lowered,
     }

@@ -70,7 +70,7 @@ def policy_of(algorithm, requirements) -> dict:
             "job": {"role": "quasi"},
             "born": {"role": "quasi", "hierarchy": {"calendar": ["year"]}},
             "ill": {"role": "sensitive"},
-            "ward": {"role": "insensitive"},
+            "ward": {"role": "insensitive", "keep_as_is": True},
         },
         "require": requirements,
         "algorithm": algorithm,
@@ -233,9 +233,15 @@ def lazy_frames():
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
 @pytest.mark.parametrize("kind", ["polars", "duckdb"])
 def test_a_lazy_frame_comes_back_as_its_own_kind(kind, engine):
+    exact = {"role": "insensitive", "keep_as_is": True}
     said = {
         "data": {"key": ["id"]},
-        "columns": {"id": {"role": "identifier"}, "age": {"role": "quasi"}},
+        "columns": {
+            "id": {"role": "identifier"},
+            "age": {"role": "quasi"},
+            "job": exact,
+            "ill": exact,
+        },
         "unlisted": "keep",
         "require": [{"model": "k-anonymity", "k": 3}],
         "algorithm": {"name": "mondrian"},

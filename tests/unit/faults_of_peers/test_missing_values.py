@@ -86,7 +86,8 @@ def test_check_agrees_with_a_release_read_back_from_its_file(tmp_path):
         people(None),
         quasi=["age", "town"],
         k=5,
-        unlisted="keep",
+        insensitive="illness",
+        keep_as_is="illness",
         seed=Seed.guessable(1),
     )
     release.save(tmp_path / "release")

@@ -220,6 +220,15 @@ def test_cells_show_boxes_of_the_tree_not_of_the_rows():
     assert all(a in nodes or a.startswith("[") or a.isdigit() for a in ages)
 
 
+def test_nothing_is_measured_on_columns_that_are_published_exactly():
+    """No ledger is charged for such a figure, nor for a refusal that depends on it."""
+    table = people().append_column("cost", pa.array(range(ROWS)))
+    more = '[columns.cost]\nrole = "insensitive"\n'
+    release = sf.anonymize(table, policy_for("dp-anonym", more=more))
+    assert "cost" in release.table.column_names
+    assert not {"unique_with_exact_columns", "rare_values"} & set(release.risk)
+
+
 TAILS = """
 version = 1
 [columns.age]

@@ -132,7 +132,12 @@ def made(
     }
 
 
-KEPT = {"drop": ["person"], "insensitive": ["note"], "weight": "weight"}
+KEPT = {
+    "drop": ["person"],
+    "insensitive": ["note"],
+    "weight": "weight",
+    "keep_as_is": ["note", "weight"],
+}
 SETTINGS: dict[str, dict[str, Any]] = {
     "kinds inferred": {"missing": ["?", ""]},
     "kinds declared": {
@@ -146,7 +151,12 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "missing as any": {"missing": ["?", ""], "missing_as": "any"},
     "carried columns": {"missing": ["?"], **KEPT},
     "formulas marked": {"missing": ["?"], **KEPT, "spreadsheet_safe": True},
-    "unlisted kept": {"unlisted": "keep", "identifier": ["id", "person"], "drop": []},
+    "unlisted kept": {
+        "unlisted": "keep",
+        "identifier": ["id", "person"],
+        "drop": [],
+        "k": 40,
+    },
     "pseudonyms": {"missing": ["?"], "pseudonymize": ["id"]},
     "persons": {"missing": ["?"], "drop": ["note", "weight"], "subject": "person"},
     "parquet": {"missing": ["?"], "format": "parquet"},

@@ -28,8 +28,8 @@ PEOPLE = {
 def release_of(columns=PEOPLE, **settings):
     table = pa.table(columns)
     roles = {"identifier": "name"} if "name" in columns else {}
-    if "note" in columns:
-        roles = {"insensitive": "note", "keep_as_is": "note"}
+    exact = [name for name in ("ill", "note") if name in columns]
+    roles |= {"insensitive": exact, "keep_as_is": exact}
     settings = {"quasi": ["age"], "unlisted": "keep", "k": 2, **roles, **settings}
     return sf.anonymize(table, seed=Seed.guessable(1), **settings)
 
@@ -51,7 +51,8 @@ def test_the_same_seed_gives_the_same_table_and_another_seed_another_order():
         pa.table(PEOPLE),
         quasi=["age"],
         identifier="name",
-        unlisted="keep",
+        insensitive="ill",
+        keep_as_is="ill",
         k=2,
         seed=Seed.guessable(2),
     )

@@ -96,6 +96,18 @@ def test_the_release_is_proven_signed_and_has_its_report(walked):
     assert all(each["holds"] for each in manifest["requirements"])
 
 
+def test_the_release_step_tells_what_exact_columns_give_away(walked):
+    path = walked.space.folder.notes / "released.json"
+    note = json.loads(path.read_text("utf-8"))
+    assert note["exact"] is None
+    assert "'cost' (sensitive)" in note["warnings"][0]
+    told = {"exact": "9% of rows are unique by 'ward'", "warnings": ["'ward' is rare"]}
+    path.write_text(json.dumps(note | told), "utf-8")
+    text = walked.ask("/release").text
+    assert "<p>9% of rows are unique by &#39;ward&#39;</p>" in text
+    assert "Warning:</strong> &#39;ward&#39; is rare" in text
+
+
 def test_publishable_files_are_served_and_the_private_part_is_not(walked):
     got = walked.ask("/release/file?name=data.csv")
     assert got.text == (walked.root / "release" / "data.csv").read_text("utf-8")

@@ -8,7 +8,8 @@ import pyarrow as pa
 
 from sfumato.data.unique_rows import MOST
 from sfumato.pipeline.advice.suggestions import Suggestion, Topic
-from sfumato.pipeline.unique_values import ASKED_FOR, rows_alone
+from sfumato.pipeline.exact_columns import EXACT
+from sfumato.pipeline.unique_values import rows_alone
 from sfumato.policy import Policy
 from sfumato.policy.edit_text import toml_key
 
@@ -17,7 +18,7 @@ def giveaway_edits(policy: Policy, source: pa.Table) -> Iterator[Suggestion]:
     """Leave out each column that a run would refuse to publish as it is."""
     for name in source.column_names:
         section = policy.column(name)
-        if policy.role(name) not in ASKED_FOR or section.keep_as_is:
+        if policy.role(name) not in EXACT or section.keep_as_is:
             continue
         alone = rows_alone(source, name, policy.data.missing)
         if alone > MOST * source.num_rows:
