@@ -213,6 +213,7 @@ def _record(file: str, result: CheckResult) -> dict[str, Any]:
         **_loss_record(result),
         "kinds": result.kinds,
         "withheld_columns_present": list(result.withheld),
+        "exact_cells": dict(result.exact_cells),
         "columns_not_mentioned": list(result.unmentioned),
         **({"row_numbers_present": True} if result.row_numbers else {}),
     }
@@ -237,8 +238,21 @@ def _log_failures(file: str, result: CheckResult) -> None:
                     f"{broken.removeprefix('✗').replace(' broken', ', broken')}.",
                     err=True,
                 )
+        for text in _exact(result):
+            typer.echo(f"{file}: {text}", err=True)
         if result.same_as_manifest is False:
             typer.echo(f"{file}: {CHANGED}", err=True)
+
+
+def _exact(result: CheckResult) -> list[str]:
+    """Say which columns show what their bands should hide."""
+    from sfumato.report.number_text import counted
+
+    return [
+        f"column '{name}' has {counted(cells, 'cell')} of {result.rows:,} that the "
+        "bands of the policy do not publish."
+        for name, cells in result.exact_cells.items()
+    ]
 
 
 CHANGED = "this is not the table that the manifest describes; its SHA-256 differs."
@@ -272,6 +286,8 @@ def _print(file: str, result: CheckResult) -> None:
     _print_inferred(result)
     _print_risk(result)
     _print_loss(result)
+    for text in _exact(result):
+        typer.echo(f"✗ {_sentence(text)}")
     if result.same_as_manifest is not None:
         same = "✓ This is the table that the manifest describes, by its SHA-256."
         typer.echo(same if result.same_as_manifest else f"✗ {_sentence(CHANGED)}")
@@ -282,6 +298,8 @@ def _outcome(result: CheckResult) -> str:
     """The last line: it must not sound like success where the check fails."""
     if not result.requirements_hold:
         return "Not every requirement holds."
+    if result.exact_cells:
+        return "The check fails: the table shows exact values where bands are claimed."
     if result.same_as_manifest is False:
         return "The check fails: every requirement holds, but for another table."
     return "Every requirement holds."

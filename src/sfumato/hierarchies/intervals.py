@@ -92,10 +92,7 @@ def interval_levels(
     """
     require_line(column, "intervals")
     exact = _checked_widths(column, widths)
-    tails = Tails(
-        bottom=_setting(column, "bottom", bottom), top=_setting(column, "top", top)
-    )
-    _check_tails(column, tails)
+    tails = _tails(column, bottom, top)
     start = _setting(column, "origin", origin) or 0
     finest = _steps(column, start, exact[0])
     inner_levels = tuple(
@@ -103,6 +100,22 @@ def interval_levels(
         for width in exact
     )
     return UpperLevels(inner_levels=inner_levels, total=possible_leaves(column))
+
+
+def tail_labels(
+    column: Column, *, bottom: object = None, top: object = None
+) -> list[str | None]:
+    """The tail that each value of a column lies in; None for the values between."""
+    require_line(column, "top")
+    tails = _tails(column, bottom, top)
+    line = Line.of(column)
+    labels = {
+        side: _label(column.kind, tails.cut(0, 0, side, kind=column.kind))
+        for side, end in ((-1, tails.bottom), (1, tails.top))
+        if end is not None
+    }
+    shown = [labels.get(side) for side in tails.sides(line).tolist()]
+    return shown + [None] * (column.size - len(shown))
 
 
 def quantile_levels(column: Column, bins: Sequence[object]) -> UpperLevels:
@@ -188,13 +201,13 @@ def _setting(column: Column, name: str, value: object) -> Exact | None:
     )
 
 
-def _check_tails(column: Column, tails: Tails) -> None:
-    bottom, top = tails.bottom, tails.top
-    if bottom is None or top is None or bottom < top:
-        return
+def _tails(column: Column, bottom: object, top: object) -> Tails:
+    low, high = _setting(column, "bottom", bottom), _setting(column, "top", top)
+    if low is None or high is None or low < high:
+        return Tails(bottom=low, top=high)
     raise HierarchyError(
-        f"Column '{column.name}': bottom {nearest(bottom):g} is not below top "
-        f"{nearest(top):g}.",
+        f"Column '{column.name}': bottom {nearest(low):g} is not below top "
+        f"{nearest(high):g}.",
         hint="Swap them, or leave one out.",
     )
 

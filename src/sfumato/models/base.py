@@ -347,6 +347,8 @@ class OutputModel(Model):
     """Whether leaving out any whole group keeps it met for the others."""
     needs_whole_persons: ClassVar[bool] = False
     """Whether its rules on groups suffice only if each person is in one group."""
+    measures_lengths: ClassVar[bool] = False
+    """Whether it measures how far apart sensitive numbers are, not their ranks."""
     definition: ClassVar[Callable[[Any, Any], bool] | None] = None
     """Whether one group (`testing.model_oracles.OracleGroup`) meets the model, in plain
     Python, for conformance checks of models whose definition they do not know."""

@@ -55,6 +55,7 @@ class RangeDisclosure(SensitiveModel):
     )
     monotone_generalization: ClassVar[bool] = False
     holds_for_unions: ClassVar[bool] = False
+    measures_lengths: ClassVar[bool] = True
 
     r: float
     """How close two values must be to count as alike, as a share of the range."""

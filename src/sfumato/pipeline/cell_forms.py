@@ -24,6 +24,7 @@ class CellForm(StrEnum):
     """How a published cell is to be read."""
 
     VALUE = "value"
+    BAND = "band"
     INTERVAL = "interval"
     HALF_OPEN = "half-open"
     SET = "set"
@@ -69,6 +70,8 @@ def _column(
     form = found.run.operator.form
     if form is Form.SWAPPED and role is Role.SENSITIVE:
         return _whole(found, name, CellForm.SWAPPED)
+    if found.run.policy.bands(name) is not None:
+        return _whole(found, name, CellForm.BAND)
     if name not in axes or form is not Form.CELLS:
         return _whole(found, name, CellForm.VALUE)
     return _described(found, name) | {"forms": _forms(found, table, name, axes[name])}

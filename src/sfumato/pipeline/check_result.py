@@ -34,6 +34,8 @@ class CheckResult(SafeRepr):
     """The remaining risk; `columns` has the rows that other columns single out."""
     withheld: tuple[str, ...] = ()
     """Columns in the table that the policy withholds."""
+    exact_cells: Mapping[str, int] = field(default_factory=dict)
+    """By column of the policy with bands or tails: cells that show something else."""
     kinds: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """How each sensitive column was read: kind, distance, and where that came from."""
     unmentioned: tuple[str, ...] = ()
@@ -60,8 +62,10 @@ class CheckResult(SafeRepr):
 
     @property
     def holds(self) -> bool:
-        """Whether every requirement holds, and the table is the one of the manifest."""
-        return self.requirements_hold and self.same_as_manifest is not False
+        """Whether every requirement holds, no cell is exact where the policy publishes
+        bands, and the table is the one of the manifest."""
+        holds = self.requirements_hold and not self.exact_cells
+        return holds and self.same_as_manifest is not False
 
     @property
     def requirements_hold(self) -> bool:

@@ -20,6 +20,8 @@ from sfumato.pipeline.check_result import CheckResult
 from sfumato.pipeline.claimed_columns import (
     added,
     claimed_giveaways,
+    counted_exact_cells,
+    exact_cells,
     unmentioned,
     withheld,
 )
@@ -44,6 +46,7 @@ from sfumato.pipeline.private_run import every_column
 from sfumato.pipeline.source_types import with_source_types
 from sfumato.pipeline.verification import Claim, Private
 from sfumato.policy import Policy
+from sfumato.policy.consistency import check_bands
 from sfumato.publish.base import Form, Operator
 from sfumato.verify import Proof
 
@@ -71,6 +74,7 @@ class AskedCheck:
         models = self.policy.models() + self.requirements
         if not models:
             raise nothing_to_check(self.policy)
+        check_bands(self.policy.columns, models, self.policy.fault)
         return models
 
     def claim(self, private: Private) -> Claim:
@@ -123,7 +127,10 @@ def check_table(asked: AskedCheck, given: GivenTables) -> CheckResult:
     held = Holders.asked(claim.models, persons_of(proof))
     shares = claimed_giveaways(asked.policy, table, asked.form, made=made, held=held)
     result = _result(asked, claim, proof, names, table.num_rows, shares)
-    return replace(result, row_numbers=has_row_numbers(table))
+    exact = exact_cells(asked.policy, table)
+    for second in given.beside.values():
+        exact |= exact_cells(asked.policy, second)
+    return replace(result, row_numbers=has_row_numbers(table), exact_cells=exact)
 
 
 def check_on_engine(asked: AskedCheck, engine: Engine) -> CheckResult:
@@ -142,7 +149,8 @@ def check_on_engine(asked: AskedCheck, engine: Engine) -> CheckResult:
     )
     result = _result(asked, claim, proof, names, rows, shares)
     numbered = has_row_numbers(engine.source.schema.empty_table())
-    return replace(result, row_numbers=numbered)
+    exact = counted_exact_cells(asked.policy, engine)
+    return replace(result, row_numbers=numbered, exact_cells=exact)
 
 
 def refuse_record(record: Path | None) -> None:

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
+from sfumato.data.arrays import Counts
+from sfumato.data.cell_text import distinct
 from sfumato.data.schema import Role
+from sfumato.engines.base import Engine
+from sfumato.hierarchies.bands import exact_values
+from sfumato.models.common.groups import total_times
 from sfumato.pipeline.exact_columns import Holders
 from sfumato.pipeline.unique_values import released_giveaways
 from sfumato.pipeline.verification import BOUNDS
@@ -40,6 +46,35 @@ def unmentioned(
     """Columns that neither the policy nor the settings of a call mention."""
     known = {*policy.columns, *but}
     return tuple(name for name in names if name not in known)
+
+
+def exact_cells(policy: Policy, table: pa.Table) -> dict[str, int]:
+    """How many cells are not the bands that the policy publishes, by column."""
+    names = [name for name in table.column_names if policy.bands(name) is not None]
+    counts = {name: _exact(policy, name, table.column(name)) for name in names}
+    return {name: count for name, count in counts.items() if count}
+
+
+def counted_exact_cells(policy: Policy, engine: Engine) -> dict[str, int]:
+    """The same for a table whose rows an engine counts."""
+    counts = {}
+    for name in engine.source.names:
+        if policy.bands(name) is not None:
+            lines = engine.count([name])
+            counts[name] = _exact(policy, name, lines.lines.column(name), lines.times)
+    return {name: count for name, count in counts.items() if count}
+
+
+def _exact(
+    policy: Policy, name: str, cells: pa.ChunkedArray, times: Counts | None = None
+) -> int:
+    """Count the cells that bands of a column do not publish; one for `times` rows."""
+    bands, kind = policy.bands(name), policy.column(name).kind
+    assert bands is not None
+    values, rows = distinct(cells, name=name)
+    exact = exact_values(name, values, bands, kind=kind, missing=policy.data.missing)
+    # A missing cell finds the last flag.
+    return int(total_times(np.append(exact, False)[rows], times, 2)[1])
 
 
 def claimed_giveaways(

@@ -20,6 +20,7 @@ from sfumato.data.source import coded_texts
 from sfumato.data.table import Column, Table
 from sfumato.errors import DataError
 from sfumato.hierarchies.axis import CodedAxis
+from sfumato.hierarchies.bands import BandedColumn, banded_column
 from sfumato.hierarchies.build import build, refuse_reserved
 from sfumato.policy import Policy
 
@@ -50,9 +51,37 @@ def coded_table(
     )
     alike = {n: found.cells for n, found in coded.items() if kept[n] is Role.QUASI}
     cells = {name: source.column(name) for name in kept} | alike
+    banded = [name for name in kept if policy.bands(name) is not None]
+    cells |= {name: _in_bands(policy, source, name, coded, arrays) for name in banded}
     _check_pickable(cells)
-    told = frozenset(name for name, found in coded.items() if found.told)
+    told = frozenset(n for n, found in coded.items() if found.told and n not in banded)
     return Table(schema, pa.table(cells), columns, told)
+
+
+def _in_bands(
+    policy: Policy,
+    source: pa.Table,
+    name: str,
+    coded: Mapping[str, _Coded],
+    arrays: MemoryArrays,
+) -> pa.ChunkedArray:
+    """The cells of a column that is published in bands.
+
+    A weight is coded exactly, because estimates need it, and published in bands.
+    """
+    if policy.role(name) is Role.SENSITIVE:
+        return coded[name].cells
+    cells = arrays.keep_cells(bands_of(policy, name, source.column(name)).cells)
+    arrays.release()
+    return cells
+
+
+def bands_of(policy: Policy, name: str, cells: pa.ChunkedArray) -> BandedColumn:
+    """Code a column as the policy publishes it: the cells of its bands."""
+    bands = policy.bands(name)
+    assert bands is not None
+    kind, missing = policy.column(name).kind, policy.data.missing
+    return banded_column(name, cells, bands, kind=kind, missing=missing)
 
 
 class _Coded(NamedTuple):
@@ -158,22 +187,33 @@ def _told(column: Column, cells: pa.ChunkedArray) -> bool:
     return fits and column.size * FEW <= len(cells)
 
 
-def coded_column(policy: Policy, source: pa.Table, name: str) -> Column:
-    """Code one column of the source as the policy says, but on no grid."""
-    return _coded_alike(policy, source.column(name), name)[0]
+def coded_column(
+    policy: Policy, source: pa.Table, name: str, *, exact: bool = False
+) -> Column:
+    """Code one column of the source as the policy says, but on no grid.
+
+    With `exact`, a column that is published in bands is coded by its own values.
+    """
+    cells = source.column(name)
+    return _coded_alike(policy, cells, name, exact=exact)[0]
 
 
 def _coded_alike(
-    policy: Policy, cells: pa.ChunkedArray, name: str, *, grid: NumberGrid | None = None
+    policy: Policy,
+    cells: pa.ChunkedArray,
+    name: str,
+    *,
+    grid: NumberGrid | None = None,
+    exact: bool = False,
 ) -> tuple[Column, pa.ChunkedArray]:
     section = policy.column(name)
+    kind, order = section.kind, section.order
+    judged = not exact and policy.role(name) is not Role.WEIGHT
+    if judged and policy.bands(name) is not None:
+        banded = bands_of(policy, name, cells)
+        kind, order, cells = Kind.ORDERED, banded.order, banded.cells
     return code_alike(
-        name,
-        cells,
-        kind=section.kind,
-        missing=policy.data.missing,
-        order=section.order,
-        grid=grid,
+        name, cells, kind=kind, missing=policy.data.missing, order=order, grid=grid
     )
 
 

@@ -205,6 +205,8 @@ def _summary(each: Mapping[str, str], labels: Iterable[str | None]) -> Decided:
 def declared(policy: Policy, name: str) -> Decided:
     """What the policy declares about a column; the rest is inferred from cells."""
     section = policy.column(name)
+    if policy.bands(name) is not None:
+        return Decided(origin="policy", kind=Kind.ORDERED)
     if section.kind is not None or section.order is not None:
         return Decided(origin="policy", kind=section.kind, order=section.order)
     if section.domain is None:

@@ -25,6 +25,7 @@ from sfumato.errors import DataError, GuaranteeError
 from sfumato.io.strip_hidden import bare
 from sfumato.pipeline import manifest
 from sfumato.pipeline.build_request import build_request, coded_rows
+from sfumato.pipeline.claimed_columns import exact_cells
 from sfumato.pipeline.column_kinds import decide
 from sfumato.pipeline.counted_proof import (
     prove_on_engine,
@@ -64,6 +65,7 @@ from sfumato.pipeline.written_format import (
     refuse_unwritable_cells,
     refuse_unwritable_names,
 )
+from sfumato.policy import Policy
 from sfumato.publish.base import Draft, Form, Material
 from sfumato.verify import Proof
 
@@ -276,6 +278,7 @@ def _together(
 
 def _insist(found: Findings) -> None:
     """Stop unless the draft is proven."""
+    _insist_on_bands(found.run.policy, found.draft)
     _insist_on_models(found.proof, found.request)
     if found.together is not None:
         found.together.insist()
@@ -286,6 +289,16 @@ def _insist(found: Findings) -> None:
             found.run, found.draft.table, found.published_rows, found.made
         )
         _refuse_unique_rows(found)
+
+
+def _insist_on_bands(policy: Policy, draft: Draft) -> None:
+    for table in (draft.table, *draft.beside.values()):
+        for name, cells in exact_cells(policy, table).items():
+            raise GuaranteeError(
+                f"The draft shows {cells:,} exact cells of '{name}', which the policy "
+                "publishes in bands.",
+                hint="Nothing was written. Please report this with the policy.",
+            )
 
 
 def _insist_on_models(proof: Proof, request: Request) -> None:

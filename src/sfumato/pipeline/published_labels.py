@@ -20,5 +20,6 @@ def labels_published(policy: Policy, source: pa.Table) -> FileLabels:
     """
     if policy.process_models():
         return {}
-    names = [n for n in source.column_names if policy.role(n) in UNTOUCHED]
+    untouched = [n for n in source.column_names if policy.role(n) in UNTOUCHED]
+    names = [name for name in untouched if policy.bands(name) is None]
     return kept_labels(labels_of(source), source, names)

@@ -73,9 +73,10 @@ class Run(SafeRepr):
 
     @property
     def plain_texts(self) -> frozenset[str]:
-        """Columns of plain text that are kept as dictionaries."""
+        """Columns that are published as plain text, and kept as dictionaries."""
         held = self.out_of_core
-        return coded_texts(self.source) if held is None else held.plain_texts
+        texts = coded_texts(self.source) if held is None else held.plain_texts
+        return texts | self.policy.banded()
 
 
 def replaced(

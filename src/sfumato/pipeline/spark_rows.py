@@ -134,9 +134,9 @@ def hash_of(source: SparkTable, key: Sequence[str], salt: int) -> str:
 
 
 def carried_columns(policy: Policy, names: Sequence[str]) -> tuple[str, ...]:
-    """The published columns that neither search nor models look at."""
+    """The published columns that neither search nor models look at, and no bands code."""
     looked = {n for m in policy.models() for t in m.targets() for n, _ in t}
-    looked |= {*policy.pseudonymized(), *policy.report.loss_by}
+    looked |= {*policy.pseudonymized(), *policy.report.loss_by, *policy.banded()}
     return tuple(
         name
         for name in names

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.data.arrays import Counts
-from sfumato.data.cell_text import as_text
+from sfumato.data.cell_text import as_text, distinct
 from sfumato.data.coding import code_column
 from sfumato.data.published_cells import Cells, as_intervals, coded_cells
 from sfumato.data.safe_repr import SafeRepr, counted
@@ -21,6 +21,7 @@ from sfumato.data.schema import Kind, Role
 from sfumato.data.table import Column
 from sfumato.errors import DataError
 from sfumato.hierarchies.axis import Axis, CodedAxis, Shape
+from sfumato.hierarchies.bands import in_order
 from sfumato.models.base import OutputModel
 from sfumato.pipeline.code_table import axes
 from sfumato.pipeline.column_kinds import Decided, declared, distance_name
@@ -274,17 +275,27 @@ class Claim(SafeRepr):
     ) -> Column:
         """Code a column, followed by one cell for each known value."""
         decided, cells = self.kind_of(name), table.column(name)
+        kind, order = decided.kind, self.policy.column(name).order or decided.order
         if known:
             shown = as_text(cells, name=name).chunks
             cells = pa.chunked_array([*shown, pa.array(known, pa.string())])
+        if self.policy.bands(name) is not None:
+            kind = Kind.ORDERED
+            # A published file may have cells that its source does not.
+            if decided.origin != "source":
+                order = self._order_of_bands(name, cells)
         return code_column(
             name,
             cells,
-            kind=decided.kind,
+            kind=kind,
             missing=self.policy.data.missing,
-            order=self.policy.column(name).order or decided.order,
+            order=order,
             dates=decided.dates,
         )
+
+    def _order_of_bands(self, name: str, cells: pa.ChunkedArray) -> tuple[str, ...]:
+        values = distinct(cells, name=name)[0]
+        return in_order(name, values, self.policy.data.missing)
 
     def _subject(self, table: pa.Table) -> npt.NDArray[np.int32] | None:
         if self.private.subject is not None:
@@ -302,6 +313,8 @@ class Claim(SafeRepr):
     def _weights(self, table: pa.Table) -> npt.NDArray[np.float64] | None:
         names = self.policy.names(Role.WEIGHT)
         if self.every_column or not names or names[0] not in table.column_names:
+            return None
+        if self.policy.bands(names[0]) is not None:
             return None
         column = self._column(table, names[0])
         return None if column.numbers is None else column.numbers[column.codes]

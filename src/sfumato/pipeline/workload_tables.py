@@ -50,7 +50,7 @@ def queried_source(
     """Code the columns that a workload asks about, and draw its random queries."""
     names = workload.columns
     require_columns(source, names, what="The workload cannot be answered: the source")
-    columns = [coded_column(policy, source, name) for name in names]
+    columns = [coded_column(policy, source, name, exact=True) for name in names]
     coded = {each.name: each for each in axes(policy, columns, base)}
     shapes = {name: each.axis for name, each in coded.items()}
     return QueriedSource(

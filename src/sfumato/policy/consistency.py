@@ -14,6 +14,7 @@ from sfumato.policy.sections import ColumnSection, Data, Report
 
 Fault = Callable[..., PolicyError]
 AS_THEY_ARE = frozenset({Role.INSENSITIVE, Role.WEIGHT})
+BANDED = frozenset({Role.SENSITIVE, Role.INSENSITIVE, Role.WEIGHT})
 GENERALIZED = frozenset({Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE})
 
 
@@ -101,6 +102,10 @@ def _contradiction(section: ColumnSection) -> tuple[str, str, str] | None:
             "is set for a column that is no plain numeric quasi-identifier.",
             "Only quasi-identifiers of numbers, without a hierarchy, have steps.",
         )
+    if section.coding is not None:
+        against = _band_contradiction(section)
+        if against is not None:
+            return _band_key(section), *against
     role = None if section.drop else section.role
     if section.keep_as_is and role not in AS_THEY_ARE:
         return (
@@ -109,6 +114,79 @@ def _contradiction(section: ColumnSection) -> tuple[str, str, str] | None:
             "Only insensitive columns and weights leave as they are.",
         )
     return _order_contradiction(section)
+
+
+def _band_key(section: ColumnSection) -> str:
+    """The first key that asks for bands."""
+    keys = ("bands", "bottom", "top")
+    return next(key for key in keys if getattr(section, key) is not None)
+
+
+def _band_contradiction(section: ColumnSection) -> tuple[str, str] | None:
+    """What contradicts bands, or their tails, and the way out."""
+    if section.role not in BANDED and not section.drop:
+        hint = "Only sensitive and insensitive columns and weights have bands."
+        if section.role is Role.QUASI:
+            hint = "Write hierarchy = { intervals = [10], bottom = 20, top = 80 }."
+        return f"is set for a column that is {_article(section.role)}.", hint
+    if section.kind is not None and not section.kind.numeric:
+        return (
+            f"is set for a column of kind '{section.kind}'.",
+            "Only numbers and dates have bands; leave out the key or the kind.",
+        )
+    if section.hierarchy is not None:
+        return (
+            "and hierarchy cannot both be given.",
+            "Bands are the values that are judged; leave one of the two out.",
+        )
+    ends = section.bottom, section.top
+    numbers = [end for end in ends if isinstance(end, int | float)]
+    if len(numbers) == len(ends) and numbers[0] >= numbers[1]:
+        return (
+            f"and top: bottom {numbers[0]:g} is not below top {numbers[1]:g}.",
+            "Swap them, or leave one out.",
+        )
+    return None
+
+
+def check_bands(
+    columns: Mapping[str, ColumnSection], models: Sequence[Model], fault: Fault
+) -> None:
+    """Check that no requirement needs the values that bands hide."""
+    for name, section in columns.items():
+        if section.coding is None or section.drop:
+            continue
+        for model in models:
+            against = _needs_exact(model, name, section)
+            if against is not None:
+                what, hint = against
+                raise fault(("columns", name, _band_key(section)), what, hint=hint)
+
+
+def _needs_exact(
+    model: Model, name: str, section: ColumnSection
+) -> tuple[str, str] | None:
+    """Why a requirement cannot be met by bands of a column, and the way out."""
+    if not isinstance(model, OutputModel):
+        return (
+            f"is set, and {model.name} publishes declared domains only.",
+            "Leave out the key, and declare the column's domain.",
+        )
+    fraction = getattr(model, "sampling_fraction", None)
+    if fraction == "weights" and section.role is Role.WEIGHT:
+        return (
+            f"hides the weights that {model.name} counts people by, so that nobody "
+            "could check it.",
+            "Leave out the key, or give sampling_fraction as a number.",
+        )
+    judged = _named(getattr(model, "on", None)) or (name,)
+    if model.measures_lengths and section.role is Role.SENSITIVE and name in judged:
+        return (
+            f"makes categories of numbers, and {model.name} measures how far apart "
+            "numbers are.",
+            f"Leave out the key, or let {model.name} judge other columns by 'on'.",
+        )
+    return None
 
 
 def _cannot_step(section: ColumnSection) -> bool:

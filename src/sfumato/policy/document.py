@@ -48,6 +48,7 @@ from sfumato.policy.sections import (
 
 if TYPE_CHECKING:
     from sfumato.algorithms.base import Algorithm
+    from sfumato.hierarchies.bands import Bands
     from sfumato.publish.base import Operator
 
 _OPERATOR_OPTIONS = ("numbers", "flat")
@@ -193,6 +194,7 @@ class Policy(Section):
         checks.check_place_of_data(policy.data, policy.fault)
         checks.check_columns_alone(policy.columns, policy.fault)
         policy._check_names()
+        checks.check_bands(policy.columns, policy.requirements(), policy.fault)
         return policy
 
     def _check_names(self) -> None:
@@ -228,6 +230,14 @@ class Policy(Section):
         if section is None:
             return None if self.unlisted == "drop" else Role.INSENSITIVE
         return None if section.drop else section.role
+
+    def bands(self, name: str) -> Bands | None:
+        """Return how a published column is coded first; None if its cells stay."""
+        return None if self.role(name) is None else self.column(name).coding
+
+    def banded(self) -> frozenset[str]:
+        """Return the columns whose numbers or dates are published in bands."""
+        return frozenset(name for name in self.columns if self.bands(name) is not None)
 
     def names(self, *roles: Role) -> tuple[str, ...]:
         """Return the columns of the policy that have one of these roles."""

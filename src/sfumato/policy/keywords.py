@@ -30,6 +30,9 @@ class Settings(TypedDict, total=False):
     orders: ByColumn
     domains: ByColumn
     weights: ByColumn
+    bands: ByColumn
+    bottoms: ByColumn
+    tops: ByColumn
     pseudonymize: Names | ByColumn
     k: int | None
     l: float | None
@@ -76,6 +79,9 @@ BY_COLUMN = MappingProxyType(
         "orders": "order",
         "domains": "domain",
         "weights": "weight",
+        "bands": "bands",
+        "bottoms": "bottom",
+        "tops": "top",
         "pseudonymize": "pseudonymize",
     }
 )
@@ -121,10 +127,11 @@ def document_of(
 
     Roles (`identifier`, `quasi`, `sensitive`, `insensitive`, `subject`, `weight`,
     `drop`) take a column's name or a list of names; `hierarchies`, `kinds`, `orders`,
-    `domains` and `weights` a mapping by column; `keep_as_is` names columns to publish
-    although their values tell rows apart; `k`, `l` and `t` add requirements, `require`
-    further tables of them; `loss_by` names columns by whose values the loss is
-    reported. `algorithm` is a name, or a mapping with its options.
+    `domains`, `weights`, `bands`, `bottoms` and `tops` a mapping by column;
+    `keep_as_is` names columns to publish although their values tell rows apart; `k`,
+    `l` and `t` add requirements, `require` further tables of them; `loss_by` names
+    columns by whose values the loss is reported. `algorithm` is a name, or a mapping
+    with its options.
     """
     _check_known(settings)
     given = {k: _plain(value) for k, value in settings.items() if value is not None}

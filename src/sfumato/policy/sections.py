@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -17,6 +18,7 @@ from pydantic import (
 from sfumato.data.safe_repr import SafeRepr
 from sfumato.data.schema import Kind, Role
 from sfumato.data.source import delimiter_fault, encoding_fault
+from sfumato.hierarchies.bands import Bands
 from sfumato.hierarchies.build import OPTIONS
 
 
@@ -88,6 +90,10 @@ Domain = (
     | dict[str, Any]
     | None
 )
+
+
+End = int | float | str | date | datetime | None
+"""Where bands end: a number or a date."""
 
 
 class Section(SafeRepr, BaseModel):
@@ -164,6 +170,18 @@ class ColumnSection(Section):
     """The step of a numeric quasi-identifier without a hierarchy: values are searched
     and published as steps of this length that begin at its multiples, `[20, 25)`, on
     every engine alike. For columns of millions of different numbers."""
+    bands: Annotated[int | float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """The width of intervals (of dates: days, of points in time: seconds) that the
+    numbers or dates of a sensitive or insensitive column, or of a weight, are coded
+    into before anything is judged or published: `bands = 1000` shows `[0, 999]`, in
+    the spelling of `hierarchy = { intervals = [1000] }`. Estimates still use the
+    weights themselves."""
+    bottom: End = None
+    """Values up to this number or date are published as one, `<= 0` (decimals: below
+    it, `< 0`); without `bands`, the values between stay exact."""
+    top: End = None
+    """Values from this number or date on are published as one, `>= 50000`; without
+    `bands`, the values between stay exact."""
     order: Annotated[StringTuple, Field(strict=False)] | None = None
     """The values of an ordered category, from low to high."""
     domain: Domain = None
@@ -182,6 +200,14 @@ class ColumnSection(Section):
     a value that occurs once, or such columns together make more than 20% of rows unique
     beside the quasi-identifiers; without it such a run ends with 2 and the figures.
     `init` never writes it."""
+
+    @property
+    def coding(self) -> Bands | None:
+        """How the values are coded before they are published; None if they are not."""
+        ends = (self.bands, self.bottom, self.top)
+        if ends == (None, None, None):
+            return None
+        return Bands(width=self.bands, bottom=self.bottom, top=self.top)
 
     def _summary(self) -> str:
         said = ("drop" if self.drop else None, self.role, self.kind)

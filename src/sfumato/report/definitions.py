@@ -137,6 +137,7 @@ TREATMENTS = {
     "microaggregate": "one representative value per group",
     "suppress": "* where a group disagrees",
     "kept": "as it was",
+    "banded": "in intervals that the policy fixes",
     "swapped": "permuted within groups",
     "apart": "in a table of their own",
     "synthetic": "drawn from noisy counts",
@@ -183,6 +184,12 @@ class CellWords(NamedTuple):
 
 CELL_FORMS = {
     "value": CellWords("a value", "The value itself.", "Use it as it is."),
+    "band": CellWords(
+        "a band",
+        "[20, 24], [20, 25), >= 60 or <= 18: some value in it. The policy fixes widths "
+        "and ends; it may leave the values between two tails as they are.",
+        "Count rows by band; both ends of a band, where it has two, give bounds.",
+    ),
     "interval": CellWords(
         "an interval",
         "[20, 24]: some value from 20 to 24, both ends included.",

@@ -23,6 +23,8 @@ PUBLISHED_AS = {
     "weight": "kept",
 }
 """What happens to a column of a role, unless the operator or the policy says more."""
+BANDS = ("bands", "bottom", "top")
+"""Settings of a column whose values are coded before anything is published."""
 BY_OPERATOR = {
     "swap": {"quasi": "kept", "sensitive": "swapped"},
     "anatomize": {"quasi": "kept", "sensitive": "apart"},
@@ -241,6 +243,11 @@ def _column(
     column = ColumnFacts(name=name, role=role, treatment=treatment)
     if section.get("hierarchy") is not None:
         column["hierarchy"] = _hierarchy(section["hierarchy"])
+    bands = {key: section[key] for key in BANDS if key in section}
+    if bands:
+        column["hierarchy"] = _hierarchy(bands)
+        if treatment == "kept":
+            column["treatment"] = "banded"
     if "ncp" in measures:
         column["ncp"] = measures["ncp"]
     if "generalized_loss" in measures:

@@ -81,6 +81,7 @@ TREATED = {
     "swapped": "{0} {1} exchanged at random between the rows of a group.",
     "apart": "{0} {1} moved to a table of their own.",
     "synthetic": "{0} {1} drawn anew from noisy counts.",
+    "banded": "Published in intervals that the policy fixes: {0}.",
     "kept": "Published as they were: {0}.",
 }
 """What happened to columns; {0} lists them, {1} is "was" or "were"."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -16,7 +16,9 @@ from sfumato.data.schema import Kind, Role
 from sfumato.errors import UsageError
 from sfumato.pipeline.code_table import coded_column
 from sfumato.policy import Policy
+from sfumato.policy.consistency import BANDED
 from sfumato.policy.edit_text import toml_key
+from sfumato.policy.sections import ColumnSection
 from sfumato.studio.form_input import SentForm
 from sfumato.studio.step_base import Query, StepState, StudioStep, needs_data
 from sfumato.studio.workspace import (
@@ -37,6 +39,12 @@ ROLES = {
 }
 CONFIRMED = "confirmed"
 VALUES_SHOWN = 8
+BANDS = {
+    "bands": "width of bands",
+    "bottom": "lowest end",
+    "top": "highest end",
+}
+"""Settings of columns that are published in bands, as the page calls them."""
 
 
 def state(facts: ProjectFacts) -> StepState:
@@ -78,6 +86,7 @@ def show(facts: ProjectFacts, query: Query) -> dict[str, Any]:
         ],
         "roles": ROLES,
         "kinds": [str(kind) for kind in Kind],
+        "band_words": BANDS,
         "sets": profile.get("sets", [])[:6],
         "profiled": all(name in known for name in facts.table.column_names),
         "confirmed": confirmed(facts),
@@ -110,11 +119,18 @@ def _row(
         "name": name,
         "role": DROP if role is None else str(role),
         "kind": "" if section.kind is None else str(section.kind),
+        "bands": _bands(section) if role in BANDED else {},
         "guess": guess,
         "proposed": _word(guess),
         "differs": bool(guess) and _word(guess) != _word({"role": role}),
         "values": _values(table, name) if shown else None,
     }
+
+
+def _bands(section: ColumnSection) -> dict[str, str]:
+    """The texts of the settings of bands, empty where there is none."""
+    given = {key: getattr(section, key) for key in BANDS}
+    return {key: "" if end is None else str(end) for key, end in given.items()}
 
 
 def _word(guess: Mapping[str, Any]) -> str:
@@ -170,9 +186,10 @@ def save(space: Workspace, form: SentForm) -> str | None:
 
 
 def _refuse_other_kinds(policy: Policy, changed: Policy, table: pa.Table) -> None:
-    """Refuse a kind that the cells of its column do not have."""
+    """Refuse a kind, or bands, that the cells of a column do not have."""
     for name in table.column_names:
-        if changed.column(name).kind is not policy.column(name).kind:
+        before, after = policy.column(name), changed.column(name)
+        if (before.kind, before.coding) != (after.kind, after.coding):
             coded_column(changed, table, name)
 
 
@@ -191,13 +208,36 @@ def _changed(policy: Policy, name: str, form: SentForm, place: int) -> dict[str,
             found[f"{key}.hierarchy"] = None
     if kind != ("" if section.kind is None else str(section.kind)):
         found[f"{key}.kind"] = kind or None
+    found |= {f"{key}.{k}": v for k, v in _new_bands(section, form, place, role)}
     return {k: v for k, v in found.items() if v is not None or _has(policy, name, k)}
+
+
+def _new_bands(
+    section: ColumnSection, form: SentForm, place: int, role: str
+) -> Iterator[tuple[str, int | float | str | None]]:
+    """The settings of bands that a form changes; another role takes them away."""
+    for setting, before in _bands(section).items():
+        text = form.text(f"{setting}-{place}", before).strip()
+        text = text if role in BANDED else ""
+        if text != before:
+            yield setting, _end(text)
+
+
+def _end(text: str) -> int | float | str | None:
+    """A number, or the text of a date."""
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text or None
 
 
 def _has(policy: Policy, name: str, key: str) -> bool:
     """Whether a setting that is taken away is there."""
     section = policy.columns.get(name)
-    return section is not None and bool(getattr(section, key.rsplit(".", 1)[-1]))
+    setting = key.rsplit(".", 1)[-1]
+    return section is not None and getattr(section, setting) not in (None, False)
 
 
 def _what(settings: Mapping[str, Any]) -> str:
