@@ -14,6 +14,7 @@ from sfumato.data.cell_text import as_text, has_text
 from sfumato.data.json_records import dump_line
 from sfumato.data.schema import Kind, Role
 from sfumato.errors import UsageError
+from sfumato.hierarchies.bands import Bands
 from sfumato.pipeline.code_table import coded_column
 from sfumato.policy import Policy
 from sfumato.policy.consistency import BANDED
@@ -188,9 +189,12 @@ def save(space: Workspace, form: SentForm) -> str | None:
 def _refuse_other_kinds(policy: Policy, changed: Policy, table: pa.Table) -> None:
     """Refuse a kind, or bands, that the cells of a column do not have."""
     for name in table.column_names:
-        before, after = policy.column(name), changed.column(name)
-        if (before.kind, before.coding) != (after.kind, after.coding):
+        if _read_as(changed, name) != _read_as(policy, name):
             coded_column(changed, table, name)
+
+
+def _read_as(policy: Policy, name: str) -> tuple[Kind | None, Bands | None]:
+    return policy.column(name).kind, policy.bands(name)
 
 
 def _changed(policy: Policy, name: str, form: SentForm, place: int) -> dict[str, Any]:
@@ -237,7 +241,10 @@ def _has(policy: Policy, name: str, key: str) -> bool:
     """Whether a setting that is taken away is there."""
     section = policy.columns.get(name)
     setting = key.rsplit(".", 1)[-1]
-    return section is not None and getattr(section, setting) not in (None, False)
+    # An end of bands may be 0.
+    return section is not None and not any(
+        getattr(section, setting) is nothing for nothing in (None, False)
+    )
 
 
 def _what(settings: Mapping[str, Any]) -> str:

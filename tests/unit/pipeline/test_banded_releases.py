@@ -11,8 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.cli import main
 from sfumato.errors import DataError, PolicyError, SfumatoError
 from sfumato.hierarchies.labels import parse_exact, parse_span
+from sfumato.pipeline.spark_rows import carried_columns
 from sfumato.workload.queries import Bound, Condition, Query
 
 OPERATORS = ("generalize", "suppress", "microaggregate", "swap", "anatomize")
@@ -176,6 +178,29 @@ def test_duckdb_writes_the_same_bytes(ending, tmp_path):
         release.save(tmp_path / engine)
         written.append((tmp_path / engine / f"data.{ending}").read_bytes())
     assert written[0] == written[1]
+
+
+def test_on_spark_banded_columns_come_to_the_driver():
+    names = people().column_names
+    assert carried_columns(policy(bottoms={}, tops={}), names) == ("visits",)
+    assert carried_columns(policy(), names) == ()
+
+
+def test_the_command_fails_where_exact_numbers_stand_for_bands(tmp_path, capsys):
+    asked, place = policy(), tmp_path / "policy.toml"
+    place.write_text(asked.dump(), encoding="utf-8")
+    release = sf.anonymize(people(), asked, insecure_seed=1)
+    release.save(tmp_path / "out")
+    told = ["check", str(tmp_path / "out" / "data.csv"), "--policy", str(place)]
+    assert main([*told, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["exact_cells"] == {}
+    table = pacsv.read_csv(tmp_path / "out" / "data.csv")
+    at = table.column_names.index("w")
+    exact = table.set_column(at, "w", pa.array(np.arange(table.num_rows) + 0.5))
+    pacsv.write_csv(exact, tmp_path / "out" / "data.csv")
+    assert main(told) == 1
+    shown = capsys.readouterr().out
+    assert "✗ Column 'w' has 300 cells of 300 that the bands of the policy do" in shown
 
 
 def test_published_bands_may_be_released_again():

@@ -82,6 +82,46 @@ def test_roles_count_as_confirmed_until_one_changes(example):
     assert "not confirmed yet" in example.ask("/columns").text
 
 
+def _fields(studio) -> tuple[list[str], dict[str, str]]:
+    names = studio.space.source(policy(studio)).column_names
+    fields = {f"role-{i}": _role(studio, name) for i, name in enumerate(names)}
+    return names, fields | {f"kind-{i}": _kind(studio, n) for i, n in enumerate(names)}
+
+
+def test_bands_are_set_changed_and_taken_away(example):
+    names, fields = _fields(example)
+    place = names.index("cost")
+    assert (
+        f'name="bands-{place}" id="bands-{place}" value="1000"'
+        in example.ask("/columns").text
+    )
+    fields |= {f"bands-{place}": "500", f"bottom-{place}": "0", f"top-{place}": ""}
+    assert example.send("/columns/save", **fields).status == 303
+    cost = policy(example).columns["cost"]
+    assert (cost.bands, cost.bottom, cost.top) == (500, 0, None)
+    fields |= {f"bands-{place}": "", f"bottom-{place}": ""}
+    assert example.send("/columns/save", **fields).status == 303
+    assert policy(example).columns["cost"].coding is None
+
+
+def test_a_form_without_bands_keeps_them_and_another_role_takes_them_away(example):
+    names, fields = _fields(example)
+    assert example.send("/columns/save", **fields).status == 303
+    assert policy(example).columns["cost"].bands == 1000
+    fields[f"role-{names.index('cost')}"] = "quasi"
+    assert example.send("/columns/save", **fields).status == 303
+    assert policy(example).columns["cost"].coding is None
+
+
+def test_bands_of_words_are_refused_and_nothing_changes(example):
+    names, fields = _fields(example)
+    before = example.space.history.text()
+    fields[f"bands-{names.index('diagnosis')}"] = "10"
+    answer = example.send("/columns/save", **fields)
+    assert answer.status == 422
+    assert example.space.history.text() == before
+
+
 def test_a_kind_that_the_cells_do_not_have_is_refused_and_nothing_breaks(example):
     names = example.space.source(policy(example)).column_names
     fields = {f"role-{i}": _role(example, name) for i, name in enumerate(names)}
