@@ -187,9 +187,6 @@ class ColumnSection(Section):
     domain: Domain = None
     """The values that a cell may have, a list or `{ low = 17, high = 90 }`: for
     releases that may not look at the data (differential privacy)."""
-    bands: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    bottom: float | None = None
-    top: float | None = None
     pseudonymize: Literal["keyed-hash"] | None = None
     """`"keyed-hash"` publishes an identifier or subject under a hash whose key only
     the private record has, instead of leaving it out."""
