@@ -27,7 +27,11 @@ from sfumato.data.values import (
     meaning,
     numbers,
 )
+from sfumato.data.vocabularies import in_order
 from sfumato.errors import DataError
+
+Order = Sequence[str] | None
+"""Values from low to high; a text alone is the name of an order of words (`month`)."""
 
 
 def code_column(
@@ -36,7 +40,7 @@ def code_column(
     *,
     kind: Kind | None = None,
     missing: Sequence[str] = (),
-    order: Sequence[str] | None = None,
+    order: Order = None,
     dates: DateOrder | None = None,
 ) -> Column:
     """Code a column: every cell becomes the rank of its value.
@@ -56,7 +60,7 @@ def code_alike(
     *,
     kind: Kind | None = None,
     missing: Sequence[str] = (),
-    order: Sequence[str] | None = None,
+    order: Order = None,
     grid: NumberGrid | None = None,
 ) -> tuple[Column, pa.ChunkedArray]:
     """Code a column, and make cells that share a code look alike, in their own type.
@@ -73,13 +77,13 @@ def code_alike(
 def _coded(
     found: Values,
     kind: Kind | None,
-    order: Sequence[str] | None,
+    order: Order,
     dates: DateOrder | None,
     grid: NumberGrid | None = None,
 ) -> Column:
     kind = kind or found.kind()[0]
-    if kind is Kind.ORDERED and order is None:
-        order = found.own_order()
+    if kind is Kind.ORDERED:
+        order = found.own_order() if order is None else found.spelled_order(order)
     if grid is None:
         ranked = _ranked(found, kind, order, dates)
     else:
@@ -177,6 +181,21 @@ class Values:
             hint="List its values from low to high in 'order'.",
         )
 
+    def spelled_order(self, order: Sequence[str]) -> Sequence[str]:
+        """The values from low to high, where the name of an order may stand for them."""
+        if not isinstance(order, str):
+            return order
+        spelled = in_order(order, self.present_texts.to_pylist())
+        strange = ~np.asarray(
+            pc.is_in(self.present_texts, value_set=pa.array(spelled, pa.string()))
+        )
+        self.refuse(
+            strange,
+            f"have a value that the order '{order}' does not know",
+            "List the values from low to high in 'order', or declare them in 'missing'.",
+        )
+        return spelled
+
     def codes(self, ranked: Ranked) -> Codes:
         """The rank of each cell's value; missing ones come last."""
         # One more entry than values, so that index −1 (null) finds the last.
@@ -226,9 +245,7 @@ class Ranked:
     steps: tuple[Ends, ...] | None = None
 
 
-def _ranked(
-    found: Values, kind: Kind, order: Sequence[str] | None, dates: DateOrder | None
-) -> Ranked:
+def _ranked(found: Values, kind: Kind, order: Order, dates: DateOrder | None) -> Ranked:
     if kind.numeric:
         return _by_meaning(found, kind, dates)
     if kind is Kind.ORDERED:

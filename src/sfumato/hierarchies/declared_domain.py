@@ -134,7 +134,7 @@ def _leaves(declared: Declared) -> Sequence[str]:
         return _steps(declared, declared.domain)
     if declared.domain is not None:
         return [_text(declared, value) for value in declared.domain]
-    if declared.order is not None:
+    if declared.order is not None and not isinstance(declared.order, str):
         return tuple(declared.order)
     written = written_leaves(
         declared.name, declared.hierarchy, kind=kind, base=declared.base

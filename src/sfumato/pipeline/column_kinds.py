@@ -43,8 +43,8 @@ class Decided(SafeRepr):
     kind: Kind | None = None
     """None: inferred from the cells."""
     dates: DateOrder | None = None
-    order: tuple[str, ...] | None = None
-    """The values of an ordered category, from low to high."""
+    order: tuple[str, ...] | str | None = None
+    """The values of an ordered category, from low to high, or the order's name."""
     distance: str | None = None
     """How far apart values are, unless a requirement says otherwise."""
     labels: tuple[str | None, ...] = ()

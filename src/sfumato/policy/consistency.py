@@ -200,7 +200,8 @@ def _order_contradiction(section: ColumnSection) -> tuple[str, str, str] | None:
     ordered = section.kind is Kind.ORDERED
     if section.order is not None and not ordered:
         return "order", "is set, but the kind is not.", 'Set kind = "ordered".'
-    if section.order is not None and len(set(section.order)) < len(section.order):
+    listed = () if isinstance(section.order, str) else section.order or ()
+    if len(set(listed)) < len(listed):
         return "order", "names a value twice.", "Name every value once."
     return None
 

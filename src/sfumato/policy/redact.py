@@ -34,8 +34,9 @@ def _privacy(section: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _column(section: Mapping[str, Any]) -> dict[str, Any]:
-    values = ("order", "domain")
-    public = {key: value for key, value in section.items() if key not in values}
+    public = {key: value for key, value in section.items() if key != "domain"}
+    if not isinstance(section.get("order", ""), str):
+        del public["order"]
     if "hierarchy" in section:
         public["hierarchy"] = _hierarchy(section["hierarchy"])
     return public

@@ -18,6 +18,7 @@ from pydantic import (
 from sfumato.data.safe_repr import SafeRepr
 from sfumato.data.schema import Kind, Role
 from sfumato.data.source import delimiter_fault, encoding_fault
+from sfumato.data.vocabularies import OrderName
 from sfumato.hierarchies.bands import Bands
 from sfumato.hierarchies.build import OPTIONS
 
@@ -182,8 +183,10 @@ class ColumnSection(Section):
     top: End = None
     """Values from this number or date on are published as one, `>= 50000`; without
     `bands`, the values between stay exact."""
-    order: Annotated[StringTuple, Field(strict=False)] | None = None
-    """The values of an ordered category, from low to high."""
+    order: OrderName | Annotated[StringTuple, Field(strict=False)] | None = None
+    """The values of an ordered category, from low to high, or the name of an order of
+    words in seven languages: `"month"`, `"weekday"`, `"level"`, `"severity"`,
+    `"frequency"`, `"quality"` or `"agreement"`."""
     domain: Domain = None
     """The values that a cell may have, a list or `{ low = 17, high = 90 }`: for
     releases that may not look at the data (differential privacy)."""

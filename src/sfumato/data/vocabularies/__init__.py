@@ -1,4 +1,4 @@
-"""Words for common categories, and how people group them."""
+"""Words for common categories: how people group them, and how they order them."""
 
 from sfumato.data.vocabularies.word_groups import (
     NAMES,
@@ -8,5 +8,17 @@ from sfumato.data.vocabularies.word_groups import (
     plain_words,
     recognized,
 )
+from sfumato.data.vocabularies.word_orders import ORDERS, OrderName, in_order, order_of
 
-__all__ = ["NAMES", "Grouped", "group", "group_names", "plain_words", "recognized"]
+__all__ = [
+    "NAMES",
+    "ORDERS",
+    "Grouped",
+    "OrderName",
+    "group",
+    "group_names",
+    "in_order",
+    "order_of",
+    "plain_words",
+    "recognized",
+]
