@@ -17,6 +17,7 @@ from sfumato.cli.success_output import (
     print_exact_columns,
     print_giveaways,
     print_json,
+    print_unjudged,
     requirement_rows,
     warn_giveaways,
 )
@@ -274,6 +275,7 @@ def print_release(manifest: Mapping[str, Any], out: Path) -> None:
     by_ledger = ", and by the ledger of its making" if "privacy" in manifest else ""
     typer.echo(f"\nProven from the published file{by_ledger}:")
     print_columns(requirement_rows(manifest["requirements"]))
+    print_unjudged(manifest.get("judged"))
     if "after" in manifest:
         typer.echo(_together(manifest["after"]))
     measures = measure_rows({**manifest["utility"], **manifest["risk"]})

@@ -27,6 +27,7 @@ from sfumato.cli.success_output import (
     print_exact_columns,
     print_giveaways,
     print_json,
+    print_unjudged,
     reader_may_leave,
     requirement_rows,
     warn,
@@ -209,6 +210,7 @@ def _record(file: str, result: CheckResult) -> dict[str, Any]:
         "holds": result.holds,
         "same_as_manifest": result.same_as_manifest,
         "requirements": result.verdicts,
+        **({} if result.judged is None else {"judged": list(result.judged)}),
         "risk": result.risk,
         **_loss_record(result),
         "kinds": result.kinds,
@@ -283,6 +285,7 @@ def _print(file: str, result: CheckResult) -> None:
     typer.echo(f"{file}: {rows}, {groups}")
     print_exact_columns(result.risk)
     print_columns(requirement_rows(result.verdicts))
+    print_unjudged(result.judged)
     _print_inferred(result)
     _print_risk(result)
     _print_loss(result)

@@ -79,6 +79,14 @@ def requirement_rows(verdicts: Sequence[Mapping[str, Any]]) -> list[tuple[str, .
     return rows
 
 
+def print_unjudged(judged: Sequence[str] | None) -> None:
+    """Print that no requirement is about a sensitive column; None: not applicable."""
+    if judged is not None and not judged:
+        from sfumato.models.common.judged_columns import NOTHING_JUDGED
+
+        typer.echo(NOTHING_JUDGED)
+
+
 def measure_rows(measures: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return one row per measure that is a number: its title and its value."""
     from sfumato.report.definitions import measure

@@ -32,6 +32,9 @@ class CheckResult(SafeRepr):
     """Groups that the cells show."""
     risk: dict[str, Any]
     """The remaining risk; `columns` has the rows that other columns single out."""
+    judged: tuple[str, ...] | None = None
+    """The sensitive columns that a requirement is about; empty: nothing is judged for
+    what can be learned about a person. None under a process model."""
     withheld: tuple[str, ...] = ()
     """Columns in the table that the policy withholds."""
     exact_cells: Mapping[str, int] = field(default_factory=dict)

@@ -188,6 +188,7 @@ def _result(
         rows=rows,
         groups=proof.groups.count,
         risk=risk_of(proof, asked.form) | shares,
+        judged=None if policy.process_models() else policy.judged,
         withheld=withheld(policy, names, but=made),
         kinds=claim.kinds(proof.sensitive),
         unmentioned=unmentioned(policy, names, but=made),

@@ -90,6 +90,7 @@ def manifest(found: Findings) -> dict[str, Any]:
     if found.certificate is None and not found.synthetic:
         record["kinds"] = kinds.names(found.claim.decided)
         record["promise"] = found.run.operator.form.promise
+        record["judged"] = list(found.run.policy.judged)
     if found.certificate is not None:
         figures = {"figures": dict(found.solution.facts)}
         record["privacy"] = found.certificate.record() | figures

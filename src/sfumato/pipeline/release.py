@@ -144,6 +144,13 @@ class Release(SafeRepr):
         return list(self.manifest["requirements"])
 
     @property
+    def judged(self) -> tuple[str, ...] | None:
+        """The sensitive columns that a requirement is about; empty: nothing is judged
+        for what can be learned about a person. None under a process model."""
+        found = self.manifest.get("judged")
+        return None if found is None else tuple(found)
+
+    @property
     def utility(self) -> dict[str, float]:
         """The metrics that need no original; `ncp` is the share of detail lost."""
         return dict(self.manifest["utility"])

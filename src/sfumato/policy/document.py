@@ -25,6 +25,7 @@ from sfumato.data.safe_repr import counted
 from sfumato.data.schema import Role
 from sfumato.errors import PolicyError, UsageError
 from sfumato.models.base import Model, OutputModel, ProcessModel
+from sfumato.models.common.judged_columns import judged_columns
 from sfumato.policy import consistency as checks
 from sfumato.policy import edit as changes
 from sfumato.policy.edit_text import edited as edited_text
@@ -269,6 +270,11 @@ class Policy(Section):
     def models(self) -> tuple[OutputModel, ...]:
         """Return, as models, the requirements that a published table can show."""
         return tuple(m for m in self.requirements() if isinstance(m, OutputModel))
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """The sensitive columns that a requirement is about."""
+        return judged_columns(self.models(), self.names(Role.SENSITIVE))
 
     def process_models(self) -> tuple[ProcessModel, ...]:
         """Return, as models, the requirements that only the process can meet."""

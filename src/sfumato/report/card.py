@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sfumato.models.common.judged_columns import NOTHING_JUDGED
 from sfumato.report.exact_column_words import UNIQUE
 from sfumato.report.number_text import amount, percent
 from sfumato.report.templating import fill
@@ -22,6 +23,7 @@ def card(manifest: Mapping[str, Any]) -> str:
         "card.html.jinja",
         counts=_counts(manifest),
         requirements=manifest["requirements"],
+        unjudged=NOTHING_JUDGED if manifest.get("judged") == [] else None,
         warning=manifest.get("not_for_publication"),
     )
 

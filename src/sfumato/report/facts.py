@@ -83,6 +83,8 @@ class Facts(TypedDict):
     promise: str | None
     """What this form of release promises, and what it does not."""
     requirements: list[RequirementFacts]
+    judged: list[str] | None
+    """The sensitive columns that a requirement is about; None where it does not say."""
     columns: list[ColumnFacts]
     group_sizes: list[SizeBin]
     utility: dict[str, Any]
@@ -147,6 +149,7 @@ def build(manifest: Mapping[str, Any], found: Mapping[str, Any]) -> Facts:
         groups=manifest["groups"],
         promise=manifest.get("promise"),
         requirements=[_requirement(each) for each in manifest["requirements"]],
+        judged=manifest.get("judged"),
         columns=_columns(
             policy,
             found.get("columns", {}),

@@ -13,6 +13,7 @@ from typing import Any
 
 import tomli_w
 
+from sfumato.models.common.judged_columns import NOTHING_JUDGED
 from sfumato.report.attack_verdict import HOW_JUDGED, attack_summary, coverage
 from sfumato.report.bar_cells import BarRow
 from sfumato.report.charts import group_size_chart, size_label
@@ -221,6 +222,7 @@ def _summary(facts: Facts) -> dict[str, Any]:
     return {
         "good": kept and facts["not_for_publication"] is None,
         "verdict": verdict_sentence(facts, kept=kept),
+        "unjudged": NOTHING_JUDGED if facts["judged"] == [] else None,
         "words": words(facts),
         "numbers": list(key_numbers(facts)),
     }

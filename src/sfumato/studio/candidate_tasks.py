@@ -15,6 +15,7 @@ from sfumato import api
 from sfumato.algorithms.base import Progress
 from sfumato.errors import GuaranteeError
 from sfumato.io.atomic_files import own_directory, own_file
+from sfumato.models.common.judged_columns import NOTHING_JUDGED
 from sfumato.pipeline.kept_attacks import keep_attacks
 from sfumato.pipeline.named_source import named_source
 from sfumato.pipeline.release_files import ReleaseFiles
@@ -182,6 +183,7 @@ def release(
         "proven": bool(verdicts),
         "exact": unique_sentence(manifest["risk"]),
         "warnings": warnings(manifest["risk"]),
+        "unjudged": NOTHING_JUDGED if manifest.get("judged") == [] else None,
         "signature": signed["signature"],
         "lowered": lowered,
     }

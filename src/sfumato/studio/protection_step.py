@@ -11,6 +11,7 @@ from typing import Any
 from sfumato import registry
 from sfumato.data.schema import Role
 from sfumato.errors import SfumatoError, UsageError
+from sfumato.models.common.judged_columns import NOTHING_JUDGED
 from sfumato.pipeline.advice.advice import Outlook
 from sfumato.policy import Policy
 from sfumato.policy.edit_text import toml_value
@@ -83,6 +84,7 @@ def show(facts: ProjectFacts, _query: Query) -> dict[str, Any]:
             _requirement(policy, place, entries, outlooks.get(place))
             for place in range(len(policy.require))
         ],
+        "unjudged": _unjudged(policy),
         "models": list(entries.values()),
         "refusal": fault,
         "sensitive": policy.names(Role.SENSITIVE),
@@ -90,6 +92,16 @@ def show(facts: ProjectFacts, _query: Query) -> dict[str, Any]:
         "process": bool(policy.process_models()),
         "privacy": policy.privacy,
     }
+
+
+def _unjudged(policy: Policy) -> str | None:
+    """What to say where no requirement is about a sensitive column."""
+    try:
+        judged = policy.judged
+    except SfumatoError:
+        # The requirement that cannot be made says so itself.
+        return None
+    return None if judged or policy.process_models() else NOTHING_JUDGED
 
 
 def _requirement(
