@@ -56,6 +56,10 @@ class Profile:
         return next((reason for reason in reasons if reason is not None), None)
 
 
+PLAIN = Profile(name="", title="", source="", k=5, k_reason="", l=2)
+"""What is asked for without a profile."""
+
+
 def profile_of(name: str) -> Profile:
     """The profile with a name, or an error that lists the names."""
     if name in PROFILES:

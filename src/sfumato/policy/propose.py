@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-import numpy as np
 import pyarrow as pa
 
 from sfumato.data.cell_text import has_text
 from sfumato.data.profiling.column_roles import Decision
-from sfumato.data.profiling.column_signs import Signs
+from sfumato.data.profiling.column_signs import Sign, Signs, known_labels
 from sfumato.data.profiling.identifying_power import Power
 from sfumato.data.profiling.infer import Guess, Inference, infer
 from sfumato.data.safe_repr import counted
-from sfumato.data.schema import Role
+from sfumato.data.schema import Kind, Role
 from sfumato.data.source import (
     delimiter_of,
     encoding_of,
@@ -25,16 +23,18 @@ from sfumato.data.source import (
     has_row_numbers,
 )
 from sfumato.data.table import Column
+from sfumato.data.unique_rows import MOST
+from sfumato.data.vocabularies import OrderName, in_order, order_of
 from sfumato.errors import DataError, UsageError
+from sfumato.hierarchies.labels import reserved
+from sfumato.models.common.judged_columns import NOTHING_JUDGED
 from sfumato.policy.missing_marks import found_marks
-from sfumato.policy.profiles import Profile, profile_of
+from sfumato.policy.policy_lines import quoted, quoted_key, setting_line
+from sfumato.policy.profiles import PLAIN, Profile, profile_of
 from sfumato.policy.proposed_hierarchy import number_text, proposed_hierarchy
+from sfumato.policy.proposed_requirements import judges_nothing, proposed_requirements
 
-PLAIN = Profile(name="", title="", source="", k=5, k_reason="", l=2)
-"""What is asked for without a profile."""
 MOST_K = 1_000_000
-COMMONEST = 0.8
-"""A value that a larger share of rows has leaves too few others for diversity."""
 FATES = MappingProxyType(
     {
         Role.QUASI: "Generalized, because others may know it",
@@ -55,7 +55,6 @@ CODED = MappingProxyType(
 SETS_SHOWN = 5
 LINE_BREAK = re.compile("[\r\n]")
 SEVERAL_LINES = "cells have several lines: meant, or rows joined by a stray mark?"
-COMMENT_COLUMN = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,10 +102,11 @@ def propose(
         *_data(source, path, decimal, multiline=multiline),
         *_marks(marks, found, asked=missing is not None),
         *_overview(found),
+        *((f"# {NOTHING_JUDGED}",) if judges_nothing(found, asked) else ()),
         *_powers(found.sets),
         *(line for guess in found.guesses for line in _column(guess, found)),
         *_dropped(source, readable),
-        *_requirements(found, asked, wanted),
+        *proposed_requirements(found, asked, wanted),
         *_rest(),
     ]
     return Proposal("\n".join(lines) + "\n", found)
@@ -120,9 +120,22 @@ def _leaves_out(
 
     def reason(signs: Signs) -> str | None:
         several = joined and any(map(LINE_BREAK.search, signs.column.labels))
-        return profile.leaves_out(signs) or (SEVERAL_LINES if several else None)
+        why = profile.leaves_out(signs) or (SEVERAL_LINES if several else None)
+        return why or _reserved(signs)
 
     return reason
+
+
+def _reserved(signs: Signs) -> str | None:
+    """Why a column cannot be generalized: values that read like published cells."""
+    generalized = signs.sign >= Sign.KNOWN or signs.alone > MOST
+    count = sum(map(reserved, signs.column.labels)) if generalized else 0
+    if not count:
+        return None
+    return (
+        f"{count:,} of {signs.power.distinct:,} values contain '|' or stand in brackets, "
+        "as published sets and intervals do: rename them to keep it"
+    )
 
 
 def _check_path(path: str | None) -> None:
@@ -164,10 +177,10 @@ def _dropped(source: pa.Table, readable: pa.Table) -> Iterator[str]:
     known = set(readable.column_names)
     for field in source.schema:
         if field.name not in known:
-            yield from ("", f"[columns.{_key(field.name)}]")
+            yield from ("", f"[columns.{quoted_key(field.name)}]")
             kind = _plain(str(field.type))
             reason = f"not all cells of type {kind} can be written as text"
-            yield _line("drop = true", reason)
+            yield setting_line("drop = true", reason)
 
 
 def _head(source: pa.Table, profile: Profile) -> Iterator[str]:
@@ -188,28 +201,30 @@ def _data(
     if has_row_numbers(source):
         yield "# The first column has no name: read as row numbers, and left out."
     if path is not None:
-        yield f"path = {_text(path)}"
+        yield f"path = {quoted(path)}"
     if delimiter_of(source) != ",":
-        yield _line(f"delimiter = {_text(delimiter_of(source))}", "as read")
+        yield setting_line(f"delimiter = {quoted(delimiter_of(source))}", "as read")
     if encoding_of(source) not in ("utf-8", "utf-8-sig"):
-        yield _line(f"encoding = {_text(encoding_of(source))}", "as read")
+        yield setting_line(f"encoding = {quoted(encoding_of(source))}", "as read")
     if multiline and has_line_breaks(source):
-        yield _line("multiline = true", "some cells have several lines")
+        yield setting_line("multiline = true", "some cells have several lines")
     if decimal != ".":
-        yield _line(f"decimal = {_text(decimal)}", "numbers are published with a point")
+        yield setting_line(
+            f"decimal = {quoted(decimal)}", "numbers are published with a point"
+        )
 
 
 def _marks(marks: Sequence[str], found: Inference, *, asked: bool) -> Iterator[str]:
     cells = sum(guess.missing for guess in found.guesses)
     columns = sum(guess.missing > 0 for guess in found.guesses)
     guessed = ": is each of these a mark, in every column?" if marks[1:] else ""
-    listed = ", ".join(map(_text, marks))
-    yield _line(
+    listed = ", ".join(map(quoted, marks))
+    yield setting_line(
         f"missing = [{listed}]",
         f"{counted(cells, 'cell')} in {counted(columns, 'column')}"
         f"{'' if asked else guessed}",
     )
-    yield _line('missing_as = "value"', 'a value of its own; or "any", "drop"')
+    yield setting_line('missing_as = "value"', 'a value of its own; or "any", "drop"')
 
 
 def _overview(found: Inference) -> Iterator[str]:
@@ -218,9 +233,9 @@ def _overview(found: Inference) -> Iterator[str]:
     for role, fate in FATES.items():
         names = found.names(role)
         if names:
-            listed = ", ".join(map(_key, names))
+            listed = ", ".join(map(quoted_key, names))
             yield f"# {fate} ({len(names)}): {listed}"
-    left_out = [_key(guess.name) for guess in found.guesses if guess.drop]
+    left_out = [quoted_key(guess.name) for guess in found.guesses if guess.drop]
     if left_out:
         yield f"# Left out for the reason at each ({len(left_out)}): {', '.join(left_out)}"
 
@@ -234,30 +249,45 @@ def _powers(sets: Sequence[Power]) -> Iterator[str]:
         "# What tells people apart most (distinct per row; pairs told apart):",
     )
     for power in sets[:SETS_SHOWN]:
-        names = " + ".join(map(_key, power.columns))
+        names = " + ".join(map(quoted_key, power.columns))
         yield f"#   {power.distinction:7.2%} {power.separation:9.4%}  {names}"
 
 
 def _column(guess: Guess, found: Inference) -> Iterator[str]:
     yield ""
-    yield f"[columns.{_key(guess.name)}]"
+    yield f"[columns.{quoted_key(guess.name)}]"
     if guess.drop:
-        yield _line("drop = true", f"{guess.role_reason}; {_counted(guess)}")
+        yield setting_line("drop = true", f"{guess.role_reason}; {_counted(guess)}")
         return
-    yield _line(f'role = "{guess.role}"', guess.role_reason)
-    yield _line(f'kind = "{guess.kind}"', f"{guess.kind_reason}; {_counted(guess)}")
+    yield setting_line(f'role = "{guess.role}"', guess.role_reason)
+    yield setting_line(
+        f'kind = "{guess.kind}"', f"{guess.kind_reason}; {_counted(guess)}"
+    )
+    order = _order(found.columns[guess.name])
+    if order is not None:
+        yield setting_line(
+            f'order = "{order}"', "the name of a built-in order, no values"
+        )
     yield from _coding(guess)
     if guess.role is Role.QUASI:
         proposed = proposed_hierarchy(guess, found.columns[guess.name])
         if proposed is not None:
-            yield _line(f"hierarchy = {proposed.setting}", proposed.reason)
+            yield setting_line(f"hierarchy = {proposed.setting}", proposed.reason)
+
+
+def _order(column: Column) -> OrderName | None:
+    """The name of the order of an ordered column; None for others and own orders."""
+    labels = known_labels(column)
+    name = order_of(labels) if column.kind is Kind.ORDERED else None
+    # Ordered categories of a frame may have the same words in an order of their own.
+    return name if name and in_order(name, labels) == tuple(labels) else None
 
 
 def _coding(guess: Guess) -> Iterator[str]:
     """Bands and tails of a column that is published beside the quasi-identifiers."""
     if guess.coding is not None:
         for name, value in guess.coding.settings():
-            yield _line(f"{name} = {number_text(value)}", CODED[name])
+            yield setting_line(f"{name} = {number_text(value)}", CODED[name])
 
 
 def _counted(guess: Guess) -> str:
@@ -265,51 +295,14 @@ def _counted(guess: Guess) -> str:
     return f"{guess.power.distinct:,} different{empty}"
 
 
-def _requirements(found: Inference, profile: Profile, wanted: int) -> Iterator[str]:
-    k = min(wanted, found.rows) if wanted == PLAIN.k and profile is PLAIN else wanted
-    reason = profile.k_reason if k == profile.k else ""
-    yield from ("", "[[require]]", 'model = "k-anonymity"')
-    yield _line(f"k = {k}", reason or f"nobody stands out from {k - 1} others")
-    names = found.names(Role.SENSITIVE)
-    diverse = [name for name in names if _diverse(found.columns[name], profile.l)]
-    if diverse:
-        listed = ", ".join(map(_text, diverse))
-        yield from ("", "[[require]]", 'model = "l-diversity"')
-        yield _line(f"l = {profile.l}", "no group gives a sensitive value away")
-        yield _line(
-            f"on = [{listed}]", f"{len(diverse)} of {len(names)} sensitive ones"
-        )
-    bare = [_text(name) for name in names if name not in diverse]
-    if bare:
-        yield ""
-        yield f"# Groups may give away {', '.join(bare)}: too few values for l-diversity,"
-        yield f"# or one value in more than {COMMONEST:.0%} of rows."
-
-
-def _diverse(column: Column, l: int) -> bool:
-    counts = np.bincount(column.codes, minlength=column.size)
-    return len(counts) >= l and bool(counts.max() <= COMMONEST * counts.sum())
-
-
 def _rest() -> Iterator[str]:
     yield from ("", "[publish]")
-    yield _line('operator = "generalize"', "groups show what covers them")
-    yield _line("max_suppressed = 0.0", "the share of rows that may be left out, 0–1")
-
-
-def _line(setting: str, reason: str) -> str:
-    return f"{setting:<{COMMENT_COLUMN}}  # {reason}"
+    yield setting_line('operator = "generalize"', "groups show what covers them")
+    yield setting_line(
+        "max_suppressed = 0.0", "the share of rows that may be left out, 0–1"
+    )
 
 
 def _plain(text: str) -> str:
     """Clean text for a comment: names may hold characters that end its line."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
-
-
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
-
-
-def _text(text: str) -> str:
-    """Write a text as TOML; JSON's escapes are valid there, except for one."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -21,6 +20,7 @@ from sfumato.hierarchies.automatic import (
     prefix_lengths,
 )
 from sfumato.hierarchies.levels import known_numbers
+from sfumato.policy.policy_lines import quoted
 
 AGE_WIDTHS = (5, 10, 20)
 OLDEST = 90
@@ -68,7 +68,7 @@ def proposed_hierarchy(guess: Guess, column: Column) -> ProposedHierarchy | None
 
 def _calendar(column: Column) -> ProposedHierarchy | None:
     units = calendar_units(column)
-    return _table("calendar", [_text(u) for u in units], "units the range spans")
+    return _table("calendar", [quoted(u) for u in units], "units the range spans")
 
 
 def _numbers(guess: Guess, column: Column) -> ProposedHierarchy | None:
@@ -131,7 +131,7 @@ def _vocabulary(guess: Guess, column: Column) -> ProposedHierarchy | None:
     name = vocabulary_of(known_labels(column), *tried)
     if name is None:
         return None
-    setting = f"{{ vocabulary = {_text(name)} }}"
+    setting = f"{{ vocabulary = {quoted(name)} }}"
     return ProposedHierarchy(setting, "groups of a built-in vocabulary")
 
 
@@ -154,7 +154,3 @@ def _table(
 def number_text(width: float) -> str:
     """A number as TOML, without a fraction where it has none."""
     return str(int(width)) if width.is_integer() else repr(width)
-
-
-def _text(text: str) -> str:
-    return json.dumps(text)

@@ -152,3 +152,54 @@ def test_zip_codes_of_the_mailing_keep_their_zeros(shared_data):
     found = infer(read_source(shared_data / "cup" / "cup.csv"))
     assert found["ZIP"].kind is Kind.CODE
     assert found["ZIP"].power.distinct == 13_294
+
+
+def test_codes_of_few_areas_are_no_phone_numbers():
+    cells = [f"48-0251{number % 6}" for number in range(400)]
+    assert roles(x=cells, age=["30", "40"] * 200)["x"] is Role.QUASI
+
+
+def test_many_numbers_in_two_parts_are_phone_numbers():
+    cells = [f"555-{1000 + number % 100}" for number in range(400)]
+    assert roles(x=cells)["x"] is Role.IDENTIFIER
+
+
+def test_few_international_numbers_are_phone_numbers():
+    cells = [f"+49 89 123456{number % 6}" for number in range(400)]
+    assert roles(x=cells)["x"] is Role.IDENTIFIER
+
+
+def test_few_addresses_still_identify():
+    cells = [f"person{number % 6}@example.org" for number in range(400)]
+    assert roles(x=cells)["x"] is Role.IDENTIFIER
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        ("2020-01-{:02}", "{:02}.01.2020", "{} Jan 2020"),
+        ("{:02}/01/2020", "2020-01-{:02}", "January {}, 2020"),
+        ("{}. März 2020", "2020-03-{:02}", "202003{:02}"),
+        ("{} de mayo de 2020", "{}-05-2020", "{:02}/05/20"),
+    ],
+)
+def test_dates_in_several_forms_are_left_out_with_the_reason(forms):
+    cells = [forms[n % 3].format(n % 28 + 1) for n in range(300)]
+    found = infer(pa.table({"visit": cells, "age": ["30", "40"] * 150}))["visit"]
+    assert found.drop
+    assert found.role_reason.startswith("almost recognized as a date: of ")
+    assert "write all as 2020-01-31" in found.role_reason
+
+
+def test_months_and_words_are_no_dates():
+    cells = {"when": ["May", "June", "July"] * 20, "x": ["v 1.2", "b", "c"] * 20}
+    found = infer(pa.table(cells))
+    assert not found["when"].drop
+    assert found["when"].kind is Kind.ORDERED
+    assert found["when"].kind_reason == "words that have an order"
+    assert not found["x"].drop
+
+
+def test_months_under_a_name_that_says_nothing_are_about_a_date():
+    found = infer(pa.table({"x": ["May", "June", "July"] * 20}))
+    assert found["x"].role_reason == "date: by its values"

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from sfumato.data.profiling.column_names import concept_of_name
-from sfumato.data.profiling.column_roles import MOST_QUASI
+from sfumato.data.profiling.column_roles import MOST_QUASI, Decision
 from sfumato.data.profiling.dependence import follows_from, same_values
 from sfumato.data.profiling.infer import infer
 from sfumato.data.schema import Role
@@ -15,6 +15,20 @@ ROWS = 400
 TEN = (
     *("age", "sex", "birth", "zip", "city", "state"),
     *("country", "race", "marital", "education"),
+)
+
+SENSITIVE_NAMES = (
+    *("health", "Gesundheit", "santé", "salud", "salute", "saude", "gezondheid"),
+    *("ndisease", "Herzkrankheit", "maladies", "enfermedades", "malattie", "doencas"),
+    *("deny", "loan_denied", "abgelehnt", "refus", "rechazado", "rifiutato"),
+    *("recusado", "afgewezen", "default", "Ausfall", "defaut", "impago"),
+    *("insolvenza", "inadimplente", "wanbetaling", "affairs", "nbaffairs"),
+    *("T.categ", "transmission_route", "Uebertragung", "credit_history", "pbcr"),
+    *("Bonitaet", "krediet", "credito", "Kirche", "iglesia", "chiesa", "igreja"),
+    *("godsdienst", "religieux", "union", "syndicat", "sindicato", "sindacato"),
+    *("vakbond", "Gewerkschaft", "vote", "voto", "stemgedrag", "Wahlabsicht"),
+    *("votazione", "dvet", "DREM", "discapacidad", "handicap", "Behinderung"),
+    *("injury", "iinjury", "pay_band"),
 )
 
 
@@ -50,10 +64,37 @@ def roles(**columns):
         ("Einkommensklasse", "sensitive"),
         ("diagnostico", "sensitive"),
         ("religione", "sensitive"),
+        *((name, "sensitive") for name in SENSITIVE_NAMES),
     ],
 )
 def test_names_of_many_languages_are_understood(name, role):
     assert roles(**{name: cycle("a", "b", "c")}, other=cycle("x", "y"))[name] == role
+
+
+@pytest.mark.parametrize(
+    ("name", "concept"),
+    [
+        ("AGEP", "age"),
+        ("iage", "age"),
+        ("RAC1P", "ethnic origin"),
+        ("ethn", "ethnic origin"),
+        ("black", "ethnic origin"),
+        ("isex", "sex"),
+        ("edlevel", "education"),
+        ("PUMA", "region"),
+    ],
+)
+def test_names_of_code_books_are_understood(name, concept):
+    assert concept_of_name(name) == concept
+
+
+@pytest.mark.parametrize("name", ["page", "usage", "trace", "grace", "village_x"])
+def test_letters_around_a_short_word_make_other_words(name):
+    assert concept_of_name(name) not in ("age", "ethnic origin", "sex")
+
+
+def test_a_wage_is_no_age():
+    assert roles(wage=cycle("1", "2"), x=cycle("x", "y"))["wage"] == "sensitive"
 
 
 @pytest.mark.parametrize("name", ["ethnicity", "capacity", "baggage", "comfort"])
@@ -184,3 +225,45 @@ def test_what_is_nearly_always_the_same_follows_from_nothing():
         pa.table({"a": cycle("x", "y"), "b": ["n"] * (ROWS - 2) + ["j"] * 2})
     ).columns
     assert not follows_from(columns["b"], [columns["a"]])
+
+
+COORDINATES = {
+    "lat": [f"{48 + row % 97 / 100}" for row in range(ROWS)],
+    "long": [f"{11 + row % 89 / 100}" for row in range(ROWS)],
+}
+
+
+def test_coordinates_are_left_out_together_where_one_has_no_room():
+    known = ("age", "sex", "birth", "zip", "city", "state", "country", "continent")
+    cells = {name: cycle("a", "b", "c") for name in (*known, "job", "extra")}
+    asked = {"extra": Decision(Role.QUASI, "said so")}
+    found = infer(pa.table({**cells, **COORDINATES}), given=asked)
+    assert found["lat"].drop
+    assert found["long"].drop
+    assert found.names(Role.QUASI) == (*known, "job", "extra")
+
+
+def test_coordinates_are_kept_together_where_there_is_room():
+    found = roles(age=cycle("20", "30", "40"), **COORDINATES)
+    assert (found["lat"], found["long"]) == ("quasi", "quasi")
+
+
+def test_a_coordinate_goes_with_one_that_must_not_be_published():
+    found = infer(
+        pa.table({"age": cycle("20", "30", "40"), **COORDINATES}),
+        leaves_out=lambda one: "too exact" if one.name == "lat" else None,
+    )
+    assert found["long"].drop
+    assert "but 'lat' is left out" in found["long"].role_reason
+
+
+@pytest.mark.parametrize("name", ["edlevel", "xlevel"])
+def test_dummies_of_another_column_are_all_left_out(name):
+    levels = cycle("1", "2", "3", "4")
+    dummies = {
+        f"{name}{n}": [str(int(v == str(n))) for v in levels] for n in range(1, 5)
+    }
+    found = infer(pa.table({**dummies, name: levels, "age": cycle("20", "30", "40")}))
+    assert not found[name].drop
+    assert all(found[dummy].drop for dummy in dummies)
+    assert all("follows from" in found[dummy].role_reason for dummy in dummies)

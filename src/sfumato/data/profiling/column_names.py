@@ -9,6 +9,9 @@ from functools import cache
 from itertools import pairwise
 
 from sfumato.data.profiling.name_words import (
+    CODE_BOOK,
+    CODE_BOOK_BEGINNINGS,
+    CODE_BOOK_ENDS,
     FIRST_CIRCUMSTANCE,
     IDENTIFIER,
     KNOWN,
@@ -62,7 +65,25 @@ def _known_concept(parts: tuple[str, ...]) -> tuple[Concept, str] | None:
         # Hours per week are no date.
         if word and not (concept is Concept.DATE and "per" in parts):
             return concept, word
-    return None
+    return _of_a_code_book("".join(parts))
+
+
+def _of_a_code_book(name: str) -> tuple[Concept, str] | None:
+    """What a short word with the letters of code books around it is about."""
+    concepts = (c for c, pattern in _code_book().items() if pattern.fullmatch(name))
+    concept = next(concepts, None)
+    return (concept, name) if concept is not None else None
+
+
+@cache
+def _code_book() -> dict[Concept, re.Pattern[str]]:
+    begin, end = (
+        text.replace(" ", "|") for text in (CODE_BOOK_BEGINNINGS, CODE_BOOK_ENDS)
+    )
+    return {
+        concept: re.compile(f"({begin})?({text.replace(' ', '|')})[0-9]*({end})?[0-9]*")
+        for concept, text in CODE_BOOK.items()
+    }
 
 
 def is_circumstance(concept: Concept) -> bool:

@@ -29,6 +29,7 @@ from sfumato.data.profiling.column_signs import (
     Signs,
     known_labels,
 )
+from sfumato.data.profiling.coordinates import partners, with_positions
 from sfumato.data.profiling.dependence import follows_from, same_values
 from sfumato.data.profiling.name_words import Concept
 from sfumato.data.schema import Kind, Role
@@ -41,6 +42,7 @@ FEW_VALUES = 20
 SCALE_COLUMNS = 5
 """So many columns with the same scale are answers to questions."""
 SCALE_VALUES = range(4, 12)
+WORDS = (Kind.CATEGORY, Kind.ORDERED)
 MUCH = 5
 """A column that tells a quasi-identifier of so many values tells too much of it."""
 LOW_POWER = 0.01
@@ -57,6 +59,11 @@ class Decision:
     coding: BandCoding | None = None
     """The bands and tails that a column of numbers is published with."""
 
+    @property
+    def left_out(self) -> bool:
+        """Whether the release does not have the column."""
+        return self.drop or self.role is Role.IDENTIFIER
+
 
 def decide(
     found: Sequence[Signs], *, k: int, given: Mapping[str, Decision]
@@ -64,11 +71,13 @@ def decide(
     """The role of every column; those of some columns may be given."""
     fixed = [e for e in found if e.name in given and given[e.name].role is Role.QUASI]
     others = [each for each in found if each.name not in given]
-    seen = _identifiers_in_other_words(_one_of_each(_answers(others)))
+    pairs = partners(others)
+    seen = with_positions(_answers(others), pairs)
+    seen = _identifiers_in_other_words(_one_of_each(seen))
     made = dict(given)
     made |= {each.name: _own(each) for each in seen if each.sign <= Sign.FREE_TEXT}
     room = MOST_QUASI - sum(not given[each.name].drop for each in fixed)
-    chosen, repeated = _chosen(seen, max(room, 0))
+    chosen, repeated = _chosen(seen, max(room, 0), pairs)
     if not chosen and not fixed:
         chosen = [each for each in seen if each.sign is Sign.SENSITIVE][:MOST_QUASI]
     made |= repeated
@@ -79,7 +88,19 @@ def decide(
     made |= dict(_sensitive(rest, chosen))
     rest = [each for each in rest if each.name not in made]
     made |= _harmless(rest, chosen, k)
+    halves = dict(_halves(made, partners(found)))
+    made |= {name: halves[name] for name in halves if name not in given}
     return {each.name: made[each.name] for each in found}
+
+
+def _halves(
+    made: Mapping[str, Decision], pairs: Mapping[str, str]
+) -> Iterator[tuple[str, Decision]]:
+    """Leave out a coordinate whose other one is left out."""
+    for name, other in pairs.items():
+        if made[other].left_out and not made[name].left_out:
+            reason = f"{made[name].reason}; but '{other}' is left out"
+            yield name, Decision(made[name].role, reason, drop=True)
 
 
 def _own(each: Signs) -> Decision:
@@ -144,7 +165,7 @@ def _scale(each: Signs) -> tuple[str, ...] | None:
     if each.column.kind is Kind.INTEGER and set(labels) <= set(map(str, range(12))):
         full = tuple(str(n) for n in range(1, int(labels[-1]) + 1))
         labels = full if set(full) <= set(labels) else ()
-    elif each.column.kind is not Kind.CATEGORY or each.sign is Sign.KNOWN:
+    elif each.column.kind not in WORDS or each.sign is Sign.KNOWN:
         return None
     return labels if len(labels) in SCALE_VALUES else None
 
@@ -210,13 +231,16 @@ def _same_as_a_number(each: Signs, numbers: Sequence[Signs]) -> Signs:
 
 
 def _chosen(
-    found: Sequence[Signs], room: int
+    found: Sequence[Signs], room: int, pairs: Mapping[str, str]
 ) -> tuple[list[Signs], dict[str, Decision]]:
     """The quasi-identifiers, and the columns that repeat them."""
     ordered, repeated = _without_repetitions(found)
-    by_rank = sorted(ordered, key=lambda pair: pair[0])
-    chosen = [each for _, each in by_rank][:room]
-    names = {each.name for each in chosen}
+    by_rank = [each.name for _, each in sorted(ordered, key=lambda pair: pair[0])]
+    names = set(by_rank[:room])
+    halves = {name for name in names if pairs.get(name, name) not in names}
+    if halves:
+        halves |= {pairs[name] for name in halves}
+        names = set([name for name in by_rank if name not in halves][:room])
     return [each for each in found if each.name in names], repeated
 
 
@@ -231,14 +255,15 @@ def _without_repetitions(
     for concept in Concept:
         kept: list[Signs] = []
         for each in sorted(_about(found, concept), key=_finest_first):
-            if follows_from(each.column, [other.column for other in kept]):
+            others = [other.column for other in kept]
+            if concept is not Concept.POSITION and follows_from(each.column, others):
                 told = ", ".join(f"'{other.name}'" for other in kept)
                 reason = f"{each.reason}; but it follows from {told}"
                 repeated[each.name] = Decision(Role.QUASI, reason, drop=True)
             else:
                 kept.append(each)
                 ranked.append((_rank(concept, len(kept)), each))
-    unnamed, again = _distinct(_unnamed(found))
+    unnamed, again = _distinct(_unnamed(found), _dummies(found))
     return [*ranked, *unnamed], repeated | again
 
 
@@ -258,6 +283,9 @@ def _finest_first(each: Signs) -> tuple[bool, bool, bool, int]:
 
 def _rank(concept: Concept, place: int) -> Rank:
     """First columns of each concept come before second ones, and so on."""
+    if concept is Concept.POSITION:
+        # The two coordinates of a place are one thing to know.
+        place = (place + 1) // 2
     circumstance = is_circumstance(concept)
     return (min(2 * (place - 1) + circumstance, 4), list(Concept).index(concept), place)
 
@@ -273,19 +301,36 @@ def _unnamed(found: Sequence[Signs]) -> Iterator[tuple[Rank, Signs]]:
 
 
 def _distinct(
-    ranked: Iterator[tuple[Rank, Signs]],
+    ranked: Iterator[tuple[Rank, Signs]], dummies: Mapping[str, str]
 ) -> tuple[list[tuple[Rank, Signs]], dict[str, Decision]]:
     """Leave out columns of unknown meaning that say the same as one before them."""
     kept: list[tuple[Rank, Signs]] = []
     repeated: dict[str, Decision] = {}
     for rank, each in ranked:
         twin = next((o for _, o in kept if same_values(each.column, o.column)), None)
-        if twin is None:
+        if each.name in dummies:
+            reason = f"{each.reason}; it follows from '{dummies[each.name]}'"
+            repeated[each.name] = Decision(_role_of(each), reason, drop=True)
+        elif twin is None:
             kept.append((rank, each))
         else:
             reason = f"{each.reason}; it says the same as '{twin.name}'"
             repeated[each.name] = Decision(_role_of(each), reason, drop=True)
     return kept, repeated
+
+
+def _dummies(found: Sequence[Signs]) -> dict[str, str]:
+    """Columns such as `level1` to `level4` that follow from one without a number."""
+    by_name = {each.name: each for each in found}
+    bases = {each.name: each.name.rstrip("0123456789").rstrip("_. -") for each in found}
+    return {
+        name: base
+        for name, base in bases.items()
+        if base != name
+        and base in by_name
+        and by_name[base].sign >= Sign.KNOWN
+        and follows_from(by_name[name].column, [by_name[base].column])
+    }
 
 
 def _role_of(each: Signs) -> Role:

@@ -15,6 +15,7 @@ from sfumato.data.profiling.column_names import (
     names_a_person_number,
     role_of_name,
 )
+from sfumato.data.profiling.date_forms import almost_dates
 from sfumato.data.profiling.identifying_power import Power, power_of
 from sfumato.data.profiling.name_words import Concept
 from sfumato.data.profiling.value_patterns import giveaway, is_free_text, meant_by
@@ -42,6 +43,7 @@ class Sign(IntEnum):
     WEIGHT = 2
     CONSTANT = 3
     FREE_TEXT = 4
+    """Left out: sentences, and dates that cannot be read."""
     SENSITIVE = 5
     KNOWN = 6
     UNKNOWN = 7
@@ -90,12 +92,19 @@ SignAndReason = tuple[Sign, str, Concept | None]
 def _sign(column: Column, power: Power, rows: int) -> SignAndReason:
     if names_a_person_number(column.name) and power.distinction >= OFTEN_DIFFERENT:
         return _person_number(power, rows)
-    what = _giveaway(column)
+    what = _giveaway(column, rows)
     if what:
         return Sign.IDENTIFIER, f"its values are {what}", None
     if power.distinct < 2:
         return Sign.CONSTANT, "one value only", None
+    dates = almost_dates(known_labels(column)) if _is_text(column) else None
+    if dates:
+        return Sign.FREE_TEXT, dates, Concept.DATE
     return _by_name(column, rows, power) or _by_content(column, power, rows)
+
+
+def _is_text(column: Column) -> bool:
+    return column.kind in (Kind.CATEGORY, Kind.CODE)
 
 
 def _by_name(column: Column, rows: int, power: Power) -> SignAndReason | None:
@@ -139,9 +148,10 @@ def known_labels(column: Column) -> list[str]:
     return [label for at, label in enumerate(column.labels) if at != column.missing]
 
 
-def _giveaway(column: Column) -> str | None:
+def _giveaway(column: Column, rows: int) -> str | None:
     known = known_labels(column)
-    return giveaway(known) if not column.kind.numeric or _long(known, 13) else None
+    text = not column.kind.numeric or _long(known, 13)
+    return giveaway(known, rows) if text else None
 
 
 def _unique(column: Column, power: Power, rows: int) -> str | None:
@@ -159,8 +169,8 @@ def _unique(column: Column, power: Power, rows: int) -> str | None:
 
 
 def _names_its_row(column: Column, power: Power, rows: int) -> bool:
-    text = column.kind in (Kind.CATEGORY, Kind.CODE)
-    return text and rows >= FEWEST_ROWS and power.distinction >= NEARLY_UNIQUE
+    often = rows >= FEWEST_ROWS and power.distinction >= NEARLY_UNIQUE
+    return often and _is_text(column)
 
 
 def _counts_rows(column: Column, power: Power, rows: int) -> bool:

@@ -13,12 +13,13 @@ from sfumato.data.parallel import each
 from sfumato.data.profiling.band_choice import BandCoding
 from sfumato.data.profiling.column_names import names_an_area_code
 from sfumato.data.profiling.column_roles import Decision, decide
-from sfumato.data.profiling.column_signs import Sign, Signs, signs_of
+from sfumato.data.profiling.column_signs import Sign, Signs, known_labels, signs_of
 from sfumato.data.profiling.identifying_power import Power, identifying_power
 from sfumato.data.profiling.name_words import Concept
 from sfumato.data.profiling.rare_values import without_giveaways
 from sfumato.data.schema import Kind, Role
 from sfumato.data.table import Column
+from sfumato.data.vocabularies import order_of
 
 K = 5
 
@@ -113,12 +114,15 @@ def _coded(
     if kind is Kind.INTEGER and names_an_area_code(name) and _same_length(column):
         kind, reason = Kind.CODE, "digits of one length under the name of a postal code"
         column = code_column(name, values, kind=kind, missing=missing)
+    order = order_of(known_labels(column)) if kind is Kind.CATEGORY else None
+    if order is not None:
+        kind, reason = Kind.ORDERED, "words that have an order"
+        column = code_column(name, values, kind=kind, missing=missing, order=order)
     return column, reason
 
 
 def _same_length(column: Column) -> bool:
-    known = [label for at, label in enumerate(column.labels) if at != column.missing]
-    return len({len(label) for label in known}) == 1
+    return len(set(map(len, known_labels(column)))) == 1
 
 
 def _guess(found: Signs, decision: Decision) -> Guess:

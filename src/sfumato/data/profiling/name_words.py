@@ -75,7 +75,7 @@ KNOWN = MappingProxyType(
             localidad cidade birthplace municipio woonplaats plaats gemeente"""
         ),
         Concept.REGION: _words(
-            """region* *region state birthstate homestate provinc* provinz county
+            """region* *region puma state birthstate homestate provinc* provinz county
             district kreis landkreis bundesland canton kanton departement departamento nuts*
             comunidad estado distrito prefecture governorate"""
         ),
@@ -84,7 +84,7 @@ KNOWN = MappingProxyType(
             plec"""
         ),
         Concept.MARITAL: _words(
-            """marital* marstat* marriage married marry mstatus civil* *civil
+            """marital* marstat* msp marriage married marry mstatus civil* *civil
             familienstand zivilstand spouse matrimon* conjug* burgerlijk* estadocivil
             statocivile *marital* verheiratet divorced widowed"""
         ),
@@ -104,8 +104,9 @@ KNOWN = MappingProxyType(
             nascim* geboorte* fodsel* *geburtsdatum yob mob"""
         ),
         Concept.EDUCATION: _words(
-            """education* educ* *education schulbildung bildung* *abschluss schooling
-            degree diploma qualification* estudios istruzione instruccion etudes
+            """education* educ* *education edu edlevel* schl
+            schulbildung bildung* *abschluss schooling degree diploma
+            qualification* estudios istruzione instruccion etudes
             scolarite opleiding escolaridade educacao formacion formation titulo"""
         ),
         Concept.INDUSTRY: _words(
@@ -122,8 +123,9 @@ KNOWN = MappingProxyType(
             arbeitgeber employeur empleador beschaeftig* unemploy*"""
         ),
         Concept.RACE: _words(
-            """race race* ethni* etni* hispan* hisp* latino herkunft ancestry rasse raza
-            razza raca tribe caste indigenous abstammung"""
+            """race race* ethn* etni* hispan* hisp* latino herkunft ancestry rasse raza
+            razza raca tribe caste indigenous abstammung black blacks white whites
+            nonwhite asian* caucasian* afro* african* minorit* hautfarbe skincolor"""
         ),
         Concept.AGE: _words(
             """age ages alter edad idade eta leeftijd wiek agegroup agecat* altersgruppe
@@ -190,9 +192,35 @@ PERSON = _words(
 NAME_PARTS = _words("first last full given family middle maiden birth user nick legal")
 NUMBER_WORDS = ("nummer", "number", "numero", "nr")
 NUMBER_ENDINGS = (*NUMBER_WORDS, "id", "uuid", "key", "ident")
+CODE_BOOK = MappingProxyType(
+    {
+        Concept.AGE: "age",
+        Concept.SEX: "sex",
+        Concept.RACE: "race? ethn",
+        Concept.EDUCATION: "educ?",
+    }
+)
+"""Short words that code books put letters before and after: `AGEP`, `iage`, `RAC1P`."""
+CODE_BOOK_BEGINNINGS = "i x v q hh resp pt"
+CODE_BOOK_ENDS = "p x g yrs? cat grp rec cd code"
 SENSITIVE = _words(
-    """diagnos* icd* disease* krankheit* maladie enfermedad malattia doenca ziekte
-    illness condition* symptom* comorbid* hiv aids cancer tumor* tumour* stroke
+    """diagnos* icd* disease* *disease *diseases krankheit* *krankheit maladie*
+    enfermedad* malattia malattie doenca* ziekte* *ziekte health* gesundheit* sante
+    salud salute saude gezondheid* illness ill chronic* injur* *injury verletz*
+    transmi* uebertragung* contag* ansteckung* besmetting* tcateg riskgroup
+    handicap* discapac* invalidit* invalidez deficien* beperking* incapac*
+    dvet drem dphy deye dear dout ddrs suicid* deny denied denial* reject* approv*
+    ablehn* abgelehnt* refus* rechaz* denega* rifiut* recusa* afgewezen geweigerd*
+    delinquen* arrear* overdue pastdue ausfall zahlungsausfall* defaut* impag*
+    moros* inadimpl* insolv* wanbetal* repay* fico ccs mcs pbcr dmi bonitaet*
+    schufa krediet* pay payband paygrade payscale payment* affair* *affairs infidel*
+    infedel* untreu* ehebruch seitensprung* adulter* ontrouw* overspel
+    relig* church* kirche* eglise* iglesia* igreja* kerk* chiesa* godsdienst* geloof*
+    denomination* croyance* creencia* voto votos votant* votac* votaz* votou
+    waehler* wahlabsicht* wahlentscheid* wahlverhalten* gewaehlt* stemgedrag*
+    kiesgedrag* partido partito partij politic* politik* politiq* politiek*
+    syndic* sindic* sindac* vakbond* gewerkschaft* unionmember* tradeunion*
+    condition* symptom* comorbid* hiv aids cancer tumor* tumour* stroke
     diabet* depress* hypertens* mental psych* disab* behinderung* drug* medic*
     medikament* treatment* behandlung* therap* procedure* prozedur* severity
     outcome* pregnan* schwanger* abort* genet* genotype* blood* bp pressure systolic
@@ -202,10 +230,10 @@ SENSITIVE = _words(
     credit* kredit* balance* asset* saving* expend* ausgaben wealth* vermoegen poverty
     armut cost costs kosten charge* amount* betrag capital* gain* loss* dividend* tax*
     *tax steuer profit* *profit sales *sales turnover umsatz money fund* treasury
-    religi* confession* konfession* faith glaube politic* party partei vote* voting
-    union gewerkschaft sexual* orientation crime* criminal* convict* offense* offence*
+    confession* konfession* faith glaube party partei vote* voting
+    union sexual* orientation crime* criminal* convict* offense* offence*
     arrest* straf* addict* alcohol* alkohol* score* punktzahl satisf* zufrieden*
-    rating* result* ergebnis test tests method risk fraud default benefit* welfare
+    rating* result* ergebnis test tests method risk fraud default* benefit* welfare
     sozialhilfe salaryclass incomeclass performance pagella"""
 )
 WEIGHT = _words(

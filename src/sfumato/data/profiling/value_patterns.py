@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from sfumato.data.profiling.name_words import SEXES, Concept
 from sfumato.data.schema import Kind
-from sfumato.data.vocabularies import NAMES, plain_words, recognized
+from sfumato.data.vocabularies import NAMES, order_of, plain_words, recognized
 
 SAMPLE = 1000
 ENOUGH = 0.9
@@ -21,6 +21,11 @@ PHONE = re.compile(r"\+?[0-9()][0-9 ()/.\-]{5,}[0-9]")
 ISO_DATE = re.compile(r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}.*")
 IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
 CARD = re.compile(r"[0-9]{13,19}")
+
+AREA_CODE = re.compile(r"[0-9]+-[0-9]+")
+MOST_AREAS = 50
+ROWS_PER_AREA = 20
+"""So few codes of two numbers, each of so many rows on average, name areas."""
 
 KNOWN_SHARE = 0.8
 """The share of distinct values that a vocabulary must know."""
@@ -42,15 +47,23 @@ CONCEPTS = MappingProxyType(
     }
 )
 """What the values of a vocabulary are about."""
+CALENDAR = ("month", "weekday")
+"""Orders of words whose values say when something was."""
 
 
-def giveaway(labels: Sequence[str]) -> str | None:
+def giveaway(labels: Sequence[str], rows: int) -> str | None:
     """What nearly all of these distinct values are, if it points to one person."""
     sample = [label.strip() for label in labels[:SAMPLE]]
     for what, test in _TESTS:
         if sample and sum(map(test, sample)) >= ENOUGH * len(sample):
-            return what
+            return None if _are_few_codes(sample, labels, rows) else what
     return None
+
+
+def _are_few_codes(sample: Sequence[str], labels: Sequence[str], rows: int) -> bool:
+    """Whether values such as `48-02510` are too few to be anybody's number."""
+    few = len(labels) <= min(MOST_AREAS, rows / ROWS_PER_AREA)
+    return few and all(map(AREA_CODE.fullmatch, sample))
 
 
 def is_email(text: str) -> bool:
@@ -114,6 +127,8 @@ def meant_by(labels: Sequence[str], kind: Kind) -> tuple[Concept | None, str | N
         return Concept.DATE, None
     if kind is Kind.CODE and _are_diagnoses(labels):
         return None, "codes of diagnoses (ICD-10)"
+    if kind is Kind.ORDERED and order_of(labels) in CALENDAR:
+        return Concept.DATE, None
     if kind is not Kind.CATEGORY or not labels:
         return None, None
     if {"".join(plain_words(label)) for label in labels} <= set(SEXES):
