@@ -184,9 +184,8 @@ class ColumnSection(Section):
     """Values from this number or date on are published as one, `>= 50000`; without
     `bands`, the values between stay exact."""
     order: OrderName | Annotated[StringTuple, Field(strict=False)] | None = None
-    """The values of an ordered category, from low to high, or the name of an order of
-    words in seven languages: `"month"`, `"weekday"`, `"level"`, `"severity"`,
-    `"frequency"`, `"quality"` or `"agreement"`."""
+    """The values of an ordered category, from low to high, or the name of a built-in
+    order of words."""
     domain: Domain = None
     """The values that a cell may have, a list or `{ low = 17, high = 90 }`: for
     releases that may not look at the data (differential privacy)."""
