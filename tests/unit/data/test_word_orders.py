@@ -80,6 +80,6 @@ def test_a_column_is_coded_in_the_order_that_a_name_stands_for():
 
 
 def test_a_value_beyond_a_named_order_is_counted_and_not_shown():
-    with pytest.raises(DataError, match="1 of 2 cells .* order 'month'") as refusal:
+    with pytest.raises(DataError, match=r"1 of 2 cells .* order 'month'") as refusal:
         code_column("m", cells("May", "Brumaire"), kind=Kind.ORDERED, order="month")
     assert "Brumaire" not in str(refusal.value)

@@ -29,7 +29,7 @@ from sfumato.data.profiling.column_signs import (
     Signs,
     known_labels,
 )
-from sfumato.data.profiling.coordinates import partners, with_positions
+from sfumato.data.profiling.coordinate_pairs import partners, with_positions
 from sfumato.data.profiling.dependence import follows_from, same_values
 from sfumato.data.profiling.name_words import Concept
 from sfumato.data.schema import Kind, Role
