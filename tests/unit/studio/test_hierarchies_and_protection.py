@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 import pytest
 
 from sfumato import api
+from sfumato.models.common.judged_columns import NOTHING_JUDGED
 from sfumato.policy import Policy
 
 
@@ -168,6 +169,12 @@ def test_a_model_is_required_and_no_longer(example):
     assert [each.model for each in policy(example).require][-1] == "t-closeness"
     assert example.send("/protection/remove", place=2).status == 303
     assert len(policy(example).require) == 2
+
+
+def test_the_page_says_when_nothing_is_judged(example):
+    assert NOTHING_JUDGED not in example.ask("/protection").text
+    example.send("/protection/remove", place=1)
+    assert NOTHING_JUDGED in example.ask("/protection").text
 
 
 def test_a_parameter_that_is_no_number_is_an_error_on_the_page(example):
