@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Unpack, get_args
 
 from sfumato.algorithms.base import Progress
@@ -47,13 +46,13 @@ from sfumato.pipeline.given_tables import (
     as_meant,
     attacked_files,
     columns_of,
-    is_path,
     made_after,
     pair_files,
     published_batches,
     read_published,
     read_table,
     second_table,
+    shown_tables,
 )
 from sfumato.pipeline.private_record import read_private
 from sfumato.pipeline.published_labels import labels_published
@@ -541,29 +540,18 @@ def look_up(
     with whom.
     """
     from sfumato.pipeline.lookup import look_up as looked_up
-    from sfumato.pipeline.release_files import ReleaseFiles
 
-    asked, swap_groups = policy_of(policy), None
-    if isinstance(release, Release):
-        asked = asked or release.claim.policy
-        table, beside = release.whole_table(), release.beside
-        swap_groups = release.group_of[release.source_rows]
-    elif is_path(release):
-        found = ReleaseFiles.of(Path(release))
-        asked = asked or found.policy()
-        table, beside = found.tables(asked)
-    else:
-        asked = asked or Policy()
-        table, beside = read_table(release, asked, {}), {}
+    shown = shown_tables(release, policy_of(policy))
+    swap_groups = shown.swap_groups
     if groups is not None:
         place = path_of(groups, what="groups")
-        swap_groups = read_private(place, table, swapped=True).groups
+        swap_groups = read_private(place, shown.table, swapped=True).groups
     return looked_up(
-        read_table(record, asked, {}),
-        table,
-        beside,
-        policy=asked,
-        base=base_of(base, asked),
+        read_table(record, shown.policy, {}),
+        shown.table,
+        shown.beside,
+        policy=shown.policy,
+        base=base_of(base, shown.policy),
         swap_groups=swap_groups,
     )
 

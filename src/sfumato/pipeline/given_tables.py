@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
 
+from sfumato.data.arrays import Codes
 from sfumato.data.batch_source import BatchSource
 from sfumato.data.schema import Role
 from sfumato.engines.engine_choice import EngineChoice
@@ -345,3 +346,28 @@ def _apart(published: Source, table: pa.Table, policy: Policy) -> bool:
     second = sibling(Path(published), "sensitive")
     lacks = not set(policy.names(Role.SENSITIVE)) & set(table.column_names)
     return GROUP in table.column_names and lacks and second.exists()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ShownTables:
+    """What a recipient has of a release, and the policy that it is read by."""
+
+    policy: Policy
+    table: pa.Table
+    beside: Mapping[str, pa.Table]
+    swap_groups: Codes | None = None
+    """The group of each row of a swapped release that is at hand."""
+
+
+def shown_tables(release: Release | Source, policy: Policy | None) -> ShownTables:
+    """Read what a recipient sees of a release, a release directory, or any table."""
+    if isinstance(release, Release):
+        groups = release.group_of[release.source_rows]
+        policy = policy or release.claim.policy
+        return ShownTables(policy, release.whole_table(), release.beside, groups)
+    if is_path(release):
+        files = ReleaseFiles.of(Path(release))
+        policy = policy or files.policy()
+        return ShownTables(policy, *files.tables(policy))
+    policy = policy or Policy()
+    return ShownTables(policy, read_table(release, policy, {}), {})

@@ -63,7 +63,9 @@ class SplitEngine(Engine):
         """Count the rows of each distinct combination of cells."""
         return self._of(columns).count(columns)
 
-    def alone(self, column: str, beside: Sequence[str], missing: Sequence[str]) -> int:
+    def alone(
+        self, column: str, beside: Sequence[str], missing: Sequence[str] | None
+    ) -> int:
         """Count the rows whose combination of cells no other row has."""
         return self._of([column, *beside]).alone(column, beside, missing)
 
