@@ -15,6 +15,7 @@ from sfumato.data.source import has_row_numbers
 from sfumato.engines.base import Engine
 from sfumato.errors import RefusedError
 from sfumato.models.base import OutputModel
+from sfumato.models.common.judged_columns import judged_columns
 from sfumato.pipeline.asked_policy import nothing_to_check
 from sfumato.pipeline.check_result import CheckResult
 from sfumato.pipeline.claimed_columns import (
@@ -173,6 +174,13 @@ def refuse_row_by_row(form: Form) -> None:
         )
 
 
+def _judged(policy: Policy, models: Sequence[OutputModel]) -> tuple[str, ...] | None:
+    """The sensitive columns that are judged; None under a process model."""
+    if policy.process_models():
+        return None
+    return judged_columns(models, policy.names(Role.SENSITIVE))
+
+
 def _result(
     asked: AskedCheck,
     claim: Claim,
@@ -188,7 +196,7 @@ def _result(
         rows=rows,
         groups=proof.groups.count,
         risk=risk_of(proof, asked.form) | shares,
-        judged=None if policy.process_models() else policy.judged,
+        judged=_judged(policy, claim.models),
         withheld=withheld(policy, names, but=made),
         kinds=claim.kinds(proof.sensitive),
         unmentioned=unmentioned(policy, names, but=made),

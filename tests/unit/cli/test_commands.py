@@ -58,9 +58,16 @@ def test_check_says_what_was_required_and_what_was_measured(published, capsys):
     check("--k", "3")
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "published.csv: 5 rows, 2 groups"
-    assert lines[1].startswith("Nothing is judged")
+    assert lines[1].startswith("60.0% of rows are unique")
     found = " ".join(lines[3].split())
     assert found == "k-anonymity k = 3 k = 2 ✗ broken by 1 group (2 rows)"
+
+
+def test_check_says_whether_anything_is_judged(published, capsys):
+    check("--sensitive", "illness", "--k", "2")
+    assert "Nothing is judged for what can be learned" in capsys.readouterr().out
+    check("--sensitive", "illness", "--l", "2")
+    assert "Nothing is judged" not in capsys.readouterr().out
 
 
 GATE = """\

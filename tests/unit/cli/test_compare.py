@@ -265,9 +265,7 @@ def test_a_failed_candidate_is_shown_and_the_others_go_on(place, capsys):
     }
 
 
-def test_a_policy_that_is_out_of_reach_is_explained_once_and_tried_never(
-    place, capsys
-):
+def test_a_policy_that_is_out_of_reach_is_explained_once_and_tried_never(place, capsys):
     assert compare("--set", 'compare.set={"require.0.k"=[500]}') == 3
     said = capsys.readouterr().err
     assert said.count("the table has 120") == 1
