@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -76,13 +79,16 @@ def compared(after: Outcome) -> list[str]:
     return shortfalls({"people": after}, {"people": OUTCOME})
 
 
-def test_the_list_of_outsiders_names_columns_of_the_real_tables(
-    shared_data, monkeypatch
-):
-    monkeypatch.setenv("SFUMATO_DATA", str(shared_data))
+def header(path: Path) -> list[str]:
+    content = path.read_bytes()
+    text = gzip.decompress(content) if path.suffix == ".gz" else content
+    return next(csv.reader([text.split(b"\n", 1)[0].decode()]))
+
+
+def test_the_list_of_outsiders_names_columns_of_the_real_tables(shared_data):
     for table in known_tables():
         if table.collection != PACKAGE:
-            names = read_table(table, package=None).names
+            names = header(shared_data / table.file)
             assert set(table.quasi) <= set(names), table.file
 
 
