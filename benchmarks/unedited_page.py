@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from statistics import fmean
 
-from benchmarks.unedited import Outcome
+from benchmarks.unedited_outcome import Outcome
+from sfumato.data.safe_repr import counted
 
 MOST_UNIQUE = 0.2
 """Exact columns that make a larger share of the rows unique undo the groups."""
@@ -21,11 +22,15 @@ def page(outcomes: Mapping[str, Outcome], before: Mapping[str, Outcome]) -> str:
         [
             "# `init` then `anonymize`, unedited",
             "",
-            *_legend(outcomes),
+            *LEGEND,
             "",
             "## What falls short",
             "",
             *(_bullets(shortfalls(outcomes, before)) or ["Nothing."]),
+            "",
+            "## What is refused",
+            "",
+            *(_bullets(_refused(outcomes)) or ["Nothing."]),
             "",
             "## What is published",
             "",
@@ -49,33 +54,42 @@ def shortfalls(
     compared = [
         line for name in both for line in _worse(name, before[name], outcomes[name])
     ]
-    earlier, later = (
-        _recall([part[name] for name in both]) for part in (before, outcomes)
-    )
-    if later < earlier - ROUNDING:
-        compared.append(f"The mean recall falls from {earlier:.1%} to {later:.1%}.")
+    for kind, mean in RECALLS.items():
+        earlier, later = (
+            mean([part[name] for name in both]) for part in (before, outcomes)
+        )
+        if later < earlier - ROUNDING:
+            compared.append(f"The mean {kind} falls from {earlier:.1%} to {later:.1%}.")
     return [*alone, *compared]
 
 
 def _of_a_table(name: str, outcome: Outcome) -> Iterator[str]:
-    if outcome.failure:
-        yield f"{name}: {outcome.failure}"
     k = outcome.proposed.k
     if k and outcome.rarest_rows is not None and outcome.rarest_rows < k:
         yield (
             f"{name}: '{outcome.rarest_column}' shows a value of "
-            f"{outcome.rarest_rows} rows; k is {k}."
+            f"{counted(outcome.rarest_rows, 'row')}; k is {k}."
         )
     if (outcome.unique_with_exact or 0.0) > MOST_UNIQUE:
         yield f"{name}: {outcome.unique_with_exact:.1%} of rows are unique."
 
 
 def _worse(name: str, before: Outcome, after: Outcome) -> Iterator[str]:
+    if after.failure and not before.failure:
+        yield f"{name}: {after.failure}"
     if before.rows != after.rows:
         yield f"{name}: {before.rows:,} rows before and {after.rows:,} after."
     more = len(after.proposed.left_out) - len(before.proposed.left_out)
     if more > MORE_LEFT_OUT:
         yield f"{name}: {more} more columns are left out than before."
+
+
+def _refused(outcomes: Mapping[str, Outcome]) -> list[str]:
+    return [
+        f"{name}: {outcome.failure}"
+        for name, outcome in outcomes.items()
+        if outcome.failure
+    ]
 
 
 def _recall(outcomes: list[Outcome]) -> float:
@@ -96,20 +110,18 @@ def _protected(outcomes: list[Outcome]) -> float:
     return fmean(shares) if shares else 0.0
 
 
-def _legend(outcomes: Mapping[str, Outcome]) -> list[str]:
-    most = max((outcome.rows for outcome in outcomes.values()), default=0)
-    return [
-        f"By `python -m benchmarks.unedited`. The largest sample has {most:,} rows "
-        "(seed 1).",
-        "*Beside* are the published columns that are neither quasi-identifiers nor "
-        "sensitive: *exact* as they are, *banded* in bands. *Rarest* is the fewest rows "
-        "that show one text in such a column (a mark of a missing value is a text), "
-        "*unique* the share of rows that no other row equals in the published "
-        "quasi-identifiers and these columns.",
-        "*Recall* is about the columns of `outsider_knowledge.toml`: the share that is "
-        "proposed as quasi-identifiers, and the share that is not published exactly "
-        "(quasi-identifier, banded or left out).",
-    ]
+RECALLS = {"recall as quasi": _recall, "recall protected": _protected}
+LEGEND = (
+    "By `python -m benchmarks.unedited`; samples are drawn with a fixed seed.",
+    "*Beside* are the published columns that are neither quasi-identifiers nor "
+    "sensitive: *exact* as they are, *banded* in bands. *Rarest* is the fewest rows "
+    "that show one text in such a column (a mark of a missing value is a text), "
+    "*unique* the share of rows that no other row equals in the published "
+    "quasi-identifiers and these columns.",
+    "*Recall* is about the columns of `outsider_knowledge.toml`: the share that is "
+    "proposed as quasi-identifiers, and the share that is not published exactly "
+    "(quasi-identifier, banded or left out).",
+)
 
 
 def _text(value: float | None, form: str) -> str:
@@ -168,7 +180,7 @@ def _means(outcomes: Mapping[str, Outcome], before: Mapping[str, Outcome]) -> st
     later = list(outcomes.values())
     cells = (
         _change(f"{mean(earlier):.1%}", f"{mean(later):.1%}")
-        for mean in (_recall, _protected)
+        for mean in RECALLS.values()
     )
     return f"| mean of tables{' | ' * (len(FIGURES) - 1)}{' | '.join(cells)} |"
 

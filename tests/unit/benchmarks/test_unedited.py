@@ -17,7 +17,7 @@ from benchmarks.outsider_tables import (
     package_directory,
     read_table,
 )
-from benchmarks.unedited import (
+from benchmarks.unedited_outcome import (
     Outcome,
     Proposed,
     load,
@@ -170,6 +170,8 @@ def test_a_command_that_fails_is_a_shortfall_and_not_the_end():
     outcome = measure(table, Cells(("age",), []), rows=60, seconds=300)
     assert outcome.failure is not None
     assert any("init ended with" in line for line in compared(outcome))
+    assert "- people: init ended with" in page({"people": outcome}, {})
+    assert not shortfalls({"people": outcome}, {"people": outcome})
 
 
 def test_an_outcome_that_is_as_good_as_before_does_not_fall_short():
@@ -181,7 +183,7 @@ def test_an_outcome_that_is_as_good_as_before_does_not_fall_short():
     ("after", "sentence"),
     [
         (leaving_out("visits", "cost"), "2 more columns are left out than before"),
-        (replace(OUTCOME, rarest_rows=1), "'visits' shows a value of 1 rows; k is 5"),
+        (replace(OUTCOME, rarest_rows=1), "'visits' shows a value of 1 row; k is 5"),
         (replace(OUTCOME, unique_with_exact=0.588), "58.8% of rows are unique"),
         (replace(OUTCOME, recall_as_quasi=0.4), "falls from 50.0% to 40.0%"),
         (replace(OUTCOME, rows=90), "100 rows before and 90 after"),
