@@ -64,8 +64,6 @@ from sfumato.policy.keywords import Settings
 if TYPE_CHECKING:
     import threading
 
-    import pyarrow as pa
-
     from sfumato.pipeline.advice.advice import Advice
     from sfumato.pipeline.assessment import Assessment
     from sfumato.pipeline.attack_run import Attacked
@@ -216,8 +214,8 @@ def check(
 
     With its `original`, the result also has its loss, which is private.
     `groups` is the private record of a release whose cells do not show its groups.
-    `manifest` says what kind of values each column has. Without it the policy does;
-    where the policy does not, the kind is inferred from the cells. A file with another
+    `manifest` says what kind of values each column has (else the policy does, or the
+    cells) and, without a policy and settings, what was promised. A file with another
     SHA-256 than the manifest's fails. `engine`, `memory_limit`: those of `anonymize`.
     """
     from sfumato.pipeline import check_table as checks
@@ -225,20 +223,19 @@ def check(
     from sfumato.pipeline.manifest_match import compared
     from sfumato.pipeline.measured_loss import refuse_loss, with_loss
 
-    policy, required = policy_of(policy), models_of(requirements)
     chosen = choose_engine(data, engine, memory_limit, copies=CHECKING)
     said = None if manifest is None else path_of(manifest, what="manifest")
+    asking = checks.Asking(
+        policy=policy_of(policy),
+        settings=settings,
+        requirements=models_of(requirements),
+        manifest=said,
+        base=base,
+    ).or_manifest(loss=original is not None)
+    policy = asking.policy
     record = None if groups is None else path_of(groups, what="groups")
     safe = spreadsheet_safe(policy, settings, said)
     multiline = said is not None and has_lines(said)
-
-    def asking(table: pa.Table) -> checks.AskedCheck:
-        asked = policy_for(policy, settings, table)
-        place = base_of(base, asked)
-        return checks.AskedCheck(
-            policy=asked, requirements=required, base=place, manifest=said
-        )
-
     if chosen.name != "memory":
         checks.refuse_record(record)
         refuse_loss(original is not None)
@@ -246,11 +243,12 @@ def check(
             data, policy, settings, safe=safe, choice=chosen, multiline=multiline
         )
         with chosen.open(source) as opened:
-            result = checks.check_on_engine(asking(source.schema.empty_table()), opened)
+            asked = asking.about(source.schema.empty_table())
+            result = checks.check_on_engine(asked, opened)
         return compared(result, data, said)
     table = read_published(data, policy, settings, multiline=multiline)
     table = as_meant(data, table, safe=safe)
-    asked = asking(table)
+    asked = asking.about(table)
     beside = second_table(data, asked.form, safe=safe, multiline=multiline)
     given = checks.GivenTables(table=table, beside=beside, groups=record)
     result = compared(checks.check_table(asked, given), data, said, table)

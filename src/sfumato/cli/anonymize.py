@@ -235,8 +235,10 @@ def source_of(
     asked: Policy, policy: Path, data: str | Path | None
 ) -> str | Path | DatabaseSource:
     """Return the source to read: the one given, or the one that the policy names."""
+    from sfumato.io.batch_files import many_files
     from sfumato.io.databases import is_database
     from sfumato.io.formats import is_stream
+    from sfumato.io.read import check_place
     from sfumato.pipeline.named_source import named_source
 
     if data is not None:
@@ -249,7 +251,10 @@ def source_of(
             f"'{policy}' names no data, and --data is not given.",
             hint="Add data.path or data.url to the policy, or name it with --data.",
         )
-    return named_source(asked, policy.parent)
+    found = named_source(asked, policy.parent)
+    if isinstance(found, Path) and not many_files(found):
+        check_place(found, hint="Paths in a policy are relative to the policy file.")
+    return found
 
 
 def chosen_seed(text: str | None, number: int | None) -> Seed | None:

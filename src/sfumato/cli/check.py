@@ -59,7 +59,10 @@ def check(
     ],
     policy: Annotated[
         Path | None,
-        typer.Option(help="Take roles, missing marks and requirements from here."),
+        typer.Option(
+            help="Take roles, missing marks and requirements from here, not from "
+            "--manifest."
+        ),
     ] = None,
     quasi: Annotated[
         str | None,
@@ -104,8 +107,8 @@ def check(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="manifest.json of the release: it says what values are, and which file "
-            "it describes.",
+            help="manifest.json of the release: it says what was promised, what values "
+            "are, and which file it describes.",
         ),
     ] = None,
     missing: Annotated[
@@ -130,8 +133,9 @@ def check(
 ) -> int:
     """Prove a published file again, ours or another tool's.
 
-    Give a policy, or --quasi and requirements. The exit code is 0 if every requirement
-    holds, and 1 if one does not, or if the file is not the one of the manifest.
+    Give a manifest, a policy, or --quasi and requirements. The exit code is 0 if every
+    requirement holds, and 1 if one does not, or if the file is not the one of the
+    manifest.
     """
     roles = {
         "quasi": split_names(quasi),
@@ -186,10 +190,12 @@ def _judge(
     from sfumato import api
     from sfumato.policy import Policy
 
-    if policy is None and "quasi" not in settings:
+    by_manifest = places["manifest"] is not None and not settings
+    if policy is None and "quasi" not in settings and not by_manifest:
         raise UsageError(
             "Nothing says which columns are quasi-identifiers.",
-            hint="Give --policy POLICY, or --quasi with column names.",
+            hint="Give --manifest MANIFEST alone, --policy POLICY, or --quasi with "
+            "column names.",
         )
     if policy is not None and settings:
         raise UsageError(
@@ -209,6 +215,7 @@ def _record(file: str, result: CheckResult) -> dict[str, Any]:
         "groups": result.groups,
         "holds": result.holds,
         "same_as_manifest": result.same_as_manifest,
+        "by_manifest": result.by_manifest,
         "requirements": result.verdicts,
         **({} if result.judged is None else {"judged": list(result.judged)}),
         "risk": result.risk,
@@ -305,6 +312,8 @@ def _outcome(result: CheckResult) -> str:
         return "The check fails: the table shows exact values where bands are claimed."
     if result.same_as_manifest is False:
         return "The check fails: every requirement holds, but for another table."
+    if result.by_manifest:
+        return "Every requirement that the manifest names holds."
     return "Every requirement holds."
 
 

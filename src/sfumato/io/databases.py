@@ -160,7 +160,8 @@ def _require_file(place: DatabasePlace) -> None:
     if place.system != "postgresql" and not Path(place.uri).is_file():
         raise DataError(
             "There is no file at the address of the database.",
-            hint="Paths in a policy are relative to the policy file.",
+            hint="A relative path starts from the current directory; in a policy, from "
+            "the policy file.",
         )
 
 

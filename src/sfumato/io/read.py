@@ -37,6 +37,7 @@ from sfumato.io.sniff import Utf8Content, find_delimiter, first_rows, header, pl
 __all__ = ["delimiter_of", "encoding_of", "read_source"]
 
 BLOCK_BYTES = 1 << 20
+FROM_HERE = "Check the name: a relative path starts from the current directory."
 Seen = Callable[[pa.Buffer], None]
 """A function that receives the bytes of a file as they are read."""
 
@@ -111,8 +112,11 @@ def _read_typed(
     return read_statistical(content, path, form)
 
 
-def check_place(path: Path) -> None:
-    """Refuse a place where there is no file, or an empty one."""
+def check_place(path: Path, *, hint: str = FROM_HERE) -> None:
+    """Refuse a place where there is no file, or an empty one.
+
+    `hint` says what a relative path starts from.
+    """
     if is_stream(path):
         return
     if _is(path, Path.is_dir):
@@ -120,10 +124,7 @@ def check_place(path: Path) -> None:
             f"'{path}' is a directory, not a file.", hint="Name a file in it."
         )
     if not _is(path, Path.exists):
-        raise DataError(
-            f"There is no file '{path}'.",
-            hint="Paths in a policy are relative to the policy file.",
-        )
+        raise DataError(f"There is no file '{path}'.", hint=hint)
     if not path.stat().st_size:
         raise _empty(path)
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from sfumato.call_arguments import path_of
 from sfumato.errors import RefusedError, UsageError
-from sfumato.pipeline.column_kinds import marks_formulas
+from sfumato.pipeline.column_kinds import PRIVACY, marks_formulas, read_manifest
 from sfumato.pipeline.given_tables import Source, read_table
 from sfumato.pipeline.release import Release
 from sfumato.policy import Policy
@@ -62,14 +62,24 @@ def spreadsheet_safe(
     return bool(said) or (manifest is not None and marks_formulas(manifest))
 
 
-def nothing_to_check(policy: Policy) -> RefusedError | UsageError:
+def _certified(manifest: Path | None) -> str:
+    """What a manifest says was certified; no table can prove it."""
+    told = {} if manifest is None else read_manifest(manifest).get(PRIVACY, {})
+    said = told.get("guarantee") if isinstance(told, dict) else None
+    return f" The manifest claims, unproven: {said}" if said else ""
+
+
+def nothing_to_check(
+    policy: Policy, manifest: Path | None = None
+) -> RefusedError | UsageError:
     """Build the error for a check without a requirement that a table can show."""
     process = policy.process_models()
     if process:
         return RefusedError(
             f"{process[0].name} cannot be checked on a table, and nothing else is "
-            "required.",
-            hint="Look at the ledger in the manifest of the release instead.",
+            f"required.{_certified(manifest)}",
+            hint="Look at the ledger in the manifest of the release instead, and compare "
+            "the file's SHA-256 with the manifest's data_sha256.",
         )
     return UsageError(
         "There is nothing to check: no requirement is given.",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from sfumato.engines.base import Engine
 from sfumato.errors import RefusedError
 from sfumato.models.base import OutputModel
 from sfumato.models.common.judged_columns import judged_columns
-from sfumato.pipeline.asked_policy import nothing_to_check
+from sfumato.pipeline.asked_policy import base_of, nothing_to_check, policy_for
 from sfumato.pipeline.check_result import CheckResult
 from sfumato.pipeline.claimed_columns import (
     added,
@@ -26,11 +27,8 @@ from sfumato.pipeline.claimed_columns import (
     unmentioned,
     withheld,
 )
-from sfumato.pipeline.column_kinds import (
-    from_manifest,
-    missing_marks,
-    read_manifest,
-)
+from sfumato.pipeline.claimed_policy import claimed_policy, without_shapes
+from sfumato.pipeline.column_kinds import Decided, from_manifest, missing_marks
 from sfumato.pipeline.counted_proof import (
     engine_giveaways,
     proof_rows,
@@ -60,6 +58,8 @@ class AskedCheck:
     requirements: tuple[OutputModel, ...] = ()
     base: Path | None = None
     manifest: Path | None = None
+    by_manifest: bool = False
+    """Whether the policy is the one that the manifest records."""
     operator: Operator = field(init=False)
 
     def __post_init__(self) -> None:
@@ -74,7 +74,7 @@ class AskedCheck:
         """The requirements; refuse a check without any."""
         models = self.policy.models() + self.requirements
         if not models:
-            raise nothing_to_check(self.policy)
+            raise nothing_to_check(self.policy, self.manifest)
         check_bands(self.policy.columns, models, self.policy.fault)
         return models
 
@@ -89,8 +89,13 @@ class AskedCheck:
             private=private,
             form=self.form,
             every_column=every_column(self.policy),
-            decided={} if self.manifest is None else from_manifest(self.manifest),
+            decided=self._decided(models),
         )
+
+    def _decided(self, models: Sequence[OutputModel]) -> dict[str, Decided]:
+        """The kinds of columns that the manifest names."""
+        told = {} if self.manifest is None else from_manifest(self.manifest)
+        return without_shapes(told, self.policy, models) if self.by_manifest else told
 
     def marked(self, policy: Policy) -> AskedCheck:
         """The same with a policy that has the missing marks of the table."""
@@ -99,6 +104,40 @@ class AskedCheck:
         same = copy(self)
         object.__setattr__(same, "policy", policy)
         return same
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Asking:
+    """Who says what a table has to prove: a policy, settings, or its manifest."""
+
+    policy: Policy | None
+    """None: the settings say it, and they need the columns of the table."""
+    settings: Mapping[str, Any]
+    requirements: tuple[OutputModel, ...]
+    manifest: Path | None
+    base: str | os.PathLike[str] | None
+    by_manifest: bool = False
+
+    def or_manifest(self, *, loss: bool) -> Asking:
+        """The same by the manifest's policy, where nothing else says it.
+
+        `loss` says that the loss is measured as well.
+        """
+        if self.policy is not None or self.settings or self.manifest is None:
+            return self
+        policy = claimed_policy(self.manifest, more=self.requirements, loss=loss)
+        return replace(self, policy=policy, by_manifest=True)
+
+    def about(self, table: pa.Table) -> AskedCheck:
+        """What is asked about a table with these columns."""
+        policy = policy_for(self.policy, self.settings, table)
+        return AskedCheck(
+            policy=policy,
+            requirements=self.requirements,
+            base=base_of(self.base, policy),
+            manifest=self.manifest,
+            by_manifest=self.by_manifest,
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -200,4 +239,5 @@ def _result(
         withheld=withheld(policy, names, but=made),
         kinds=claim.kinds(proof.sensitive),
         unmentioned=unmentioned(policy, names, but=made),
+        by_manifest=asked.by_manifest,
     )

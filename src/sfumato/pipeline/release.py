@@ -43,6 +43,7 @@ from sfumato.pipeline.release_to_database import (
     new_table,
 )
 from sfumato.pipeline.reports import PRIVATE_REPORT, PUBLIC_REPORT, ReportSource
+from sfumato.pipeline.saved_manifest import SavedManifest, check_command
 from sfumato.pipeline.spark_release import published_frame, write_and_prove
 from sfumato.pipeline.verification import GENERATED_VALUES, SOURCE_VALUES, Claim
 from sfumato.pipeline.write_release import refuse_existing, repair, write_directory
@@ -183,17 +184,22 @@ class Release(SafeRepr):
         *,
         force: bool = False,
         to: str | None = None,
-    ) -> Mapping[str, Any]:
+    ) -> SavedManifest:
         """Write the release, proven from its own bytes; returns the manifest.
 
-        With `force` it replaces an older release, which stays until then. `to` puts the
-        data into a new table of a database, `URL#table`, and the rest into the
-        directory; both or neither appear.
+        What it returns prints the command that proves the written release again, and
+        has it as `check_command`. With `force` it replaces an older release, which stays
+        until then. `to` puts the data into a new table of a database, `URL#table`, and
+        the rest into the directory; both or neither appear.
         """
         place = path_of(directory, what="A release's place")
         if to is None:
-            return write_directory(place, partial(fill, self), force=force)
-        return _save_to_table(self, place, to, force=force)
+            table = str(place / f"data.{self.extension}")
+            manifest = write_directory(place, partial(fill, self), force=force)
+        else:
+            table = to
+            manifest = _save_to_table(self, place, to, force=force)
+        return SavedManifest(manifest, check_command(self.claim, place, table))
 
     @property
     def extension(self) -> str:

@@ -20,6 +20,7 @@ from sfumato.pipeline.column_kinds import MULTILINE
 from sfumato.pipeline.release_to_database import read_released
 from sfumato.pipeline.source_types import with_source_types
 from sfumato.policy import Policy
+from sfumato.policy.redact import hides_a_file
 
 TABLE_FILE = Path("private") / "table.json"
 """Where a release into a database says which table it is."""
@@ -115,11 +116,7 @@ def _without_files(recorded: Mapping[str, Any]) -> dict[str, Any]:
 def _hides_files(recorded: Mapping[str, Any]) -> bool:
     """Return whether the manifest only says that there was a hierarchy."""
     columns = recorded.get("columns", {}).values()
-    declared = [section.get("hierarchy") for section in columns]
-    return any(
-        each == "file" or (isinstance(each, dict) and True in each.values())
-        for each in declared
-    )
+    return any(hides_a_file(section.get("hierarchy")) for section in columns)
 
 
 def _manifest(place: Path) -> dict[str, Any]:

@@ -69,6 +69,15 @@ class Claim(SafeRepr):
     def _summary(self) -> str:
         return counted(len(self.models), "requirement")
 
+    @property
+    def needs_record(self) -> bool:
+        """Whether the published table alone does not prove it."""
+        told = self.private
+        counted = told.source_values or told.generated_values
+        shown = self.policy.pseudonymized() & set(self.policy.names(Role.SUBJECT))
+        persons = told.subject is not None and not shown
+        return bool(counted) or persons or told.groups is not None
+
     def verify(
         self,
         table: pa.Table,

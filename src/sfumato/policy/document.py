@@ -34,7 +34,7 @@ from sfumato.policy.instantiate import PolicyModels, load_named, make_model, mak
 from sfumato.policy.keywords import document_of
 from sfumato.policy.line_numbers import Key, Origin
 from sfumato.policy.policy_fragment import policy_fragment
-from sfumato.policy.redact import without_paths
+from sfumato.policy.redact import public_text, without_paths
 from sfumato.policy.sections import (
     AlgorithmSection,
     ColumnSection,
@@ -381,8 +381,7 @@ class Policy(Section):
 
     def sha256(self) -> str:
         """The hash of the publishable policy, which anybody can recompute."""
-        text = json.dumps(self.public_dict(), sort_keys=True, ensure_ascii=False)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return hashlib.sha256(public_text(self.public_dict()).encode()).hexdigest()
 
 
 def _place(key: str) -> Key:

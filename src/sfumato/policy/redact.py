@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 CHOOSING = frozenset({"compare", "accept"})
 """Sections that are about which release to choose, and not about the one chosen."""
 WORDS = frozenset({"auto", "flat", "free", "learned"})
+HIDDEN = "file"
+"""Stands for the path of a hierarchy."""
 PLACES = frozenset({"path", "url", "table", "query", "sheet"})
 """Where the data are; a query may quote values."""
 
@@ -28,6 +31,18 @@ def without_paths(document: Mapping[str, Any]) -> dict[str, Any]:
     return public
 
 
+def hides_a_file(declared: Any) -> bool:
+    """Return whether a recorded hierarchy only says that there was a file or a tree."""
+    return declared == HIDDEN or (
+        isinstance(declared, Mapping) and True in declared.values()
+    )
+
+
+def public_text(document: Mapping[str, Any]) -> str:
+    """Write a publishable policy as the text whose hash a manifest has."""
+    return json.dumps(document, sort_keys=True, ensure_ascii=False)
+
+
 def _privacy(section: Mapping[str, Any]) -> dict[str, Any]:
     files = ("ledger", "link_key")
     return {k: True if k in files else v for k, v in section.items()}
@@ -44,7 +59,7 @@ def _column(section: Mapping[str, Any]) -> dict[str, Any]:
 
 def _hierarchy(declared: Any) -> Any:
     if isinstance(declared, str):
-        return declared if declared in WORDS else "file"
+        return declared if declared in WORDS else HIDDEN
     hidden = ("file", "tree")
     return {k: True if k in hidden else v for k, v in declared.items()}
 
