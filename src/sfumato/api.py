@@ -108,6 +108,7 @@ def anonymize(
     from sfumato.pipeline.choose_engine import choose_engine
     from sfumato.pipeline.explained_release import explained_release
     from sfumato.pipeline.large_release import large_release
+    from sfumato.pipeline.repeated_identifiers import warn_about
     from sfumato.pipeline.run import Run, wake_compiler
 
     policy = policy_of(policy)
@@ -149,6 +150,7 @@ def anonymize(
             origin=data,
         )
         release = explained_release(run)
+        warn_about(release.warnings)
         watcher("done", 1.0)
     return replace(
         release,

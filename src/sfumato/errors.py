@@ -145,6 +145,10 @@ class LossError(InfeasibleError):
     """A release that would lose more detail than the policy allows."""
 
 
+class PersonWarning(UserWarning):
+    """One person seems to have several rows, and rows are counted."""
+
+
 class RepairWarning(UserWarning):
     """What an earlier run left unfinished was repaired."""
 

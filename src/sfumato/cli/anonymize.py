@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from sfumato.data.seeds import Seed
     from sfumato.io.databases import DatabaseSource
+    from sfumato.pipeline.saved_manifest import SavedManifest
     from sfumato.policy import Policy
 
 OUT = Path("release")
@@ -142,7 +143,9 @@ def anonymize(
         if streamed:
             copy_to_stdout(out)
         elif json:
-            print_json({"directory": str(out), "manifest": manifest})
+            warnings = list(manifest.warnings)
+            record = {"directory": str(out), "manifest": manifest, "warnings": warnings}
+            print_json(record)
         elif not quiet:
             print_release(manifest, out)
     warn_giveaways(manifest["risk"])
@@ -190,12 +193,12 @@ def release(
     quiet: bool = False,
     engine: str | None = None,
     memory_limit: str | None = None,
-) -> Mapping[str, Any]:
+) -> SavedManifest:
     """Make and write a release; return its manifest."""
     from sfumato import api
     from sfumato.cli.early_stop import stopping_early
+    from sfumato.cli.library_warnings import saying_warnings
     from sfumato.cli.progress import watched
-    from sfumato.cli.repairs import saying_repairs
     from sfumato.pipeline.release_to_database import refuse_existing_table
     from sfumato.pipeline.write_release import refuse_existing, repair
     from sfumato.policy import Policy
@@ -203,12 +206,16 @@ def release(
     asked = with_settings(Policy.load(policy), settings)
     refuse_existing(out, force=force)
     source = source_of(asked, policy, data)
-    with saying_repairs():
+    with saying_warnings():
         repair(out, to)
     if to is not None:
         refuse_existing_table(to)
     where = say_engine(source, engine, memory_limit, making=True)
-    with watched(quiet=quiet) as shown, stopping_early(asked, shown) as progress:
+    with (
+        saying_warnings(),
+        watched(quiet=quiet) as shown,
+        stopping_early(asked, shown) as progress,
+    ):
         made = api.anonymize(
             source,
             asked,
@@ -219,8 +226,7 @@ def release(
             progress=lambda step, share: progress(step, SHARE_OF_MAKING * share),
         )
         progress("write", SHARE_OF_MAKING)
-        with saying_repairs():
-            return made.save(out, force=force, to=to)
+        return made.save(out, force=force, to=to)
 
 
 def with_settings(policy: Policy, settings: list[str]) -> Policy:
@@ -278,7 +284,8 @@ def print_release(manifest: Mapping[str, Any], out: Path) -> None:
     if "search" in manifest:
         typer.echo(_searched(manifest["search"]))
     by_ledger = ", and by the ledger of its making" if "privacy" in manifest else ""
-    typer.echo(f"\nProven from the published file{by_ledger}:")
+    unit = f"; requirements count {manifest['unit']}"
+    typer.echo(f"\nProven from the published file{by_ledger}{unit}:")
     print_columns(requirement_rows(manifest["requirements"]))
     print_unjudged(manifest.get("judged"))
     if "after" in manifest:

@@ -213,6 +213,7 @@ def _record(file: str, result: CheckResult) -> dict[str, Any]:
         "file": str(file),
         "rows": result.rows,
         "groups": result.groups,
+        "unit": result.unit,
         "holds": result.holds,
         "same_as_manifest": result.same_as_manifest,
         "by_manifest": result.by_manifest,
@@ -306,15 +307,15 @@ def _print(file: str, result: CheckResult) -> None:
 
 def _outcome(result: CheckResult) -> str:
     """The last line: it must not sound like success where the check fails."""
+    unit = f"Requirements count {result.unit}."
     if not result.requirements_hold:
-        return "Not every requirement holds."
+        return f"Not every requirement holds. {unit}"
     if result.exact_cells:
         return "The check fails: the table shows exact values where bands are claimed."
     if result.same_as_manifest is False:
         return "The check fails: every requirement holds, but for another table."
-    if result.by_manifest:
-        return "Every requirement that the manifest names holds."
-    return "Every requirement holds."
+    told = " that the manifest names" if result.by_manifest else ""
+    return f"Every requirement{told} holds. {unit}"
 
 
 def _sentence(text: str) -> str:

@@ -11,8 +11,8 @@ import typer
 
 from sfumato.cli.anonymize import chosen_seed, source_of, with_settings
 from sfumato.cli.error_output import ErrorFormat, explain
+from sfumato.cli.library_warnings import saying_warnings
 from sfumato.cli.private_files import private_json
-from sfumato.cli.repairs import saying_repairs
 from sfumato.cli.signals import GENTLE, INTERRUPTED
 from sfumato.cli.success_output import (
     column_lines,
@@ -266,7 +266,7 @@ def _write_picked(
 ) -> dict[str, Any]:
     """Write the release that was picked; below the policy, say so on stderr."""
     chosen = found.pick(pick.which)
-    with saying_repairs():
+    with saying_warnings():
         release = found.release(pick.which, by=pick.by, because=pick.because)
         manifest = release.save(out, force=force)
     warn_giveaways(manifest["risk"])

@@ -49,6 +49,8 @@ class CheckResult(SafeRepr):
     """NCP and the share of bits lost, where the original was given; private."""
     loss_not_measured: Mapping[str, str] = field(default_factory=dict)
     """Why a loss is missing."""
+    unit: str = "rows"
+    """What the requirements count: "rows", or "persons" where a subject is named."""
     by_manifest: bool = False
     """Whether roles and requirements are those that the manifest names."""
     same_as_manifest: bool | None = None

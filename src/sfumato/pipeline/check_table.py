@@ -28,7 +28,12 @@ from sfumato.pipeline.claimed_columns import (
     withheld,
 )
 from sfumato.pipeline.claimed_policy import claimed_policy, without_shapes
-from sfumato.pipeline.column_kinds import Decided, from_manifest, missing_marks
+from sfumato.pipeline.column_kinds import (
+    Decided,
+    from_manifest,
+    missing_marks,
+    read_manifest,
+)
 from sfumato.pipeline.counted_proof import (
     engine_giveaways,
     proof_rows,
@@ -239,5 +244,6 @@ def _result(
         withheld=withheld(policy, names, but=made),
         kinds=claim.kinds(proof.sensitive),
         unmentioned=unmentioned(policy, names, but=made),
+        unit=claim.unit,
         by_manifest=asked.by_manifest,
     )

@@ -19,6 +19,10 @@ from sfumato.pipeline.expand_requirements import smallest_group
 from sfumato.pipeline.linked_persons import LinkedPersons
 from sfumato.pipeline.open_bits import OpenBits, open_bits
 from sfumato.pipeline.private_run import Certificate
+from sfumato.pipeline.repeated_identifiers import (
+    RepeatedIdentifier,
+    repeated_identifier,
+)
 from sfumato.pipeline.run import Run
 from sfumato.pipeline.verification import Claim
 from sfumato.publish.base import CellOperator, Draft, Form, Material
@@ -92,6 +96,16 @@ class Findings:
         """The published columns that the operator added."""
         source = self.table.source.column_names
         return set(self.draft.table.column_names).difference(source)
+
+    @cached_property
+    def repeated(self) -> RepeatedIdentifier | None:
+        """The identifier that seems to count persons and repeats.
+
+        None under a process model. Out of memory, identifiers are not read.
+        """
+        if self.certificate is not None or self.run.out_of_core is not None:
+            return None
+        return repeated_identifier(self.run.policy, self.run.source)
 
     @property
     def synthetic(self) -> bool:

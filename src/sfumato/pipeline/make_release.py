@@ -337,6 +337,7 @@ def _release(found: Findings, material: Material) -> Release:
             and field.name not in found.run.plain_texts
         ),
         out_of_core=found.run.out_of_core,
+        warnings=() if found.repeated is None else (found.repeated.warning,),
         origin=found.run.origin,
     )
 

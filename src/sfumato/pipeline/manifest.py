@@ -41,6 +41,10 @@ LIMITS = (
     "Groupings chosen to keep loss low may tell something to an attacker who knows the "
     "algorithm and its input well (minimality attack).",
 )
+REPEATS = (
+    "The requirements count rows, not persons, and an identifier of the source repeats: "
+    "the rows of a group may be about fewer persons."
+)
 TIMED = (
     "The search was limited in seconds: the same policy and seed may give another "
     "release, because it depends on the machine's speed."
@@ -62,6 +66,7 @@ def manifest(found: Findings) -> dict[str, Any]:
         **(_of_the_source(found) if found.certificate is None else {}),
         "rows_out": found.rows_out,
         "groups": found.proof.groups.count,
+        "unit": found.claim.unit,
         "requirements": _published_verdicts(found) + certified(found.certificate),
         "utility": {} if found.synthetic else utility(found),
         "risk": {}
@@ -77,6 +82,7 @@ def manifest(found: Findings) -> dict[str, Any]:
         "known_limits": [
             ALONE if found.together is None else TOGETHER,
             *LIMITS,
+            *([REPEATS] if found.repeated is not None else []),
             *([TIMED] if found.run.algorithm.seconds is not None else []),
             *_formulas(found),
         ],
@@ -348,6 +354,8 @@ def audit(found: Findings) -> dict[str, Any]:
             found.claim.decided, {view.column for view in judged}
         ),
     }
+    if found.repeated is not None:
+        record["repeated_identifier"] = found.repeated.record()
     if found.together is not None:
         record["left_out_rows"] = _left_out(found)
     if not found.compares:

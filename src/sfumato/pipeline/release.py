@@ -105,6 +105,8 @@ class Release(SafeRepr):
     """Columns of categories, which files with types write as such."""
     out_of_core: OutOfCore | None = None
     """Where the tables are, if they do not fit in memory."""
+    warnings: tuple[str, ...] = ()
+    """Private: what the steward should know, such as an identifier that repeats."""
     origin: Any = None
     """What the caller passed in; sets the kind of `data` and the format of `save`."""
     delimiter: str = ","
@@ -199,7 +201,11 @@ class Release(SafeRepr):
         else:
             table = to
             manifest = _save_to_table(self, place, to, force=force)
-        return SavedManifest(manifest, check_command(self.claim, place, table))
+        return SavedManifest(
+            manifest,
+            command=partial(check_command, self.claim, place, table),
+            warnings=self.warnings,
+        )
 
     @property
     def extension(self) -> str:

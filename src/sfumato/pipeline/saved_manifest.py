@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,22 @@ from sfumato.pipeline.verification import Claim
 class SavedManifest(dict[str, Any]):
     """The manifest as it was written; `check_command` proves the release again."""
 
-    def __init__(self, manifest: Mapping[str, Any], check_command: str) -> None:
+    def __init__(
+        self,
+        manifest: Mapping[str, Any],
+        *,
+        command: Callable[[], str],
+        warnings: tuple[str, ...] = (),
+    ) -> None:
         super().__init__(manifest)
-        self.check_command = check_command
+        self._command = command
+        self.warnings = warnings
+        """Private: what the steward should know; the file does not have it."""
+
+    @property
+    def check_command(self) -> str:
         """The command that proves the written table again, without its source."""
+        return self._command()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: check it with: {self.check_command}>"

@@ -70,6 +70,12 @@ class Claim(SafeRepr):
         return counted(len(self.models), "requirement")
 
     @property
+    def unit(self) -> str:
+        """What its requirements count: rows, or persons where a subject is named."""
+        persons = self.policy.names(Role.SUBJECT) and not self.every_column
+        return "persons" if persons else "rows"
+
+    @property
     def needs_record(self) -> bool:
         """Whether the published table alone does not prove it."""
         told = self.private

@@ -40,4 +40,6 @@ def _counts(manifest: Mapping[str, Any]) -> str:
         for key, name in RISKS.items()
         if key in manifest["risk"]
     ]
+    if "unit" in manifest:
+        parts.append(f"requirements count {manifest['unit']}")
     return ", ".join(parts) + "."

@@ -80,6 +80,8 @@ class Facts(TypedDict):
     rows_out: int
     rows_suppressed: int | None
     groups: int
+    unit: str | None
+    """What the requirements count, rows or persons; None in old manifests."""
     promise: str | None
     """What this form of release promises, and what it does not."""
     requirements: list[RequirementFacts]
@@ -147,6 +149,7 @@ def build(manifest: Mapping[str, Any], found: Mapping[str, Any]) -> Facts:
         rows_out=manifest["rows_out"],
         rows_suppressed=manifest.get("rows_suppressed"),
         groups=manifest["groups"],
+        unit=manifest.get("unit"),
         promise=manifest.get("promise"),
         requirements=[_requirement(each) for each in manifest["requirements"]],
         judged=manifest.get("judged"),

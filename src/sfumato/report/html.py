@@ -31,6 +31,7 @@ from sfumato.report.facts import Facts, RequirementFacts, build
 from sfumato.report.making_rows import commands, hash_rows, making_rows, signature_block
 from sfumato.report.number_text import (
     amount,
+    counted,
     listing,
     measured,
     percent,
@@ -169,6 +170,7 @@ def _private(
     numbers = {k: v for k, v in kept.items() if isinstance(v, int | float)}
     return {
         "private": private,
+        "limits": [*_limits(facts), *_repeated(audit.get("repeated_identifier"))],
         "risk": _risk(facts, sides),
         "attacks": {
             **attack_table(attacks)._asdict(),
@@ -358,6 +360,16 @@ def _limits(facts: Facts) -> Iterator[str]:
         )
     yield from LIMITS
     yield from facts["known_limits"]
+
+
+def _repeated(told: Mapping[str, Any] | None) -> Iterator[str]:
+    """Say how often an identifier repeats, where rows are counted."""
+    if told:
+        yield (
+            f"By the identifier {told['column']}, one person has up to "
+            f"{counted(told['most_rows'], 'row')}: {amount(told['values'])} values in "
+            f"{amount(told['known'])} rows. With the role subject, persons are counted."
+        )
 
 
 def _workload(error: Mapping[str, Any] | None) -> dict[str, Any] | None:

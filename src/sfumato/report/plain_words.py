@@ -31,7 +31,8 @@ def verdict_sentence(facts: Facts, *, kept: bool) -> str:
     if facts["privacy"]:
         how = "certified by the ledger of its making"
         how += ", or measured on the published table" if count > 1 else ""
-    return f"✓ {noun} of the policy {verb}, {how}."
+    unit = f" Requirements count {facts['unit']}." if facts["unit"] else ""
+    return f"✓ {noun} of the policy {verb}, {how}.{unit}"
 
 
 def words(facts: Facts) -> str:

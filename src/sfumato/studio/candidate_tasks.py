@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import threading
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,11 @@ import pyarrow as pa
 
 from sfumato import api
 from sfumato.algorithms.base import Progress
-from sfumato.errors import GuaranteeError
+from sfumato.errors import GuaranteeError, PersonWarning
 from sfumato.io.atomic_files import own_directory, own_file
 from sfumato.models.common.judged_columns import NOTHING_JUDGED
 from sfumato.pipeline.kept_attacks import keep_attacks
+from sfumato.pipeline.manifest import REPEATS
 from sfumato.pipeline.named_source import named_source
 from sfumato.pipeline.release_files import ReleaseFiles
 from sfumato.pipeline.reports import keep_history, report_again
@@ -81,9 +83,12 @@ def make_candidate(
     place = Path(root)
     asked = Policy.parse(policy, source="The policy", base=place)
     target = _place(place, number)
-    made = api.anonymize(
-        named_source(asked, place), asked, seed=seed, progress=progress, base=place
-    )
+    with warnings.catch_warnings():
+        # The page of the release says it.
+        warnings.simplefilter("ignore", PersonWarning)
+        made = api.anonymize(
+            named_source(asked, place), asked, seed=seed, progress=progress, base=place
+        )
     progress("write", 0.95)
     manifest = made.save(target, force=target.exists())
     return {"number": number, "data_sha256": manifest["data_sha256"]}
@@ -179,6 +184,8 @@ def release(
         "data_sha256": manifest["data_sha256"],
         "rows": manifest["rows_out"],
         "groups": manifest["groups"],
+        "unit": manifest["unit"],
+        "repeats": REPEATS in manifest["known_limits"],
         "verdicts": verdicts or list(manifest["requirements"]),
         "proven": bool(verdicts),
         "exact": unique_sentence(manifest["risk"]),

@@ -33,6 +33,7 @@ from sfumato.pipeline.comparison.trade_off_dial import Dial
 from sfumato.pipeline.comparison.try_candidate import Outcome, SharedWork
 from sfumato.pipeline.private_notes import PRIVATE
 from sfumato.pipeline.release import Release
+from sfumato.pipeline.repeated_identifiers import warn_about
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -256,6 +257,7 @@ class Comparison(SafeRepr):
         """
         changes = self.refuse_weaker(pick, by=by, because=because)
         release = self.made(self.pick(pick).number)
+        warn_about(release.warnings, frames=3)
         if not changes:
             return release
         return replace(release, manifest={**release.manifest, "lowered": changes})

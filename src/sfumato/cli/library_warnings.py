@@ -1,4 +1,4 @@
-"""Say what was repaired after a run that was killed."""
+"""Print the warnings of the library as ours."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sfumato.cli.success_output import warn
-from sfumato.errors import RepairWarning
+from sfumato.errors import PersonWarning, RepairWarning
+
+OURS = (PersonWarning, RepairWarning)
 
 
 @contextmanager
-def saying_repairs() -> Iterator[None]:
-    """Print warnings about repairs as ours; as a library's they would name its path."""
+def saying_warnings() -> Iterator[None]:
+    """Print warnings as ours; as a library's they would name its path."""
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", RepairWarning)
+        for category in OURS:
+            warnings.simplefilter("always", category)
         try:
             yield
         finally:
@@ -23,5 +26,5 @@ def saying_repairs() -> Iterator[None]:
 
 def _say(caught: list[warnings.WarningMessage]) -> None:
     for warning in caught:
-        if issubclass(warning.category, RepairWarning):
+        if issubclass(warning.category, OURS):
             warn(str(warning.message))
