@@ -22,7 +22,7 @@ from sfumato.pipeline.manifest import REPEATS
 from sfumato.pipeline.named_source import named_source
 from sfumato.pipeline.release_files import ReleaseFiles
 from sfumato.pipeline.reports import keep_history, report_again
-from sfumato.pipeline.unique_values import warnings
+from sfumato.pipeline.unique_values import warnings as giveaway_warnings
 from sfumato.pipeline.write_release import write_directory
 from sfumato.policy import Policy
 from sfumato.report.exact_column_words import unique_sentence
@@ -189,7 +189,7 @@ def release(
         "verdicts": verdicts or list(manifest["requirements"]),
         "proven": bool(verdicts),
         "exact": unique_sentence(manifest["risk"]),
-        "warnings": warnings(manifest["risk"]),
+        "warnings": giveaway_warnings(manifest["risk"]),
         "unjudged": NOTHING_JUDGED if manifest.get("judged") == [] else None,
         "signature": signed["signature"],
         "lowered": lowered,

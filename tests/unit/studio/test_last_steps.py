@@ -108,6 +108,10 @@ def test_the_release_step_tells_what_exact_columns_give_away(walked):
     assert "Warning:</strong> &#39;ward&#39; is rare" in text
 
 
+def test_the_release_names_what_its_requirements_count(walked):
+    assert "requirements count rows." in walked.ask("/release").text
+
+
 def test_publishable_files_are_served_and_the_private_part_is_not(walked):
     got = walked.ask("/release/file?name=data.csv")
     assert got.text == (walked.root / "release" / "data.csv").read_text("utf-8")
