@@ -153,6 +153,10 @@ class RepairWarning(UserWarning):
     """What an earlier run left unfinished was repaired."""
 
 
+class DomainWarning(UserWarning):
+    """Cells that count as missing under a process model; for the data steward alone."""
+
+
 class BudgetError(SfumatoError):
     """A privacy budget that is spent."""
 

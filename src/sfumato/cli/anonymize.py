@@ -197,7 +197,7 @@ def release(
     """Make and write a release; return its manifest."""
     from sfumato import api
     from sfumato.cli.early_stop import stopping_early
-    from sfumato.cli.library_warnings import saying_warnings
+    from sfumato.cli.own_warnings import saying_warnings
     from sfumato.cli.progress import watched
     from sfumato.pipeline.release_to_database import refuse_existing_table
     from sfumato.pipeline.write_release import refuse_existing, repair

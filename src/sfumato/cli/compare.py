@@ -11,7 +11,7 @@ import typer
 
 from sfumato.cli.anonymize import chosen_seed, source_of, with_settings
 from sfumato.cli.error_output import ErrorFormat, explain
-from sfumato.cli.library_warnings import saying_warnings
+from sfumato.cli.own_warnings import saying_warnings
 from sfumato.cli.private_files import private_json
 from sfumato.cli.signals import GENTLE, INTERRUPTED
 from sfumato.cli.success_output import (

@@ -23,6 +23,7 @@ from sfumato.data.schema import DateOrder, Kind
 INTEGER = r"^[+-]?[0-9]{1,18}$"
 WHOLE = r"^[+-]?[0-9]{1,20}$"
 """Every whole number of 64 bits, with a sign or without."""
+NO_FRACTION = r"\.0+$"
 DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
 LEADING_ZERO = r"^[+-]?0[0-9]"
 DIGITS = r"^[0-9]+$"
@@ -64,6 +65,21 @@ def meaning(kind: Kind, texts: TextArray, *, dates: DateOrder | None = None) -> 
     if kind is Kind.DECIMAL:
         return _decimals(trimmed)
     return _dates(trimmed, dates) if kind is Kind.DATE else _datetimes(trimmed)
+
+
+def readable(kind: Kind, texts: TextArray) -> npt.NDArray[np.bool_]:
+    """Which texts are values of a numeric kind, each judged by itself.
+
+    Dates have the year first: other texts may not decide how one of them is read.
+    """
+    good = np.ones(len(texts), dtype=np.bool_)
+    if kind is Kind.DECIMAL:
+        good = ~_mismatch(pc.utf8_trim_whitespace(texts), DECIMAL)
+    # Texts of another shape keep the rest from being read, so read the rest again.
+    for _ in range(2):
+        rest = texts.filter(pa.array(good))
+        good[good] = ~meaning(kind, rest, dates=DateOrder.YEAR_FIRST).bad
+    return good
 
 
 def numbers(kind: Kind, keys: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
@@ -178,7 +194,11 @@ def _mismatch(texts: TextArray, pattern: str) -> npt.NDArray[np.bool_]:
 
 
 def _integers(texts: TextArray) -> Meaning:
+    """Whole numbers, also those that are written with a fraction of zeros."""
     bad = _mismatch(texts, WHOLE)
+    if bad.any():
+        texts = pc.replace_substring_regex(texts, NO_FRACTION, "")
+        bad = _mismatch(texts, WHOLE)
     plain = pc.utf8_ltrim(texts, characters="+")
     try:
         return Meaning(_cast_good(plain, bad, pa.int64()), bad)

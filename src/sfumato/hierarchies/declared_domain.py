@@ -18,12 +18,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from sfumato.data.arrays import Codes
+from sfumato.data.arrays import Codes, Flags
+from sfumato.data.cell_text import TextArray
 from sfumato.data.coding import code_column
 from sfumato.data.schema import Kind
 from sfumato.data.table import Column
-from sfumato.data.values import exact_numbers
+from sfumato.data.values import exact_numbers, readable
 from sfumato.errors import DataError, PolicyError, RefusedError
 from sfumato.hierarchies.axis import Axis, CodedAxis
 from sfumato.hierarchies.build import (
@@ -82,6 +84,36 @@ def refuse_fitted(declared: Declared) -> None:
         )
 
 
+def has_domain(declared: Declared) -> bool:
+    """Whether a column's values are declared, by its hierarchy or beside it."""
+    if declared.domain is not None or declared.order is not None:
+        return True
+    spec, kind = declared.hierarchy, declared.kind or Kind.CATEGORY
+    written = written_leaves(declared.name, spec, kind=kind, base=declared.base)
+    return written is not None or _tails(declared) is not None
+
+
+def in_domain(declared: Declared, texts: TextArray) -> Flags:
+    """Which texts of cells are declared values, each judged by itself."""
+    if _tails(declared) is not None:
+        assert declared.kind is not None
+        return readable(declared.kind, texts)
+    column = _domain_column(declared, _leaves(declared))
+    if not column.kind.numeric:
+        members = pc.is_in(texts, value_set=pa.array(column.labels, pa.string()))
+        return np.array(members.to_numpy(zero_copy_only=False), dtype=np.bool_)
+    inside = readable(column.kind, texts)
+    read = code_column(
+        declared.name,
+        pa.chunked_array([texts.filter(pa.array(inside))]),
+        kind=column.kind,
+    )
+    domain = set(_keys(column))
+    members = np.array([key in domain for key in _keys(read)], dtype=np.bool_)
+    inside[inside] = members[read.codes]
+    return inside
+
+
 def fitting_kind(declared: Declared) -> Kind | None:
     """The kind that a declared hierarchy and its values fit; None if more is missing.
 
@@ -104,20 +136,7 @@ def _public_axis(
     declared: Declared, texts: Sequence[str]
 ) -> tuple[Column, Axis, Codes]:
     """The domain as a column, its axis, and the leaf of each of the column's codes."""
-    if len(texts) > MOST_LEAVES:
-        raise RefusedError(
-            f"The declared domain of '{declared.name}' has {len(texts):,} values; "
-            f"{MOST_LEAVES:,} can be counted with noise.",
-            hint="Declare wider intervals.",
-        )
-    extra = [None] if declared.with_missing else []
-    column = code_column(
-        declared.name,
-        pa.chunked_array([pa.array([*texts, *extra], pa.string())]),
-        kind=declared.kind,
-        missing=declared.missing,
-        order=declared.order,
-    )
+    column = _domain_column(declared, texts)
     refuse_reserved(column)
     coded = build(
         column, declared.hierarchy, base=declared.base, weight=declared.weight
@@ -125,6 +144,24 @@ def _public_axis(
     place = np.zeros(column.size, dtype=np.int32)
     place[column.codes] = coded.codes
     return column, coded.axis, place
+
+
+def _domain_column(declared: Declared, texts: Sequence[str]) -> Column:
+    """The domain as a column of one cell per value."""
+    if len(texts) > MOST_LEAVES:
+        raise RefusedError(
+            f"The declared domain of '{declared.name}' has {len(texts):,} values; "
+            f"{MOST_LEAVES:,} can be counted with noise.",
+            hint="Declare wider intervals.",
+        )
+    extra = [None] if declared.with_missing else []
+    return code_column(
+        declared.name,
+        pa.chunked_array([pa.array([*texts, *extra], pa.string())]),
+        kind=declared.kind,
+        missing=declared.missing,
+        order=declared.order,
+    )
 
 
 def _leaves(declared: Declared) -> Sequence[str]:

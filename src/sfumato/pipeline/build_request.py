@@ -26,7 +26,7 @@ from sfumato.pipeline.code_table import (
 from sfumato.pipeline.expand_requirements import SourceCounts, expanded
 from sfumato.pipeline.missing_cells import refuse_open_cells
 from sfumato.pipeline.population import population_path, read_population, shared_axes
-from sfumato.pipeline.private_run import Certificate, declared_axes
+from sfumato.pipeline.private_run import Certificate, declared_axes, declared_source
 from sfumato.pipeline.run import Run
 from sfumato.publish.base import CellOperator, Form, Material
 
@@ -37,12 +37,12 @@ def coded_rows(run: Run) -> tuple[Table, npt.NDArray[np.int64]]:
 
 
 def _coded_rows(run: Run) -> tuple[Table, npt.NDArray[np.int64]]:
-    table = coded_table(run.policy, run.source, run.arrays)
+    table = coded_table(run.policy, declared_source(run), run.arrays)
     refuse_opaque(table.source)
     if run.policy.data.missing_as != "drop":
         return table, run.arrays.keep(np.arange(table.rows))
     rows = rows_without_missing(table)
-    if len(rows) == 0:
+    if len(rows) == 0 and not run.policy.process_models():
         raise DataError(
             f"Every one of the {table.rows:,} rows has a missing value.",
             hint='Set data.missing_as to "value", or drop the column that is missing.',
@@ -116,11 +116,14 @@ def _models(
     run: Run, table: Table, generated: Mapping[str, SourceCounts]
 ) -> tuple[OutputModel, ...]:
     """Return the policy's requirements, completed with facts from the source."""
-    weights = _weights(table)
+    private = bool(run.policy.process_models())
+    weights = _weights(table, private=private)
     models = run.policy.models()
     settled = [model.settled(rows=table.rows, weights=weights) for model in models]
     models = expanded(settled, generated.__getitem__)
-    _refuse_spellings(table, models, run.policy.data.missing)
+    if not private:
+        # Under a process model, cells show the texts of the domain.
+        _refuse_spellings(table, models, run.policy.data.missing)
     return models
 
 
@@ -145,13 +148,18 @@ def _refuse_spellings(
             )
 
 
-def _weights(table: Table) -> float | None:
-    """The sum of the sampling weights, where the table has them."""
+def _weights(table: Table, *, private: bool) -> float | None:
+    """The sum of the sampling weights, where the table has them.
+
+    Under a process model no weight ends the run, as its budget is spent.
+    """
     name = table.schema.weight
     if name is None:
         return None
     column = table.columns[name]
     if column.numbers is None:
+        if private:
+            return None
         raise DataError(
             f"The weights in '{name}' are not numbers.",
             hint="Give the column another role, or clean it.",

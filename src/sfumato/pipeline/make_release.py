@@ -85,7 +85,8 @@ def make_release(run: Run) -> Release:
 def _made(run: Run, certificate: Certificate | None) -> Release:
     """Make a release once everything that can be refused unseen was refused."""
     with run.step("code", 0.0):
-        _refuse_table(run, certificate)
+        if certificate is None:
+            _refuse_table(run)
         persons = None if certificate is not None else link_persons(run)
         earlier = open_earlier(run, persons)
         table, source_rows = coded_rows(run)
@@ -170,13 +171,11 @@ def _refuse_unique_rows(found: Findings) -> None:
         )
 
 
-def _refuse_table(run: Run, certificate: Certificate | None) -> None:
+def _refuse_table(run: Run) -> None:
     """Refuse a table without rows, or with columns that the policy does not fit."""
     if run.source.num_rows == 0:
         raise DataError("The table has no rows.", hint="There is nothing to publish.")
-    # With a certificate, the columns were checked before its ledger was charged.
-    if certificate is None:
-        run.policy.check_columns(run.source.column_names)
+    run.policy.check_columns(run.source.column_names)
 
 
 def _material(

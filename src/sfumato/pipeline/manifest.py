@@ -23,7 +23,7 @@ from sfumato.pipeline.counted_proof import engine_giveaways
 from sfumato.pipeline.exact_columns import Holders, persons_of
 from sfumato.pipeline.findings import Findings
 from sfumato.pipeline.loss_by_value import ValueLoss, loss_by
-from sfumato.pipeline.private_run import Certificate
+from sfumato.pipeline.private_run import Certificate, outside_counts
 from sfumato.pipeline.unique_values import released_giveaways
 from sfumato.publish.base import Form, Operator
 from sfumato.publish.generalize import Generalize
@@ -344,6 +344,7 @@ def audit(found: Findings) -> dict[str, Any]:
         return {
             "seed": None,
             "source": _of_the_source(found),
+            "outside_domain": outside_counts(found.run),
             "requirements": measured,
         }
     judged = found.proof.groups.histograms

@@ -26,6 +26,12 @@ from sfumato.errors import GuaranteeError, PolicyError, RefusedError, SfumatoErr
 from sfumato.hierarchies.axis import CodedAxis
 from sfumato.hierarchies.declared_domain import Declared, declared_axis, refuse_fitted
 from sfumato.models.base import ProcessModel, Verdict
+from sfumato.pipeline.code_table import CODED
+from sfumato.pipeline.declared_cells import (
+    check_cells,
+    fitted_columns,
+    refuse_unread_types,
+)
 from sfumato.pipeline.run import Run
 from sfumato.policy import Policy
 from sfumato.publish.base import Draft, Operator
@@ -62,7 +68,7 @@ class Certificate:
                 cost = self.model.cost
                 fault.also(
                     f"The ledger was charged epsilon {cost.epsilon:g}, delta "
-                    f"{cost.delta:g} before any cell was looked at; this stays spent."
+                    f"{cost.delta:g} before this run used any cell; this stays spent."
                 )
             raise
 
@@ -123,7 +129,8 @@ class Certificate:
 def open_certificate(run: Run) -> Certificate | None:
     """Refuse what cannot be promised, charge the ledger file, and open a ledger.
 
-    Returns None if no process model is required. Nothing here looks at a cell.
+    Returns None if no process model is required. What the check of cells tells is for
+    the data steward alone.
     """
     policy, algorithm = run.policy, run.algorithm
     models = policy.process_models()
@@ -139,6 +146,9 @@ def open_certificate(run: Run) -> Certificate | None:
     ledger = Ledger(budget=model.cost, relation=algorithm.relation)
     algorithm.check(_without_rows(run, algorithm, ledger))
     opendp()
+    refuse_unread_types(_declared_columns(run), run.source)
+    if policy.privacy.precheck != "off":
+        _check_cells(run)
     return Certificate(
         model=model,
         algorithm=algorithm,
@@ -146,6 +156,41 @@ def open_certificate(run: Run) -> Certificate | None:
         balance=_charged(run, model.cost, algorithm.relation),
         subjects=bool(policy.names(Role.SUBJECT)),
     )
+
+
+def _check_cells(run: Run) -> None:
+    policy = run.policy
+    dropped = policy.data.missing_as == "drop"
+    check_cells(
+        _declared_columns(run),
+        run.source,
+        drop=policy.names(Role.QUASI, Role.SENSITIVE) if dropped else (),
+        strict=policy.privacy.precheck == "refuse",
+    )
+
+
+def declared_source(run: Run) -> pa.Table:
+    """The source; under a process model, cells outside their domains are missing."""
+    source = run.source
+    if run.policy.process_models():
+        for column in fitted_columns(_declared_columns(run), source):
+            place = source.column_names.index(column.name)
+            source = source.set_column(place, column.name, column.cells)
+    return source
+
+
+def outside_counts(run: Run) -> dict[str, int]:
+    """How many cells of each column are outside its domain; private."""
+    columns = fitted_columns(_declared_columns(run), run.source)
+    return {column.name: column.outside for column in columns if column.outside}
+
+
+def _declared_columns(run: Run) -> list[Declared]:
+    """What is declared of all columns whose cells are coded."""
+    covered = (Role.INSENSITIVE,) if every_column(run.policy) else ()
+    roles = (*CODED, *covered)
+    names = [n for n in run.source.column_names if run.policy.role(n) in roles]
+    return [declared_column(run, name) for name in names]
 
 
 def every_column(policy: Policy) -> bool:

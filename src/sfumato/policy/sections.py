@@ -283,13 +283,18 @@ class Privacy(Section):
     policy. The private record then says, as a keyed hash of the subject (or else of
     all identifiers), who is behind each row."""
     ledger: PathText | None = None
-    """The file that each release is charged to before its data is looked at,
-    relative to the policy."""
+    """The file that each release is charged to before its data is used, relative to
+    the policy."""
     epsilon: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     """The ε that a new ledger begins with; an existing one must say the same;
     refused without a ledger."""
     delta: Annotated[float, Field(ge=0, lt=1)] = 0.0
     """The δ that a new ledger begins with; an existing one must say the same."""
+    precheck: Literal["warn", "refuse", "off"] = "warn"
+    """Before anything is charged, the cells are compared with the declared domains, for
+    the data steward alone. A column without any cell of its domain is refused. Other
+    cells outside count as missing: with `"warn"` a message counts them, `"refuse"` ends
+    the run. `"off"` looks at no cell before the charge, for runs whose end others see."""
 
 
 class Publish(Named):

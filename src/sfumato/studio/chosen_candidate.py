@@ -55,6 +55,14 @@ def record_at(place: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def outside_domain(place: Path) -> dict[str, int]:
+    """How many cells of each column a process model counted as missing; private."""
+    found: dict[str, int] = record_at(place / "private" / "audit.json").get(
+        "outside_domain", {}
+    )
+    return found
+
+
 def why_not(facts: ProjectFacts) -> str | None:
     """Why there is no candidate to go on with; None if there is one."""
     chosen = chosen_of(facts)

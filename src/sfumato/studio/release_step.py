@@ -9,7 +9,12 @@ from typing import Any
 from sfumato.errors import RefusedError, UsageError
 from sfumato.report.making_rows import lowered_rows
 from sfumato.studio.attack_step import results
-from sfumato.studio.chosen_candidate import chosen_of, record_at, why_not
+from sfumato.studio.chosen_candidate import (
+    chosen_of,
+    outside_domain,
+    record_at,
+    why_not,
+)
 from sfumato.studio.columns_step import confirmed
 from sfumato.studio.form_input import SentForm
 from sfumato.studio.step_base import Query, StepState, StudioStep, needs_data
@@ -58,12 +63,12 @@ def show(facts: ProjectFacts, _query: Query) -> dict[str, Any]:
     """What is in the way, the form to sign, and the files."""
     if not facts.ready:
         return {"missing": [], "released": None}
+    chosen = chosen_of(facts)
     return {
         "missing": unmet(facts),
-        "chosen": chosen_of(facts),
-        "attacked": bool(
-            chosen_of(facts) and why_not(facts) is None and results(facts)
-        ),
+        "chosen": chosen,
+        "attacked": bool(chosen and why_not(facts) is None and results(facts)),
+        "outside": {} if chosen is None else outside_domain(chosen.place),
         "released": facts.note(RELEASED) or None,
         "lowered": list(lowered_rows(facts.space.history.lowered())),
         "current": is_current(facts),

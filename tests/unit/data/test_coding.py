@@ -279,6 +279,22 @@ def test_codes_order_integers_as_python_does(numbers):
     assert coded.codes.tolist() == expected
 
 
+def test_an_integer_may_have_a_fraction_of_zeros():
+    coded = column("65.0", "7", "65", "-3.00", kind=Kind.INTEGER)
+    assert coded.numbers.tolist() == [-3, 7, 65]
+    assert coded.codes.tolist() == [2, 1, 2, 0]
+
+
+@pytest.mark.parametrize("text", ["65.5", "65.", "6.50e1", ".0", "65.0.0"])
+def test_other_decimals_are_no_integers(text):
+    with pytest.raises(DataError, match="1 of 2 cells are not an integer"):
+        column("65.0", text, kind=Kind.INTEGER)
+
+
+def test_whole_decimals_are_inferred_as_decimals():
+    assert column("65.0", "7").kind is Kind.DECIMAL
+
+
 @given(st.lists(st.text(max_size=5), max_size=30))
 def test_codes_and_labels_give_texts_back(cells):
     assert shown(column(*cells, kind=Kind.CATEGORY, arrow_type=pa.string())) == cells

@@ -18,6 +18,8 @@ from tests.private_comparison import PRIVATE_POLICY
 from tests.running_studio import RunningStudio, confirm_roles, running_studio
 
 LEDGER = "ledger.json"
+STRAY = 111
+"""An age outside the declared domain."""
 POLICY = f"""
 version = 1
 [data]
@@ -28,7 +30,7 @@ path = "ages.csv"
 def ask_for_privacy(studio: RunningStudio) -> None:
     """Two candidates for differential privacy of a small table."""
     rows = "".join(f"{age % 90}\n" for age in range(400))
-    studio.upload("ages.csv", f"age\n{rows}".encode())
+    studio.upload("ages.csv", f"age\n{rows}{STRAY}\n".encode())
     studio.space.history.write(POLICY, what="test")
     confirm_roles(studio)
 
@@ -78,6 +80,13 @@ def test_the_protection_step_compares_the_cost_with_the_ledger(studio):
 
 def test_each_candidate_is_charged_once_and_its_release_costs_no_more(paid):
     assert charged(paid) == [0.5, 1.0]
+
+
+def test_the_steward_alone_sees_how_many_cells_were_outside_their_domain(paid):
+    text = paid.ask("/release").text
+    assert "Cells outside what the policy declares count as missing: age 1." in text
+    for file in (paid.root / "release").glob("*.*"):
+        assert "count as missing" not in file.read_text("utf-8")
 
 
 def test_the_paid_candidate_is_released_and_certified_by_the_ledger(paid):

@@ -19,7 +19,7 @@ from sfumato.report.advice_card import advice_card
 
 UNREAD = (
     "No cell was read: under differential privacy advice uses only the policy and the "
-    "ledger."
+    "ledger. Types and domains are checked by the run, before the charge."
 )
 
 

@@ -58,7 +58,9 @@ def spent(place: Path, epsilon: float) -> None:
 def test_the_data_are_not_even_opened(place, capsys):
     assert not (place / "people.csv").exists()
     assert main(["advise", "policy.toml"]) == 0
-    assert capsys.readouterr().out.startswith("No cell was read: ")
+    said = capsys.readouterr().out
+    assert said.startswith("No cell was read: ")
+    assert "Types and domains are checked by the run, before the charge." in said
 
 
 def test_what_follows_from_the_policy_alone_is_not_called_private(place, capsys):
