@@ -187,8 +187,8 @@ def outside_counts(run: Run) -> dict[str, int]:
 
 def _declared_columns(run: Run) -> list[Declared]:
     """What is declared of all columns whose cells are coded."""
-    covered = (Role.INSENSITIVE,) if every_column(run.policy) else ()
-    roles = (*CODED, *covered)
+    whole = getattr(run.algorithm, "every_column", False)
+    roles = (*CODED, Role.INSENSITIVE) if whole else CODED
     names = [n for n in run.source.column_names if run.policy.role(n) in roles]
     return [declared_column(run, name) for name in names]
 
