@@ -27,9 +27,6 @@ def saying_warnings() -> Iterator[None]:
 
 
 def _say(warning: warnings.WarningMessage) -> None:
+    # Those of libraries name paths of the installation: they are dropped.
     if issubclass(warning.category, OWN):
         warn(str(warning.message))
-    else:
-        warnings.showwarning(
-            warning.message, warning.category, warning.filename, warning.lineno
-        )
