@@ -158,6 +158,9 @@ def _refuse_giveaways(
 
 def _refuse_unique_rows(found: Findings) -> None:
     """Refuse a draft of which columns that stay exact make too many rows unique."""
+    if found.run.operator.form is not Form.CELLS:
+        # Rows can be found by their quasi-identifiers: no exact column undoes anything.
+        return
     policy, draft, held = found.run.policy, found.draft, found.run.out_of_core
     if held is None:
         known = found.shown_tuples

@@ -50,7 +50,8 @@ def policy(operator="generalize", **more):
     size = "group-size" if operator in ("swap", "anatomize") else "k-anonymity"
     require = [{"model": size, "k": 5}, *more.pop("require", [])]
     asked = ROLES | BANDS | {"l": 2, "operator": operator, "require": require}
-    return sf.Policy.build(**(asked | more))
+    kept = {f"columns.{name}.keep_as_is": True for name in ("visits", "w")}
+    return sf.Policy.build(**(asked | more)).with_settings(kept)
 
 
 def second_check(release, place, asked, **more):
