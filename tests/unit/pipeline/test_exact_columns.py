@@ -60,11 +60,11 @@ def test_more_than_a_fifth_of_rows_is_refused_although_no_value_is_rare():
 
 def test_exact_columns_undo_nothing_where_rows_can_be_found_anyway():
     ill = np.resize(["a", "b", "c"], ROWS)
-    table = people(many=MANY, ill=ill)
-    swapped = {"sensitive": "ill", "l": 2, "operator": "swap"}
-    assert (
-        released(table, exact="many", **swapped).risk["unique_with_exact_columns"] > 0.2
+    policy = sf.Policy.build(
+        quasi=["age", "sex"], sensitive="ill", insensitive="many", l=2, operator="swap"
     )
+    release = sf.anonymize(people(many=MANY, ill=ill), policy)
+    assert release.risk["unique_with_exact_columns"] > 0.2
 
 
 def test_a_column_that_is_kept_as_it_is_counts_but_is_not_refused():
