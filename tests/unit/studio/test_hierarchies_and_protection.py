@@ -195,7 +195,9 @@ def test_under_a_process_model_no_cell_is_read_for_the_outlook(example, monkeypa
     monkeypatch.setattr(table_outlook, "ground_of", None)
     # Bands of columns are refused under differential privacy.
     names = example.space.source(policy(example)).column_names
-    roles = {f"role-{i}": policy(example).role(n) or "drop" for i, n in enumerate(names)}
+    roles = {
+        f"role-{i}": policy(example).role(n) or "drop" for i, n in enumerate(names)
+    }
     example.send("/columns/save", **roles | {f"role-{names.index('cost')}": "drop"})
     example.send("/protection/remove", place=1)
     example.send("/protection/remove", place=0)
