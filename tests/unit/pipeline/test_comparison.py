@@ -166,7 +166,7 @@ def test_settings_make_a_policy(in_process):
 
 
 def test_a_policy_that_is_out_of_reach_starts_no_candidate(monkeypatch):
-    started = []
+    started: list[object] = []
     monkeypatch.setattr(compare_policies, "run_candidates", started.append)
     with pytest.raises(InfeasibleError, match="the table has 1") as caught:
         sf.compare(table(1), Policy.parse(POLICY))

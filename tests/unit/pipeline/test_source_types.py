@@ -1,5 +1,7 @@
 """A release is judged by the values of its source, whatever types its file has."""
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 
@@ -105,8 +107,9 @@ def test_other_cells_than_a_manifest_names_stay_as_they_are(kind, cells):
 
 def test_a_manifest_that_names_no_types_changes_nothing():
     table = pa.table({"x": [0, 1]})
-    for said in (None, [], "x", {"x": "int8"}, {"x": ["bool"]}, {"y": "bool"}):
-        assert with_source_types(table, {"source_types": said}).equals(table)
+    wrong: list[Any] = [None, [], "x", {"x": "int8"}, {"x": ["bool"]}, {"y": "bool"}]
+    for types in wrong:
+        assert with_source_types(table, {"source_types": types}).equals(table)
 
 
 def test_cells_that_came_back_as_texts_need_no_other_type():
