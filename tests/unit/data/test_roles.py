@@ -80,7 +80,6 @@ def test_names_of_many_languages_are_understood(name, role):
         ("ethn", "ethnic origin"),
         ("black", "ethnic origin"),
         ("isex", "sex"),
-        ("edlevel", "education"),
         ("PUMA", "region"),
     ],
 )

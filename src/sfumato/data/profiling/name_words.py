@@ -104,7 +104,7 @@ KNOWN = MappingProxyType(
             nascim* geboorte* fodsel* *geburtsdatum yob mob"""
         ),
         Concept.EDUCATION: _words(
-            """education* educ* *education edu edlevel* schl
+            """education* educ* *education schl
             schulbildung bildung* *abschluss schooling degree diploma
             qualification* estudios istruzione instruccion etudes
             scolarite opleiding escolaridade educacao formacion formation titulo"""
@@ -197,7 +197,7 @@ CODE_BOOK = MappingProxyType(
         Concept.AGE: "age",
         Concept.SEX: "sex",
         Concept.RACE: "race? ethn",
-        Concept.EDUCATION: "educ?",
+        Concept.EDUCATION: "educ? edu",
     }
 )
 """Short words that code books put letters before and after: `AGEP`, `iage`, `RAC1P`."""
