@@ -143,7 +143,9 @@ def anonymize(
         if streamed:
             copy_to_stdout(out)
         elif json:
-            warnings = list(manifest.warnings)
+            from sfumato.pipeline.unique_values import warnings as giveaways
+
+            warnings = [*manifest.warnings, *giveaways(manifest["risk"])]
             record = {"directory": str(out), "manifest": manifest, "warnings": warnings}
             print_json(record)
         elif not quiet:

@@ -170,9 +170,10 @@ def refuse_unique(policy: Policy, names: Sequence[str], unique: int, rows: int) 
         listed = listing([f"'{name}'" for name in names])
         raise policy.fault(
             ("columns", names[0]),
-            f"would be published exactly, and {unique:,} of {rows:,} rows "
+            f"would be published so that {unique:,} of {rows:,} rows "
             f"({unique / rows:.1%}) are unique by {listed} beside the published "
             f"quasi-identifiers; more than {MOST_TOGETHER:.0%} undo the grouping.",
-            hint="Give them bands, make one a quasi-identifier, say drop = true, or say "
-            "keep_as_is = true if nobody outside can know their values.",
+            hint="Give them bands, or wider ones, make one a quasi-identifier, ask for a "
+            "larger k, say drop = true, or say keep_as_is = true if nobody outside can "
+            "know their values.",
         )

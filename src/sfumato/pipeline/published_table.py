@@ -158,7 +158,8 @@ class PublishedColumn:
     def kind(self) -> Kind:
         """What its values are: by the manifest, the policy, or the cells."""
         section = self.published.policy.column(self.name)
-        if "kind" in self._recorded_kind:
+        # Requirements judge bands as ordered words; their cells are intervals of numbers.
+        if "kind" in self._recorded_kind and not self._banded:
             return Kind(self._recorded_kind["kind"])
         if section.kind is not None or section.order is not None:
             return section.kind or Kind.ORDERED

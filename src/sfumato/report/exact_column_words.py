@@ -1,4 +1,4 @@
-"""Sentences about the columns that are published exactly."""
+"""Sentences about the columns that no requirement covers."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ def unique_sentence(risk: Mapping[str, Any]) -> str | None:
         return None
     columns: Mapping[str, Mapping[str, Any]] = risk["columns"]
     names = [name for name, each in columns.items() if each["role"] in EXACT_ROLES]
-    verb = "is" if len(names) == 1 else "are"
     return (
         f"{percent(risk[UNIQUE])} of rows are unique by the quasi-identifiers together "
-        f"with {_quoted(names)}, which {verb} published exactly."
+        f"with {_quoted(names)}."
     )
 
 
@@ -35,8 +34,7 @@ def rare_sentence(risk: Mapping[str, Any]) -> str | None:
     fewest = [f"'{name}' ({count:,})" for name, count in rare["columns"].items()]
     return (
         f"{listing(fewest)} {'has' if len(fewest) == 1 else 'have'} values that fewer "
-        f"than {rare['below']:,} {rare['unit']} hold, published exactly; the fewest are "
-        "in brackets."
+        f"than {rare['below']:,} {rare['unit']} hold; the fewest are in brackets."
     )
 
 

@@ -121,11 +121,11 @@ def test_the_run_tells_it_on_its_first_lines_and_warns_once(policy, tmp_path, ca
     assert main(["anonymize", str(policy), "--out", str(out)]) == 0
     said = capsys.readouterr()
     first = said.out.splitlines()[1]
-    assert "together with 'bit', 'rare' and 'other', which are published" in first
+    assert "together with 'bit', 'rare' and 'other'." in first
     warned = [line for line in said.err.splitlines() if line.startswith("Warning")]
     assert warned == [
-        "Warning: 'rare' (3) and 'other' (3) have values that fewer than 5 rows hold, "
-        "published exactly; the fewest are in brackets."
+        "Warning: 'rare' (3) and 'other' (3) have values that fewer than 5 rows hold; "
+        "the fewest are in brackets."
     ]
     report = (out / "report.html").read_text()
     head = report[report.index('id="short"') : report.index('id="promises"')]
@@ -168,3 +168,18 @@ def test_every_engine_refuses_and_measures_alike(tmp_path, engine):
     assert release.risk["rare_values"]["columns"] == {"rare": 3}
     with pytest.raises(PolicyError, match="more than 20% undo the grouping"):
         sf.anonymize(path, insensitive=[*exact, "many"], **settings)
+
+
+def test_json_has_the_warnings_of_the_run(policy, tmp_path, capsys):
+    out = tmp_path / "release"
+    assert main(["anonymize", str(policy), "--out", str(out), "--json"]) == 0
+    (warning,) = json.loads(capsys.readouterr().out)["warnings"]
+    assert "fewer than 5 rows hold" in warning
+
+
+def test_advice_says_that_it_does_not_look_at_exact_columns():
+    policy = sf.Policy.build(quasi=["age", "sex"], insensitive="many", k=K)
+    advice = sf.advise(people(many=MANY), policy)
+    assert any(
+        note.startswith("Not looked at: how many rows 'many'") for note in advice.notes
+    )

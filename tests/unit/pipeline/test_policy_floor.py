@@ -231,3 +231,22 @@ def test_no_knee_of_two_points_is_picked():
     assert set(found.picks()) == {"min-risk", "min-loss"}
     with pytest.raises(UsageError, match="the front has 2 points, and a knee needs 3"):
         found.pick("knee")
+
+
+@pytest.mark.parametrize("role", ["sensitive", "insensitive"])
+@pytest.mark.parametrize(
+    ("settings", "weaker"),
+    [
+        ({"bands": 100}, ["bands of visits = 100 instead of 1,000"]),
+        ({"bands": 1_500}, ["bands of visits = 1,500 instead of 1,000"]),
+        ({"bands": 2_000, "top": 8_000}, []),
+        ({"top": 20_000}, ["top of visits = 20,000 instead of 10,000"]),
+        ({"bottom": 0}, ["bottom of visits = 0 instead of 100"]),
+        ({"bottom": 200}, []),
+    ],
+)
+def test_finer_bands_are_below_the_policy(role, settings, weaker):
+    section = {"role": role, "bands": 1_000, "bottom": 100, "top": 10_000}
+    asked = policy().with_settings({"columns.visits": section})
+    tried = asked.with_settings({"columns.visits": section | settings})
+    assert [each.told() for each in lowered(asked, tried)] == weaker

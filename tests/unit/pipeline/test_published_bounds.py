@@ -25,6 +25,17 @@ def bounds_of(cells, *, column="x", **settings):
 NUMBERS = {"kinds": {"x": "integer"}}
 
 
+def test_bands_of_a_sensitive_column_bound_its_mean(tmp_path):
+    costs = pa.table({"age": [30] * 10, "cost": list(range(500, 5500, 500))})
+    policy = sf.Policy.build(
+        quasi="age", sensitive="cost", bands={"cost": 1000}, k=5, l=2
+    )
+    manifest = sf.anonymize(costs, policy).save(tmp_path / "release")
+    assert manifest["kinds"]["cost"]["kind"] == "ordered"
+    mean = sf.bounds(tmp_path / "release", "cost").mean
+    assert mean.low <= 2750 <= mean.high
+
+
 def test_an_interval_bounds_mean_quantiles_and_shares():
     bounds = bounds_of(["[20, 24]", "[20, 24]", "[30, 34]", "40"], **NUMBERS)
     assert bounds.mean == ((20 + 20 + 30 + 40) / 4, (24 + 24 + 34 + 40) / 4)

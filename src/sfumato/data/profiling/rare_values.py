@@ -44,6 +44,11 @@ def _is_exact(decision: Decision) -> bool:
     return decision.role in EXACT and not decision.drop
 
 
+MARGIN = 0.75
+"""How much of the share that a run allows a proposal may use up: the groups of a release
+are smaller than those of the quick grouping."""
+
+
 @dataclass(eq=False)
 class _Review:
     """Looks at one column after the other, and remembers those that stay."""
@@ -88,7 +93,7 @@ class _Review:
 
     def _telling(self, codes: Ints) -> str | None:
         share = self.groups.made_unique([*self.staying, codes])
-        if share <= MOST_TOGETHER:
+        if share <= MARGIN * MOST_TOGETHER:
             return None
         others = " with the other exact columns" if self.staying else ""
         return (

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sfumato.algorithms.partition.mondrian import Mondrian
+from sfumato.data.unique_rows import MOST_TOGETHER
 from sfumato.pipeline.advice.advice import Advice
 from sfumato.pipeline.advice.dependent_columns import dependence_edits, dependences
 from sfumato.pipeline.advice.fitting_algorithm import (
@@ -25,10 +26,11 @@ from sfumato.pipeline.advice.policy_ground import Ground, ground_of, repaired
 from sfumato.pipeline.advice.probe_search import REFINEMENT, ProbeSearch, probe_of
 from sfumato.pipeline.advice.suggestions import Suggestion, Topic, numbered
 from sfumato.pipeline.advice.unmet_requirements import Unmet, outlooks
+from sfumato.pipeline.exact_columns import unasked
 from sfumato.pipeline.run import Run
 from sfumato.publish.base import Form
 from sfumato.publish.generalize import Generalize
-from sfumato.report.number_text import amount, counted, percent
+from sfumato.report.number_text import amount, counted, listing, percent
 
 LEAST_GAIN = 0.0005
 """A hierarchy that gains less than this share of all detail is not advised."""
@@ -175,6 +177,7 @@ class PolicyAnalysis:
                 yield f"{cause.message} {cause.hint}"
         yield from self._about_search()
         yield from self._about_loss()
+        yield from self._about_exact_columns()
 
     def _about_search(self) -> Iterator[str]:
         probe, own = self.probe, self.ground.run.algorithm.name
@@ -196,6 +199,11 @@ class PolicyAnalysis:
         if any(model.counts_values for model in probe.request.models):
             yield "Losses are measured without the constraints on shown values."
 
+    def _about_exact_columns(self) -> Iterator[str]:
+        names = unasked(self.run.policy, self.run.source.column_names)
+        if names and self.run.operator.form is Form.CELLS:
+            yield _exact_columns_note(names)
+
     def _about_loss(self) -> Iterator[str]:
         limit = self.ground.max_loss
         if self.scale is None:
@@ -206,6 +214,14 @@ class PolicyAnalysis:
                 f"publish.max_loss allows {percent(limit)}. The edits that gain most "
                 "help."
             )
+
+
+def _exact_columns_note(names: Sequence[str]) -> str:
+    listed = listing([f"'{name}'" for name in names])
+    return (
+        f"Not looked at: how many rows {listed} make unique beside the published "
+        f"quasi-identifiers. The run measures it, and allows {MOST_TOGETHER:.0%}."
+    )
 
 
 def _worth_telling(each: Suggestion) -> bool:

@@ -133,7 +133,8 @@ def _numbered(made: Sequence[Candidate], allow_weaker: bool) -> tuple[Candidate,
 
 def lowered_texts(weaker: Sequence[Candidate]) -> list[str]:
     """What candidates ask less of, each once: `k = 2 instead of 5`."""
-    return list(dict.fromkeys(_lowered_text(each) for each in weaker))
+    shortfalls = (each for candidate in weaker for each in candidate.below)
+    return list(dict.fromkeys(each.told() for each in shortfalls))
 
 
 def _lowered_text(candidate: Candidate) -> str:

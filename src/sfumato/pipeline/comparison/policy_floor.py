@@ -16,6 +16,7 @@ from sfumato.models.common.strictness import looser_parameters
 from sfumato.pipeline.reports import LONGEST
 from sfumato.policy import Policy
 from sfumato.policy.edit_text import toml_key
+from sfumato.policy.sections import ColumnSection
 from sfumato.report.number_text import setting
 
 AS_STRICT_ROLES = {
@@ -139,9 +140,29 @@ def _column(name: str, asked: Policy, tried: Policy) -> Iterator[Lowered]:
     for key in changed:
         if getattr(own, key) != getattr(other, key):
             yield Lowered(f"{path}.{key}", f"{key} of {name}", *_both(own, other, key))
+    for key in _finer(own, other) if after is not None else ():
+        yield Lowered(f"{path}.{key}", f"{key} of {name}", *_both(own, other, key))
     for key in ("keep_as_is", "pseudonymize"):
         if getattr(other, key) and not getattr(own, key):
             yield Lowered(f"{path}.{key}", f"{key} of {name}", *_both(own, other, key))
+
+
+def _finer(asked: ColumnSection, tried: ColumnSection) -> Iterator[str]:
+    """The settings of bands by which a column shows more than was asked."""
+    if asked.bands and (not tried.bands or tried.bands % asked.bands):
+        yield "bands"
+    if asked.bottom is not None and not _reaches(tried.bottom, asked.bottom):
+        yield "bottom"
+    if asked.top is not None and not _reaches(asked.top, tried.top):
+        yield "top"
+
+
+def _reaches(one: Any, other: Any) -> bool:
+    """Whether an end is at or beyond another; numbers and dates alike."""
+    try:
+        return bool(one >= other)
+    except TypeError:
+        return False
 
 
 def _protects_as_much(before: Role | None, after: Role | None) -> bool:
