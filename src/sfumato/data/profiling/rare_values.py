@@ -44,7 +44,7 @@ def _is_exact(decision: Decision) -> bool:
     return decision.role in EXACT and not decision.drop
 
 
-MARGIN = 0.75
+MARGIN = 0.9
 """How much of the share that a run allows a proposal may use up: the groups of a release
 are smaller than those of the quick grouping."""
 
