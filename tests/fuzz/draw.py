@@ -160,7 +160,7 @@ def _kept(random: Random, section: dict[str, Any]) -> dict[str, Any]:
     """Say that a column is meant to leave as it is, where a policy can say so."""
     if (
         "keep_as_is" in schema()["ColumnSection"]["properties"]
-        and random.random() < 0.9
+        and random.random() < 0.98
     ):
         section["keep_as_is"] = True
     return section

@@ -143,7 +143,7 @@ def _file(random: Random, name: str, _column: Column, leaves: list[str]) -> Draw
     file = f"hierarchy-{name}.csv"
     spec: Any = {"file": file, "delimiter": delimiter, "header": header}
     if random.random() < 0.3:
-        spec["trust"] = random.random() < 0.5
+        spec["trust"] = spec["multiline"] = random.random() < 0.5
     if delimiter == "," and random.random() < 0.3:
         spec = file if header else {"file": file, "header": False}
     return Drawn(spec, {file: sink.getvalue()}, paths)

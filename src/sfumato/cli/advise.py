@@ -79,7 +79,10 @@ def advise(
     asked = Policy.load(policy)
     with watched() as progress:
         found = api.advise(
-            source_of(asked, policy, data), asked, threads=threads, progress=progress
+            source_of(asked, policy, data, read=not asked.process_models()),
+            asked,
+            threads=threads,
+            progress=progress,
         )
     if numbers is not None and out is not None:
         _write_policy(found, numbers, policy, out, as_json=json)

@@ -240,9 +240,12 @@ def with_settings(policy: Policy, settings: list[str]) -> Policy:
 
 
 def source_of(
-    asked: Policy, policy: Path, data: str | Path | None
+    asked: Policy, policy: Path, data: str | Path | None, *, read: bool = True
 ) -> str | Path | DatabaseSource:
-    """Return the source to read: the one given, or the one that the policy names."""
+    """Return the source: the one given, or the one that the policy names.
+
+    One that is to be read must be there.
+    """
     from sfumato.io.batch_files import many_files
     from sfumato.io.databases import is_database
     from sfumato.io.formats import is_stream
@@ -260,7 +263,7 @@ def source_of(
             hint="Add data.path or data.url to the policy, or name it with --data.",
         )
     found = named_source(asked, policy.parent)
-    if isinstance(found, Path) and not many_files(found):
+    if read and isinstance(found, Path) and not many_files(found):
         check_place(found, hint="Paths in a policy are relative to the policy file.")
     return found
 

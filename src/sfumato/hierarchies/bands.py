@@ -180,11 +180,14 @@ def _kind_of(
     missing: Sequence[str],
 ) -> Kind:
     """The kind of a column that has bands already; refuse bands that are not ours."""
-    exact = _present(texts, missing) & ~_spans(texts)
+    exact, spans = _present(texts, missing) & ~_spans(texts), _spans(texts)
+    kinds = _possible(kind)
     if kind is None and exact.any():
-        kind = infer_kind(pa.chunked_array([texts.filter(pa.array(exact))]))[0]
-    kind, unlike = _fit(name, texts, bands, _possible(kind), missing)
-    others = int(unlike[_spans(texts)].sum())
+        # Decimals of which all are whole look like integers; their tails do not.
+        inferred = infer_kind(pa.chunked_array([texts.filter(pa.array(exact))]))[0]
+        kinds = (inferred, *(one for one in kinds if one is not inferred))
+    kind, unlike = _fit(name, texts, bands, kinds, missing)
+    others = int(unlike[spans].sum())
     if others:
         raise DataError(
             f"Column '{name}': {others:,} of {len(texts):,} values are intervals with "

@@ -108,8 +108,15 @@ def test_a_labelled_survey_is_released_with_the_labels_of_what_it_shows(
         "k": 5,
         "missing": ["", "-9"],
         "max_loss": 1,
+        "unlisted": "keep",
     }
-    release = sf.anonymize(source, insecure_seed=1, unlisted="keep", **settings)
+    others = ("Weducation", "Heducation", "religion", "working", "occupation")
+    others += ("solindex", "exposure")
+    kept = {"role": "insensitive", "keep_as_is": True}
+    policy = sf.Policy.build(**settings).with_settings(
+        {f"columns.{name}": kept for name in others}
+    )
+    release = sf.anonymize(source, policy, insecure_seed=1)
     release.save(tmp_path / "out")
     file = tmp_path / "out" / f"data.{ending}"
     frame, meta = read_back(file)
