@@ -112,9 +112,9 @@ def test_a_labelled_survey_is_released_with_the_labels_of_what_it_shows(
     }
     others = ("Weducation", "Heducation", "religion", "working", "occupation")
     others += ("solindex", "exposure")
-    kept = {"role": "insensitive", "keep_as_is": True}
+    exact = {"role": "insensitive", "keep_as_is": True}
     policy = sf.Policy.build(**settings).with_settings(
-        {f"columns.{name}": kept for name in others}
+        {f"columns.{name}": exact for name in others}
     )
     release = sf.anonymize(source, policy, insecure_seed=1)
     release.save(tmp_path / "out")
