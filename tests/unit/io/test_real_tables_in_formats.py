@@ -110,8 +110,8 @@ def test_a_labelled_survey_is_released_with_the_labels_of_what_it_shows(
         "max_loss": 1,
         "unlisted": "keep",
     }
-    others = ("Weducation", "Heducation", "religion", "working", "occupation")
-    others += ("solindex", "exposure")
+    others = ["Weducation", "Heducation", "religion", "working", "occupation"]
+    others += ["solindex", "exposure"]
     exact = {"role": "insensitive", "keep_as_is": True}
     policy = sf.Policy.build(**settings).with_settings(
         {f"columns.{name}": exact for name in others}
