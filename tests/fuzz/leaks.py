@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
+from datetime import date, timedelta
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -74,8 +76,17 @@ def hidden_texts(release: Release) -> set[str]:
     """Texts of the source that no published cell shows."""
     shown = json.dumps([release.rows, release.values], ensure_ascii=False, default=str)
     shown += _side_by_side(release)
-    shown += "\n".join(_reported(release))
+    shown += "\n".join([*_reported(release), *_days_beside(release)])
     return {text for text in secrets(release.case) if text not in shown}
+
+
+def _days_beside(release: Release) -> Iterator[str]:
+    """The days around published ones: a mean of dates is known to half a day only, and
+    the report says between which days it lies."""
+    for text in {str(cell)[:10] for row in release.rows for cell in row.values()}:
+        with suppress(ValueError, OverflowError):
+            day = date.fromisoformat(text)
+            yield from (str(day + timedelta(days=step)) for step in (-1, 1))
 
 
 def _side_by_side(release: Release) -> str:
