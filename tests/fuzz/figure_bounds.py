@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -159,8 +160,10 @@ def _bounds(
         if "ends=" not in str(refusal):
             return
     ends = _ends(column, read.kind) if read.kind.numeric else ()
-    if ends:
-        yield column_bounds(read, of=of, ends=ends), True
+    # Labels of a hierarchy file may be no intervals, whatever ends are given.
+    with suppress(RefusedError):
+        if ends:
+            yield column_bounds(read, of=of, ends=ends), True
 
 
 def _ends(column: Column, kind: Kind) -> list[str]:

@@ -31,6 +31,7 @@ from sfumato.io.read import (
     csv_layout,
     longer_than_block,
     unparsed,
+    unread_names,
 )
 from sfumato.io.sniff import Utf8Content, plain_text
 from sfumato.io.spreadsheet import unguarded
@@ -275,6 +276,9 @@ class _CsvBatches:
                     rows += len(batch)
                     yield batch
                 return
+            except pa.ArrowKeyError:
+                # A second byte order mark, for example, is no part of a name to Arrow.
+                raise unread_names(self.path, self.header) from None
             except pa.ArrowInvalid as error:
                 if not longer_than_block(error) or block > self.plain.buffer.size:
                     raise unparsed(self.plain, self.delimiter, self.path) from None

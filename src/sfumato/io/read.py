@@ -209,11 +209,16 @@ def _as_texts(
     table = _parse(plain, delimiter, names, path, several=several)
     if not _has_names(table, names):
         plain.check_decodes(path)
-        raise DataError(
-            f"'{path}', line 1: the header cannot be read as {len(names):,} names.",
-            hint="Put quotation marks around names with unusual characters.",
-        )
+        raise unread_names(path, names)
     return table
+
+
+def unread_names(path: Path, names: list[str]) -> DataError:
+    """The error for a header in which Arrow finds other names."""
+    return DataError(
+        f"'{path}', line 1: the header cannot be read as {len(names):,} names.",
+        hint="Put quotation marks around names with unusual characters.",
+    )
 
 
 def _has_names(table: pa.Table, names: list[str]) -> bool:

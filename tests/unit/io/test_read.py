@@ -12,6 +12,7 @@ import pyarrow.feather as feather
 import pyarrow.parquet as parquet
 import pytest
 
+import sfumato as sf
 import sfumato.io.read as reading
 from sfumato.errors import DataError
 from sfumato.io.csv_grammar import ALLOWED
@@ -305,3 +306,11 @@ def test_quoted_cells_are_read_whole_wherever_a_block_ends(
         assert list(zip(*table.to_pydict().values(), strict=True)) == [
             tuple(row) for row in cells
         ]
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_a_second_byte_order_mark_is_refused_on_every_engine(tmp_path, engine):
+    path = tmp_path / "marks.csv"
+    path.write_bytes(b"\xef\xbb\xbf" * 2 + b"age,ill\n20,x\n20,y\n")
+    with pytest.raises(DataError, match="cannot be read as 2 names"):
+        sf.check(path, quasi="ill", k=1, engine=engine)
