@@ -54,7 +54,8 @@ def policy(algorithm: dict[str, Any], requirements: list[dict[str, Any]]) -> sf.
         "born": {"role": "quasi", "hierarchy": {"calendar": ["year"]}},
         "ill": {"role": "sensitive"},
     }
-    columns |= {name: {"role": "insensitive"} for name in CARRIED}
+    exact = {"role": "insensitive", "keep_as_is": True}
+    columns |= dict.fromkeys(CARRIED, exact)
     return sf.Policy.model_validate(
         {
             "data": {"key": ["id"]},
