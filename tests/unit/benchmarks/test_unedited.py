@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +15,6 @@ from benchmarks.outsider_tables import (
     Cells,
     KnownTable,
     known_tables,
-    package_directory,
-    read_table,
 )
 from benchmarks.unedited_outcome import (
     Outcome,
@@ -28,6 +27,7 @@ from benchmarks.unedited_outcome import (
 )
 from benchmarks.unedited_page import page, shortfalls
 
+RECORDED = Path(__file__).parents[3] / "benchmarks" / "results" / "init" / "latest.json"
 POLICY = """
 version = 1
 
@@ -93,12 +93,14 @@ def test_the_list_of_outsiders_names_columns_of_the_real_tables(shared_data):
 
 
 def test_the_list_of_outsiders_names_columns_of_the_package():
-    if package_directory() is None:
-        pytest.skip(f"{PACKAGE} is not installed.")
+    # The package is not installed for tests: the recorded run says what it met.
+    recorded = json.loads(RECORDED.read_text("utf-8"))
     for table in known_tables():
+        outcome = recorded[table.name]
         if table.collection == PACKAGE:
-            names = read_table(table, package=None).names
-            assert set(table.quasi) <= set(names), table.file
+            roles = ("quasi", "sensitive", "exact", "banded", "left_out")
+            names = {name for role in roles for name in outcome["proposed"][role]}
+            assert set(table.quasi) <= names, table.file
 
 
 def test_every_real_table_is_listed(shared_data):
